@@ -1,0 +1,59 @@
+"""Parameters that know their symbol and range, so that one function can build any mechanism's controls."""
+
+import dataclasses
+import enum
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
+
+from dpbayes.validation import InputError, finite_number
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a number means: symbol (LaTeX), closed range, typical value, whether its scale is logarithmic."""
+
+    symbol: str
+    low: float
+    high: float
+    typical: float
+    log: bool = False
+    description: str = ""
+
+    def checked(self, name: str, value: object) -> float:
+        """Return `value` as a float within the range. Errors: InputError with a sentence."""
+        return finite_number(name, value, low=self.low, high=self.high)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a choice among the members of an enum means."""
+
+    options: type[enum.Enum]
+    description: str = ""
+
+    def checked(self, name: str, value: object) -> enum.Enum:
+        """Return `value` if it is a member. Errors: InputError naming the options."""
+        if not isinstance(value, self.options):
+            known = ", ".join(str(option.value) for option in self.options)
+            raise InputError(f"{name} must be one of: {known}.")
+        return value
+
+
+def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
+    """Return the annotated parameters of a dataclass by field name, in the order of its fields."""
+    hints = get_type_hints(cls, include_extras=True)
+    found: dict[str, Parameter | Choice] = {}
+    for field in dataclasses.fields(cls):
+        for note in get_args(hints[field.name])[1:]:
+            if isinstance(note, Parameter | Choice):
+                found[field.name] = note
+    return found
+
+
+def check_parameters(instance: Any) -> None:
+    """Check every annotated field of a dataclass instance; for use in `__post_init__`.
+
+    Errors: InputError with one sentence that names the parameter and its range.
+    """
+    for name, parameter in parameters_of(type(instance)).items():
+        object.__setattr__(instance, name, parameter.checked(name, getattr(instance, name)))
