@@ -41,6 +41,8 @@ class Network:
 
     def __post_init__(self) -> None:
         names = distinct_names("node", self.names)
+        if not names:
+            raise InputError("The network has no nodes yet; add one.")
         if not len(names) == len(self.states) == len(self.parents):
             raise InputError("A network needs one list of states and one list of parents for every node.")
         position = {name: i for i, name in enumerate(names)}
@@ -180,7 +182,7 @@ class Network:
     def row_starts(self) -> IntArray:
         """First cell of every row. Shape (m,)."""
         lengths = self.cards[self.node_of_row]
-        return np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(lengths) else lengths
+        return np.concatenate(([0], np.cumsum(lengths)[:-1]))
 
     @cached_property
     def row_of_cell(self) -> IntArray:

@@ -1,0 +1,45 @@
+# `make run` serves the app; `make test` runs everything. Both make the environment they need.
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: run test check unit browser bench chromium clean
+
+run: $(VENV)/.run
+	$(BIN)/streamlit run app.py
+
+test: check unit browser
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=. $(BIN)/lint-imports
+
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -m "not browser"
+
+browser: $(VENV)/.dev chromium
+	$(BIN)/python -m pytest -m browser
+
+bench: $(VENV)/.dev chromium
+	PYTHONPATH=. $(BIN)/python -m benchmarks
+
+# Browser tests drive Debian's Chromium; CHROMIUM=/path/to/chromium names another one.
+chromium:
+	@if [ -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
+	else echo "Browser tests need Chromium: install Debian's package 'chromium' as root, or set CHROMIUM to its path."; exit 1; fi
+
+$(VENV)/.run: requirements.txt
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV)

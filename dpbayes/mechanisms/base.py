@@ -1,0 +1,99 @@
+"""What every mechanism speaks: what it takes, what it promises, and what it hands over."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.counts import Counts
+from dpbayes.dataset import Dataset
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.parameters import Parameter
+from dpbayes.privacy import Guarantee
+
+FloatArray = NDArray[np.float64]
+
+EPSILON = Parameter(
+    r"\epsilon",
+    low=1e-3,
+    high=1e3,
+    typical=1.0,
+    log=True,
+    description="How much one record may change the odds of any released value: by at most a factor of exp(epsilon).",
+)
+
+
+class Calibration(enum.Enum):
+    """Which sensitivity the noise is scaled to."""
+
+    CERTIFIED = "certified"
+    AS_PRINTED = "as printed"
+
+
+class Outcome(Protocol):
+    """Anything a release may hold: it offers CPT probabilities (..., K)."""
+
+    @property
+    def probabilities(self) -> FloatArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedPosterior:
+    """A posterior handed over as updates (..., K) to a public prior; Fourier updates may be negative.
+
+    The posterior is formed from the updates clipped below at zero, which is post-processing and costs no privacy.
+    """
+
+    prior: Dirichlets
+    updates: FloatArray
+
+    @cached_property
+    def posterior(self) -> Dirichlets:
+        """The private posterior (..., K)."""
+        return self.prior.updated(np.maximum(self.updates, 0.0))
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Posterior mean CPTs (..., K)."""
+        return self.posterior.mean
+
+    @property
+    def is_non_negative(self) -> NDArray[np.bool_]:
+        """Whether no released update is negative (...,): for Fourier releases, whether stealth succeeded."""
+        return np.asarray((self.updates >= 0).all(axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """All that the recipient may see: no data, no seed, no true count."""
+
+    outcome: ReleasedPosterior
+    guarantee: Guarantee
+    mechanism: str
+    public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+class Mechanism(Protocol):
+    """A way to hand over a posterior; implementations are frozen dataclasses of their parameters.
+
+    `claimed` is what the paper states for the noise in use, `certified` what is proved; both depend on the network
+    and the parameters alone. `statistic` is deterministic and stays with the curator; `release` is the only random
+    and the only private step, and draws (*size, ...) independent releases at once.
+    """
+
+    label: ClassVar[str]
+    prior: Dirichlets
+
+    @property
+    def claimed(self) -> Guarantee: ...
+
+    @property
+    def certified(self) -> Guarantee: ...
+
+    def statistic(self, data: Dataset) -> Counts: ...
+
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release: ...

@@ -1,0 +1,39 @@
+"""The non-private baseline, in the same clothes as the mechanisms."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpbayes.counts import Counts, count
+from dpbayes.dataset import Dataset
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.mechanisms.base import Release, ReleasedPosterior
+from dpbayes.privacy import NON_PRIVATE, Guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exact:
+    """Hand over the exact posterior: no noise, no promise."""
+
+    label: ClassVar[str] = "Exact (not private)"
+    prior: Dirichlets
+
+    @property
+    def claimed(self) -> Guarantee:
+        """No promise."""
+        return NON_PRIVATE
+
+    @property
+    def certified(self) -> Guarantee:
+        """No promise."""
+        return NON_PRIVATE
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+        """Return the counts as they are, repeated to (*size, ..., K)."""
+        updates = np.broadcast_to(statistic.values.astype(np.float64), (*size, *statistic.values.shape))
+        return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, {"n": statistic.n})

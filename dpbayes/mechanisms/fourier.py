@@ -1,0 +1,138 @@
+"""Laplace noise on Fourier coefficients: consistent and, with high probability, non-negative ("stealth")."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from scipy import stats
+
+from dpbayes.counts import Counts, count
+from dpbayes.dataset import Dataset
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.fourier import cells_per_family, coefficients, marginals, require_binary
+from dpbayes.mechanisms.base import EPSILON, Calibration, FloatArray, Release, ReleasedPosterior
+from dpbayes.network import Network
+from dpbayes.parameters import Choice, Parameter, check_parameters
+from dpbayes.privacy import Guarantee
+from dpbayes.references import Reference
+from dpbayes.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.validation import InputError, finite_number
+
+INCREMENT = Parameter(
+    "t",
+    low=0.0,
+    high=50.0,
+    typical=0.5,
+    description="How much is added to the empty set's coefficient so that released tables are rarely negative.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceFourier:
+    """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.
+
+    Scale b (of the integer coefficients) is 2|N_I|/epsilon as printed, or 2 O/epsilon certified, with O from
+    `Closure.odd_overlap`. Certified, the empty set's coefficient, which is n and public, gets no noise. The lift of
+    that coefficient is 2 t |N_I| b; at the printed scale this is the printed 4 t |N_I|^2/epsilon.
+    [Zhang16] Algorithm 2, Corollaries 2 and 3. Errors: InputError when a node is not binary.
+    """
+
+    label: ClassVar[str] = "Fourier"
+    prior: Dirichlets
+    epsilon: Annotated[float, EPSILON]
+    t: Annotated[float, INCREMENT] = 0.5
+    calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        require_binary(self.prior.network)
+
+    @property
+    def noise_scale(self) -> float:
+        """b, in units of the integer coefficients."""
+        network = self.prior.network
+        if self.calibration is Calibration.AS_PRINTED:
+            return printed_walsh_sensitivity(network) / self.epsilon
+        return walsh_sensitivity(network).value / self.epsilon
+
+    @property
+    def lift(self) -> float:
+        """2 t |N_I| b: the number of invented records that every released table carries."""
+        return 2 * self.t * len(self.prior.network.closure) * self.noise_scale
+
+    @property
+    def noise_sd(self) -> FloatArray:
+        """Standard deviation of every cell's noise, in counts: (K,); the lift is not noise and is left out."""
+        cells = cells_per_family(self.prior.network)
+        noisy = cells if self.calibration is Calibration.AS_PRINTED else cells - 1
+        return math.sqrt(2) * self.noise_scale * np.sqrt(noisy) / cells
+
+    @property
+    def claimed(self) -> Guarantee:
+        """2|N_I|/b: what [Zhang16] Corollary 2 grants at this noise scale."""
+        sensitivity = printed_walsh_sensitivity(self.prior.network)
+        return Guarantee(sensitivity / self.noise_scale, reference=Reference("Zhang16", "Corollary 2"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """2 O/b: never more than claimed, since O < |N_I|."""
+        sensitivity = walsh_sensitivity(self.prior.network).value
+        return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+        """Draw consistent updates (*size, ..., K); they may be negative, the more rarely the larger t is."""
+        network = self.prior.network
+        exact = coefficients(network, statistic.values)
+        noise = coefficient_noise(network, self.calibration, rng, (*size, *exact.shape[:-1]))
+        noisy = exact + self.noise_scale * noise
+        noisy[..., 0] += self.lift
+        public = {"n": statistic.n, "epsilon": self.epsilon, "t": self.t, "noise scale": self.noise_scale}
+        outcome = ReleasedPosterior(self.prior, marginals(network, noisy))
+        return Release(outcome, self.certified, self.label, public)
+
+
+def coefficient_noise(
+    network: Network, calibration: Calibration, rng: np.random.Generator, size: tuple[int, ...]
+) -> FloatArray:
+    """Draw unit Laplace noise for every coefficient (*size, |N_I|); none on the empty set when certified."""
+    noise = rng.laplace(size=(*size, len(network.closure)))
+    if calibration is Calibration.CERTIFIED:
+        noise[..., 0] = 0.0
+    return noise
+
+
+def needed_increments(
+    network: Network, calibration: Calibration, rng: np.random.Generator, *, draws: int = 10_000
+) -> FloatArray:
+    """Simulate the smallest t that keeps every released cell non-negative, were all counts zero: (draws,).
+
+    Only noise is simulated and real counts can only help, so the answer is the same for every data set, n and
+    epsilon, and costs no privacy. Corrects [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
+    """
+    block = max(1, 4_000_000 // network.cell_count)
+    needed = np.empty(draws)
+    for start in range(0, draws, block):
+        size = min(block, draws - start)
+        noise = coefficient_noise(network, calibration, rng, (size,))
+        # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
+        lacking = -(marginals(network, noise) * cells_per_family(network)).min(axis=-1)
+        needed[start : start + size] = lacking / (2 * len(network.closure))
+    return np.maximum(needed, 0.0)
+
+
+def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3) -> float:
+    """Return a t that keeps releases non-negative with at least `probability`, from simulated `needed` increments.
+
+    It is an upper confidence limit of the quantile: the simulation being finite, the answer falls short with
+    probability at most `doubt`. Errors: InputError when there are too few draws for so large a probability.
+    """
+    target = finite_number("The target probability", probability, low=0.0, high=1.0)
+    rank = int(stats.binom.ppf(1 - doubt, len(needed), target))
+    if rank >= len(needed):
+        raise InputError(f"A probability of {target:g} needs more than {len(needed):,} simulated draws.")
+    return float(np.sort(needed)[rank])

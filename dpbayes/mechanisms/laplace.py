@@ -1,0 +1,64 @@
+"""Laplace noise on the posterior's updates. [Zhang16] Algorithm 1."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from dpbayes.counts import Counts, count
+from dpbayes.dataset import Dataset
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, ReleasedPosterior
+from dpbayes.parameters import check_parameters
+from dpbayes.privacy import Guarantee
+from dpbayes.references import Reference
+from dpbayes.sensitivity import count_sensitivity
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceUpdates:
+    """Z = clip(counts + Lap(2|I|/epsilon), 0, n) in every cell. [Zhang16] Algorithm 1, Lemma 1, Corollary 1.
+
+    Step 4 prints the indicator of [0, n]; it is read as clipping, the law with atoms at 0 and n that the paper's
+    appendix works with. Nodes may have any number of states: one record still changes two cells of each node.
+    """
+
+    label: ClassVar[str] = "Laplace"
+    prior: Dirichlets
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @property
+    def noise_scale(self) -> float:
+        """b = 2|I|/epsilon, in counts; the noise has standard deviation sqrt(2) b."""
+        return count_sensitivity(self.prior.network) / self.epsilon
+
+    @property
+    def noise_sd(self) -> FloatArray:
+        """Standard deviation of every cell's noise before clipping, in counts: (K,)."""
+        return np.full(self.prior.network.cell_count, np.sqrt(2) * self.noise_scale)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, as [Zhang16] Corollary 1 states."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 1"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: Lemma 1 holds with equality for every DAG, so it cannot be lowered either."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+        """Draw noisy updates (*size, ..., K)."""
+        noise = rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape))
+        updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
+        public = {"n": statistic.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, public)
+
+

@@ -1,0 +1,63 @@
+"""A privacy promise as a value."""
+
+import enum
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dpbayes.references import Reference
+from dpbayes.validation import InputError
+
+
+class Neighbours(enum.Enum):
+    """Which pairs of tables a promise covers."""
+
+    REPLACE_ONE = "tables of the same public size n that differ in one record"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """(epsilon, delta)-differential privacy for the stated neighbours. [Zhang16] Definition 1.
+
+    `epsilon` = infinity promises nothing. Errors: InputError for negative or NaN values and delta above 1.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    reference: Reference = Reference("Zhang16", "Definition 1")
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
+            raise InputError(f"({self.epsilon:g}, {self.delta:g}) is not a privacy guarantee.")
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything is promised at all."""
+        return math.isfinite(self.epsilon) and self.delta < 1
+
+    def __str__(self) -> str:
+        if not self.is_private:
+            return "no privacy guarantee"
+        return f"ε = {self.epsilon:.4g}" + (f", δ = {self.delta:.3g}" if self.delta else "")
+
+
+NON_PRIVATE = Guarantee(math.inf, 0.0, reference=Reference("dpbayes", "no promise"))
+"""What an exact value carries: no promise."""
+
+
+def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """Return the promise for all releases together: epsilons and deltas add ([Dwork06], basic composition).
+
+    Errors: InputError when the promises are about different neighbours.
+    """
+    guarantees = tuple(guarantees)
+    relations = {guarantee.neighbours for guarantee in guarantees}
+    if len(relations) > 1:
+        raise InputError("Promises about different neighbours do not add up.")
+    return Guarantee(
+        sum(guarantee.epsilon for guarantee in guarantees),
+        min(1.0, sum(guarantee.delta for guarantee in guarantees)),
+        relations.pop() if relations else Neighbours.REPLACE_ONE,
+        Reference("Dwork06", "basic composition"),
+    )
