@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -104,11 +105,11 @@ class Closure:
         return tables
 
 
-def walsh(values: NDArray[np.generic], bits: int) -> NDArray[np.generic]:
+def walsh(values: NDArray[Any], bits: int) -> NDArray[Any]:
     """Return sum_x values[x] (-1)^<gamma, x> over the last `bits` axes of length two, for every gamma."""
     for axis in range(values.ndim - bits, values.ndim):
         zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
-        values = np.stack((zero + one, zero - one), axis)  # type: ignore[operator]
+        values = np.stack((zero + one, zero - one), axis)
     return values
 
 

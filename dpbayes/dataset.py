@@ -28,6 +28,8 @@ class Dataset:
     def __post_init__(self) -> None:
         names = distinct_names("column", self.names)
         codes = np.asfortranarray(self.codes)
+        if codes.dtype.kind not in "biu" and codes.size:
+            raise InputError("The codes of a table must be whole numbers.")
         if codes.ndim != 2 or codes.shape[1] != len(names) or len(self.states) != len(names):
             raise InputError("A table needs one column of codes and one domain for every name.")
         for j, (name, states) in enumerate(zip(names, self.states, strict=True)):
@@ -76,6 +78,8 @@ class Dataset:
         """Return the neighbour in which record k has the codes `record` instead."""
         if not 0 <= k < self.n:
             raise InputError(f"There is no record {k}; the table has {self.n}.")
+        # Checked before it is stored: a byte would wrap a code that is out of range into it.
+        checked = Dataset(self.names, self.states, np.asarray(record)[None])
         codes = self.codes.copy(order="F")
-        codes[k] = record
+        codes[k] = checked.codes[0]
         return Dataset(self.names, self.states, codes)

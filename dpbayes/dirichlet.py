@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from dpbayes.counts import Counts
-from dpbayes.network import Network
+from dpbayes.network import IntArray, Network
 from dpbayes.validation import InputError, finite_number
 
 FloatArray = NDArray[np.float64]
@@ -67,28 +67,34 @@ class Dirichlets:
         """alpha_0 - alpha: the second parameter of every cell's Beta marginal (..., K)."""
         return self.totals - self.alpha
 
-    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the central credible interval of every cell's Beta marginal: two arrays (..., K).
+    def part(self, draws: int | slice) -> "Dirichlets":
+        """Return some of a batch (draws, K)."""
+        return Dirichlets(self.network, self.alpha[draws])
+
+    def interval(
+        self, level: float = 0.95, *, cells: IntArray | slice | int = slice(None)
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the central credible interval of the cells' Beta marginals: two arrays (..., cells).
 
         A cell that is its row's only state is 1 with certainty.
         """
         tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
-        rest = np.maximum(self.rest, np.finfo(float).tiny)
-        low = np.where(self.rest > 0, special.betaincinv(self.alpha, rest, tail), 1.0)
-        high = np.where(self.rest > 0, special.betainccinv(self.alpha, rest, tail), 1.0)
+        alpha, rest = self.alpha[..., cells], self.rest[..., cells]
+        positive = np.maximum(rest, np.finfo(float).tiny)
+        low = np.where(rest > 0, special.betaincinv(alpha, positive, tail), 1.0)
+        high = np.where(rest > 0, special.betainccinv(alpha, positive, tail), 1.0)
         return low, high
 
     def log_density(self, cell: int, theta: ArrayLike) -> FloatArray:
         """Return the log density of one cell's Beta marginal at `theta` (points,): (..., points)."""
         a, b = self.alpha[..., cell, None], self.rest[..., cell, None]
-        density: FloatArray = stats.beta.logpdf(np.asarray(theta), a, b)
-        return density
+        return np.asarray(stats.beta.logpdf(np.asarray(theta), a, b))
 
     def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw CPTs from the rows: (*size, ..., K). Normalised in log space, so tiny parameters give no 0/0."""
         shape = (*size, *self.alpha.shape)
         # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the draw itself would underflow.
-        log_gamma = np.log(rng.standard_gamma(self.alpha + 1, size=shape))
+        log_gamma = np.log(np.asarray(rng.standard_gamma(self.alpha + 1, size=shape)))
         log_gamma += np.log(rng.random(shape)) / self.alpha
         starts, rows = self.network.row_starts, self.network.row_of_cell
         log_gamma -= np.maximum.reduceat(log_gamma, starts, axis=-1)[..., rows]

@@ -25,6 +25,10 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 """Coefficients of x^-1, x^-3, ... in ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi)/2."""
 
 
+_FAR, _TAIL = 1e6, -700.0
+"""Logits: where the search for crossings of two Beta densities ends, and where expit is about to underflow."""
+
+
 def log1p_excess(u: ArrayLike) -> FloatArray:
     """Return u - ln(1 + u) >= 0 without cancellation, for u > -1."""
     u = np.asarray(u, dtype=np.float64)
@@ -54,8 +58,9 @@ def _bregman_stirling(x: FloatArray, y: FloatArray) -> FloatArray:
     difference = y - x
     u = difference / x
     excess = log1p_excess(u)
-    # x [(1+u) ln(1+u) - u] + 1/2 [u - ln(1+u)]; the bracket is u^2 - (1+u) excess, which is about u^2/2.
-    main = x * (u * u - (1 + u) * excess) + excess / 2
+    # x [(1+u) ln(1+u) - u] + 1/2 [u - ln(1+u)]; near zero the bracket is u^2 - (1+u) excess, about u^2/2.
+    bracket = np.where(np.abs(u) < 0.5, u * u - (1 + u) * excess, (1 + u) * np.log1p(u) - u)
+    main = x * bracket + excess / 2
     tail = _STIRLING[0] * difference**2 / (x * x * y)
     for k, coefficient in enumerate(_STIRLING[1:], start=1):
         power = 2 * k + 1
@@ -123,16 +128,25 @@ def _beta_total_variation(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatA
 
     with np.errstate(divide="ignore", invalid="ignore"):
         turning = np.where(e * f > 0, np.log(np.abs(e) / np.abs(f)), np.nan)
-    far = np.full(a.shape, 750.0)
+    far = np.full(a.shape, _FAR)
     one_sided = np.isnan(turning)
     first = _bisect(log_ratio, -far, np.where(one_sided, far, turning))
     second = np.where(one_sided, far, _bisect(log_ratio, np.where(one_sided, -far, turning), far))
 
     def between(s: FloatArray, t: FloatArray) -> FloatArray:
-        u, v = special.expit(first), special.expit(second)
-        return special.betainc(s, t, v) - special.betainc(s, t, u)
+        return _beta_below(s, t, second) - _beta_below(s, t, first)
 
     return np.clip(np.abs(between(a, b) - between(c, d)), 0.0, 1.0)
+
+
+def _beta_below(a: FloatArray, b: FloatArray, z: FloatArray) -> FloatArray:
+    """Return P(theta < expit(z)) for theta ~ Beta(a, b), also where expit(z) rounds to zero or one."""
+    s, t = np.where(z < 0, a, b), np.where(z < 0, b, a)
+    tail_at = -np.abs(z)
+    # Far out, the integral of theta^(s-1) alone; the part left out is of relative size expit(z).
+    far_tail = np.exp(np.minimum(s * tail_at - np.log(s) - special.betaln(s, t), 0.0))
+    tail = np.where(tail_at < _TAIL, far_tail, special.betainc(s, t, special.expit(tail_at)))
+    return np.where(z < 0, tail, 1 - tail)
 
 
 def _bisect(function: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray) -> FloatArray:

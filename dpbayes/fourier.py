@@ -6,6 +6,7 @@ cell eta of family F holds 2^(-|F|) sum_{gamma <= F} s_gamma (-1)^<gamma, eta>.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from dpbayes.closure import walsh
 from dpbayes.network import IntArray, Network
 from dpbayes.validation import InputError, brief
 
-Array = NDArray[np.generic]
+Array = NDArray[Any]
+FloatArray = NDArray[np.float64]
 
 
 def require_binary(network: Network) -> None:
@@ -36,16 +38,17 @@ def coefficients(network: Network, counts: Array) -> Array:
     return _transform(network, counts)[..., network.closure.representatives]
 
 
-def marginals(network: Network, values: Array) -> NDArray[np.float64]:
+def marginals(network: Network, values: Array) -> FloatArray:
     """Return every family's marginal table from coefficients (..., |N_I|): (..., K), rows as in the cell layout.
 
     Whatever the coefficients, the tables agree on the nodes that they share. [Zhang16] Theorem 2, Algorithm 2 line 9.
     """
     require_binary(network)
-    return _transform(network, values[..., network.closure.slots]) / cells_per_family(network)
+    tables: FloatArray = _transform(network, values[..., network.closure.slots]) / cells_per_family(network)
+    return tables
 
 
-def cells_per_family(network: Network) -> NDArray[np.float64]:
+def cells_per_family(network: Network) -> FloatArray:
     """Return 2^|family| for every cell: (K,)."""
     sizes = np.diff(network.cell_offsets)
     return np.repeat(sizes, sizes).astype(np.float64)

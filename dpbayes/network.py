@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -189,7 +190,7 @@ class Network:
         """The row that every cell belongs to. Shape (K,)."""
         return np.repeat(np.arange(self.row_count), self.cards[self.node_of_row])
 
-    def row_sums(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+    def row_sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sum `values` (..., K) within every row: (..., m)."""
         return np.add.reduceat(values, self.row_starts, axis=-1)
 
@@ -198,7 +199,7 @@ class Network:
         start = int(self.row_starts[row])
         return slice(start, start + int(self.cards[self.node_of_row[row]]))
 
-    def table(self, values: NDArray[np.generic], node: int) -> NDArray[np.generic]:
+    def table(self, values: NDArray[Any], node: int) -> NDArray[Any]:
         """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
         cells = values[..., self.cell_offsets[node] : self.cell_offsets[node + 1]]
         return cells.reshape(*values.shape[:-1], *(int(self.cards[j]) for j in self.families[node]))

@@ -36,7 +36,8 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
     total = joint.sum(axis=-1, keepdims=True)
     if np.any(total <= 0):
         raise InputError("The evidence has probability zero under this network; remove one of its states.")
-    return (joint / total).reshape(*batch, -1)
+    answer: FloatArray = (joint / total).reshape(*batch, -1)
+    return answer
 
 
 def _state(network: Network, name: str, state: str) -> int:
@@ -58,7 +59,7 @@ def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[in
         table: FloatArray = network.table(flat, node)
         for axis in reversed(range(len(family))):
             if family[axis] in observed:
-                table = table.take(observed[family[axis]], axis=1 + axis)
+                table = np.take(table, observed[family[axis]], axis=1 + axis)
         operands += [table, [_BATCH, *(j for j in family if j not in observed)]]
     output = [_BATCH, aim]
     path, plan = opt_einsum.contract_path(*operands, output, optimize="greedy")

@@ -35,6 +35,8 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
 def whole_number(name: str, value: object, *, low: int, high: int) -> int:
     """Return `value` as an int within [low, high]; the errors are those of `finite_number`."""
     number = finite_number(name, value, low=low, high=high)
+    if isinstance(value, int):  # a float would round it beyond 2^53
+        return value
     if number != int(number):
         raise InputError(f"{name} must be a whole number; {number:g} is not.")
     return int(number)

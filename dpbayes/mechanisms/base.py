@@ -86,7 +86,9 @@ class Mechanism(Protocol):
     """
 
     label: ClassVar[str]
-    prior: Dirichlets
+
+    @property
+    def prior(self) -> Dirichlets: ...
 
     @property
     def claimed(self) -> Guarantee: ...

@@ -60,5 +60,3 @@ class LaplaceUpdates:
         updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
         public = {"n": statistic.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
         return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, public)
-
-

@@ -1,0 +1,52 @@
+"""dpbayes: see what privacy costs a Bayesian network and what it buys. Start with `make run`."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dpbayes.ui.controls import segments
+from dpbayes.ui.settings import Seat, current, query_of, write_link
+from dpbayes.ui.show import escaped
+from dpbayes.ui.stories import STORIES
+from dpbayes.ui.work import open_story
+
+PAGES = [
+    st.Page("pages/home.py", title="Home", icon="🏠", default=True),
+    st.Page("pages/data.py", title="Data", icon="📋", url_path="data"),
+    st.Page("pages/network.py", title="Network", icon="🕸️", url_path="network"),
+    st.Page("pages/release.py", title="Release", icon="📤", url_path="release"),
+]
+
+st.set_page_config(page_title="dpbayes", page_icon="🔏", layout="wide")
+
+
+def sidebar() -> None:
+    """Seat, story and link: the same on every page."""
+    with st.sidebar:
+        segments("Who is looking?", "seat", list(Seat), format_func=lambda seat: seat.value.capitalize())
+        if current().seat is Seat.RECIPIENT:
+            st.caption("The recipient sees only what a release contains. A way of showing, not an access control.")
+        st.selectbox(
+            "Story",
+            list(STORIES),
+            index=None,
+            placeholder="Open a ready example",
+            format_func=lambda key: STORIES[key].title,
+            key="story",
+            on_change=lambda: st.session_state["story"] and open_story(STORIES[st.session_state["story"]].settings),
+        )
+        with st.popover("🔗 Share this view", width="stretch"):
+            st.caption(
+                "This link reopens the same view. Uploaded tables stay with you: the link says they are missing."
+            )
+            address = (st.context.url or "").partition("?")[0]
+            st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
+
+
+page = st.navigation(PAGES)
+current()
+sidebar()
+for problem in st.session_state.pop("link_problems", ()):
+    st.warning(escaped(problem), icon="🔗")
+page.run()
+write_link()

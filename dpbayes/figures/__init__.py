@@ -1,0 +1,1 @@
+"""Arrays in, Plotly figures out: no Streamlit, no randomness, no computation of results."""

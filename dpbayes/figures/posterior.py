@@ -1,0 +1,138 @@
+"""Pictures of exact and private posteriors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpbayes.figures.style import EXACT, PRIVATE, faded, framed, plain
+
+FloatArray = NDArray[np.float64]
+
+
+def density_figure(
+    theta: FloatArray, private: FloatArray, exact: FloatArray | None, *, name: str, zoom: bool = False
+) -> go.Figure:
+    """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
+    figure = go.Figure()
+    for i, curve in enumerate(private[1:]):
+        figure.add_scatter(
+            x=theta,
+            y=curve,
+            mode="lines",
+            line={"color": faded(PRIVATE, 0.22), "width": 1},
+            name="other possible releases",
+            legendgroup="others",
+            showlegend=i == 0,
+            hoverinfo="skip",
+        )
+    figure.add_scatter(
+        x=theta, y=private[0], mode="lines", line={"color": PRIVATE, "width": 3}, name="private (this release)"
+    )
+    if exact is not None:
+        figure.add_scatter(
+            x=theta,
+            y=exact,
+            mode="lines",
+            line={"color": EXACT, "width": 3},
+            fill="tozeroy",
+            fillcolor=faded(EXACT, 0.15),
+            name="exact (curator only: not private)",
+        )
+    framed(figure, x=f"P({plain(name)})", y="posterior density")
+    shown = [private[0]] if exact is None else [private[0], exact]
+    figure.update_yaxes(range=[0, 1.08 * _sensible_top(shown)])
+    figure.update_xaxes(range=_span(theta, shown) if zoom else [0, 1])
+    return figure
+
+
+def _sensible_top(curves: Sequence[FloatArray]) -> float:
+    """Highest interior value: a density that is infinite at 0 or 1 must not flatten the rest."""
+    tops = [float(np.max(curve[3:-3])) for curve in curves]
+    return min(max(tops), 4 * float(np.median(tops)) + 20)
+
+
+def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
+    live = np.any([curve > 1e-3 * curve[3:-3].max() for curve in curves], axis=0)
+    inside = theta[live]
+    return [float(inside.min()), float(inside.max())]
+
+
+def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, dots: int = 50) -> go.Figure:
+    """Draw simulated values (draws,) as `dots` equally likely outcomes, stacked; a line marks the exact value."""
+    quantiles = np.quantile(values, (np.arange(dots) + 0.5) / dots)
+    low, high = float(quantiles.min()), float(quantiles.max())
+    width = max((high - low) / 22, 0.004)
+    column = np.floor((quantiles - low) / width)
+    height = np.empty(dots)
+    for place in np.unique(column):  # dots of one column stand on each other
+        height[column == place] = np.arange(1, np.count_nonzero(column == place) + 1)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=low + (column + 0.5) * width,
+        y=height,
+        mode="markers",
+        marker={"color": PRIVATE, "size": 11},
+        name=f"private: each dot is {100 / dots:.0f} % of possible releases",
+        customdata=quantiles,
+        hovertemplate="%{customdata:.4f}<extra></extra>",
+    )
+    if exact is not None:
+        top = float(height.max()) + 1
+        figure.add_scatter(
+            x=[exact, exact],
+            y=[0, top],
+            mode="lines",
+            line={"color": EXACT, "width": 3},
+            name="exact (curator only: not private)",
+        )
+    framed(figure, x=plain(name, 80), y="possible releases (dots)", height=300)
+    figure.update_xaxes(range=[min(0.0, low), max(1.0, high)] if high - low > 0.25 else None)
+    figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def rows_figure(
+    labels: Sequence[str],
+    private: tuple[FloatArray, FloatArray, FloatArray],
+    exact: tuple[FloatArray, FloatArray, FloatArray] | None,
+) -> go.Figure:
+    """Draw posterior mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
+    figure = go.Figure()
+    places = np.arange(len(labels), dtype=float)
+    sets = [(private, PRIVATE, "private (this release)", 0.16)]
+    if exact is not None:
+        sets.insert(0, (exact, EXACT, "exact (curator only: not private)", -0.16))
+    for (mean, low, high), colour, name, offset in sets:
+        figure.add_scatter(
+            x=mean,
+            y=places + offset,
+            mode="markers",
+            marker={"color": colour, "size": 8},
+            error_x={"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "width": 3},
+            name=name,
+            hovertemplate="%{x:.3f}<extra></extra>",
+        )
+    framed(figure, x="posterior mean and 95 % interval (probability)", y="", height=110 + 24 * len(labels))
+    figure.update_xaxes(range=[-0.01, 1.01])
+    figure.update_yaxes(
+        tickvals=places, ticktext=[plain(label, 60) for label in labels], range=[len(labels) - 0.4, -0.6]
+    )
+    return figure
+
+
+def kl_figure(labels: Sequence[str], mean_kl: FloatArray) -> go.Figure:
+    """Draw the mean KL divergence of rows (rows,) as bars, in nats."""
+    figure = go.Figure(
+        go.Bar(
+            x=mean_kl,
+            y=[plain(label, 60) for label in labels],
+            orientation="h",
+            marker={"color": PRIVATE},
+            hovertemplate="%{x:.4g} nats<extra></extra>",
+        )
+    )
+    framed(figure, x="KL(exact || private), nats, mean over simulated releases", y="", height=110 + 24 * len(labels))
+    figure.update_yaxes(autorange="reversed")
+    return figure

@@ -1,0 +1,35 @@
+"""One palette and one frame for all figures. Colours are told apart by colour-blind readers, on light and on dark."""
+
+import plotly.graph_objects as go
+
+EXACT = "#2E86C1"
+PRIVATE = "#E08A00"
+BOUND = "#808890"
+INVALID = "#D33A2C"
+
+
+def framed(figure: go.Figure, *, x: str, y: str, height: int = 340) -> go.Figure:
+    """Give a figure its axis titles (with units), margins and legend; colours of text come from the page's theme."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 60, "r": 16, "t": 34, "b": 52},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        hovermode="closest",
+        xaxis_title=x,
+        yaxis_title=y,
+    )
+    figure.update_xaxes(automargin=True)
+    figure.update_yaxes(automargin=True)
+    return figure
+
+
+def faded(colour: str, opacity: float) -> str:
+    """Return a hex colour with the given opacity."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def plain(text: str, limit: int = 48) -> str:
+    """Return a name that Plotly shows as text, never as markup, cut to `limit` characters."""
+    short = text if len(text) <= limit else text[: limit - 1] + "…"
+    return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,179 @@
+"""Networks to start from: published ones with their tables, and binary templates of any size."""
+
+import functools
+import gzip
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dpbayes.bif import FloatArray, read_bif
+from dpbayes.network import Network
+from dpbayes.validation import InputError, brief, finite_number, whole_number
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+MAX_NODES = 500
+MAX_FEATURES = 200
+MAX_FULL = 12
+"""A complete graph on k binary nodes has 2^(k+1) - 2 cells and a closure of 2^k sets."""
+
+MAX_PARENTS = 10
+"""Most parents of one node of a random network."""
+
+
+@dataclass(frozen=True)
+class NamedNetwork:
+    """A published network that comes with its tables: what it is about and where it is from."""
+
+    key: str
+    title: str
+    description: str
+    source: str
+
+
+_BNLEARN = "Copy of the bnlearn Bayesian network repository (CC BY-SA 3.0)."
+
+NAMED: dict[str, NamedNetwork] = {
+    network.key: network
+    for network in (
+        NamedNetwork(
+            "asia",
+            "Asia",
+            "Chest clinic: smoking, a visit to Asia, three illnesses and their signs. 8 binary nodes.",
+            f"Lauritzen and Spiegelhalter 1988. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "cancer",
+            "Cancer",
+            "Lung cancer with two causes and two signs. 5 binary nodes.",
+            f"Korb and Nicholson 2010. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "earthquake",
+            "Earthquake",
+            "A burglar alarm that earthquakes also set off, and two neighbours who call. 5 binary nodes.",
+            f"Korb and Nicholson 2010, after Pearl 1988. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "sprinkler",
+            "Sprinkler",
+            "Clouds, a sprinkler, rain and wet grass. 4 binary nodes.",
+            "Russell and Norvig, Artificial Intelligence: A Modern Approach (after Pearl 1988).",
+        ),
+        NamedNetwork(
+            "survey",
+            "Survey",
+            "How people travel, by age, sex, education, occupation and residence. 6 nodes, 2 or 3 states.",
+            f"Scutari and Denis 2014. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "sachs",
+            "Sachs",
+            "Signalling proteins in human immune cells. 11 nodes with 3 states.",
+            f"Sachs, Perez, Pe'er, Lauffenburger and Nolan 2005. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "child",
+            "Child",
+            "Diagnosis of congenital heart disease in newborn babies. 20 nodes, 2 to 6 states.",
+            f"Spiegelhalter, Dawid, Lauritzen and Cowell 1993. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "insurance",
+            "Insurance",
+            "The risk of insuring a car and its driver. 27 nodes, 2 to 5 states.",
+            f"Binder, Koller, Russell and Kanazawa 1997. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "alarm",
+            "Alarm",
+            "Monitoring of patients in intensive care. 37 nodes, 2 to 4 states.",
+            f"Beinlich, Suermondt, Chavez and Cooper 1989. {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "win95pts",
+            "Windows 95 printing",
+            "Troubleshooting of a printer. 76 binary nodes, up to 7 parents.",
+            f"Microsoft Research (Heckerman, Breese). {_BNLEARN}",
+        ),
+        NamedNetwork(
+            "andes",
+            "Andes",
+            "A tutor's model of what a student of physics knows. 223 binary nodes, up to 6 parents.",
+            f"Conati, Gertner, VanLehn and Druzdzel 1997. {_BNLEARN}",
+        ),
+    )
+}
+
+
+@functools.cache
+def load_named(key: str) -> tuple[Network, FloatArray]:
+    """Return a network of NAMED and its published probabilities (K,), read-only.
+
+    Errors: InputError naming an unknown key.
+    """
+    if key not in NAMED:
+        raise InputError(f"There is no network {brief(key)}; choose one of {', '.join(NAMED)}.")
+    text = gzip.decompress((DATA / "networks" / f"{key}.bif.gz").read_bytes()).decode()
+    network, probabilities = read_bif(text)
+    probabilities.setflags(write=False)
+    return network, probabilities
+
+
+# Templates. All nodes are binary, with the states "no" and "yes".
+
+
+def naive_bayes(d: int) -> Network:
+    """The node `class` with arrows to the features x1, ..., xd; d from 1 to MAX_FEATURES."""
+    features = _numbered(whole_number("The number of features", d, low=1, high=MAX_FEATURES))
+    return Network.from_edges(("class", *features), [("class", feature) for feature in features])
+
+
+def chain(k: int) -> Network:
+    """x1 -> x2 -> ... -> xk; k from 1 to MAX_NODES."""
+    names = _nodes(k)
+    return Network.from_edges(names, itertools.pairwise(names))
+
+
+def tree(k: int, *, branching: int = 2) -> Network:
+    """k nodes filled in level by level, each with `branching` children; x1 is the root. Branching from 1 to 50."""
+    names = _nodes(k)
+    branching = whole_number("The number of children", branching, low=1, high=50)
+    return Network.from_edges(names, [(names[(j - 1) // branching], names[j]) for j in range(1, len(names))])
+
+
+def full(k: int) -> Network:
+    """Every earlier node is a parent of every later one; k from 1 to MAX_FULL."""
+    names = _numbered(whole_number("The number of nodes of a complete network", k, low=1, high=MAX_FULL))
+    return Network.from_edges(names, itertools.combinations(names, 2))
+
+
+def empty(k: int) -> Network:
+    """k nodes and no arrows; k from 1 to MAX_NODES."""
+    return Network.from_edges(_nodes(k), [])
+
+
+def random_dag(k: int, rng: np.random.Generator, *, mean_in_degree: float = 1.5) -> Network:
+    """k nodes in a fixed order; every possible arrow is present with the same probability, independently.
+
+    The probability is 2 * mean_in_degree / (k - 1), at most 1, so that nodes have `mean_in_degree` parents on average
+    (0 to MAX_PARENTS / 2); of more than MAX_PARENTS parents a random MAX_PARENTS are kept.
+    """
+    names = _nodes(k)
+    mean = finite_number("The mean number of parents", mean_in_degree, low=0.0, high=MAX_PARENTS / 2)
+    present = min(1.0, 2.0 * mean / max(len(names) - 1, 1))
+    edges: list[tuple[str, str]] = []
+    for j, child in enumerate(names):
+        parents = min(int(rng.binomial(j, present)), MAX_PARENTS)
+        edges += [(names[p], child) for p in sorted(rng.choice(j, size=parents, replace=False))] if parents else []
+    return Network.from_edges(names, edges)
+
+
+def _nodes(k: int) -> tuple[str, ...]:
+    return _numbered(whole_number("The number of nodes", k, low=1, high=MAX_NODES))
+
+
+def _numbered(k: int) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(1, k + 1))

@@ -1,0 +1,92 @@
+"""Domains proposed from the data: convenient, and a leak, so every one of them is marked as not public."""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpbayes.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in, readable
+from dpbayes.network import MAX_STATES
+from dpbayes.validation import InputError, brief, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_NUMBERS = 12
+"""A column of numbers with more distinct values than this is proposed as cut points."""
+
+
+def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
+    """Return a default for a column, taken from the data and therefore marked `public=False`.
+
+    Few distinct values are categories in natural order; more than MOST_NUMBERS numbers are cut at their
+    quartiles. Missing values, where there are any, become a state of their own. Errors: InputError for a column
+    without values and for text with more than MAX_STATES distinct values.
+    """
+    series = _as_series(values)
+    present = _present(name, series)
+    missing: Missing = OwnState() if len(present) < len(series) else DropRecord()
+    distinct = [str(value) for value in present.unique()]
+    numbers = numbers_in(pd.Series(distinct, dtype="str"))
+    numeric = bool(np.isfinite(numbers).all())
+    if numeric and len(distinct) > MOST_NUMBERS:
+        return Cuts(name, quantile_cuts(name, present, 4).points, missing=missing)
+    if len(distinct) + isinstance(missing, OwnState) > MAX_STATES:
+        raise InputError(
+            f"Column {brief(name)} has {len(distinct):,} distinct texts; the limit is {MAX_STATES}. "
+            "Leave it out, or group its values first."
+        )
+    keys = numbers.tolist() if numeric else [_natural(text) for text in distinct]
+    return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
+
+
+def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:
+    """Return at most `bins` (2 to 64) bins of about equal numbers of records, with readable rounded points.
+
+    Tied values may leave fewer bins. Errors: InputError for texts that are no numbers and for a single value.
+    """
+    bins = whole_number("The number of bins", bins, low=2, high=64)
+    present = _present(name, _as_series(values))
+    numbers = numbers_in(present)
+    if not np.isfinite(numbers).all():
+        wrong = present.iloc[int(np.argmin(np.isfinite(numbers)))]
+        raise InputError(f"Column {brief(name)} has {brief(wrong)}, which is not a number.")
+    low = float(numbers.min())
+    above = numbers[numbers > low]
+    if not above.size:
+        raise InputError(f"Column {brief(name)} has one single value, {readable(low)}; there is nothing to cut.")
+    quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins))
+    quantiles = quantiles[quantiles > low]
+    return Cuts(name, _rounded(quantiles if quantiles.size else above.min(keepdims=True), low))
+
+
+def _rounded(points: FloatArray, low: float) -> tuple[float, ...]:
+    """Round to the fewest significant digits (2 to 17) that keep the points apart and above `low`."""
+    for digits in range(2, 18):
+        rounded = np.array([float(f"{point:.{digits}g}") for point in points])
+        if (np.diff(rounded, prepend=low) > 0).all():
+            return tuple(rounded.tolist())
+    return tuple(points.tolist())
+
+
+def _as_series(values: Iterable[str]) -> pd.Series:
+    return values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
+
+
+def _present(name: str, series: pd.Series) -> pd.Series:
+    """Return the values that are not missing, without the space around them."""
+    index, distinct = pd.factorize(series, use_na_sentinel=True)
+    texts = pd.Series(distinct, dtype="str").str.strip()
+    missing = np.append(is_missing(texts), True)
+    present = texts.take(index[~missing[index]]).reset_index(drop=True)
+    if not len(present):
+        raise InputError(f"Column {brief(name)} has no values; leave it out.")
+    return present
+
+
+def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key that orders "x9" before "x10": digits by their length, then by themselves."""
+    parts = re.split(r"([0-9]+)", text.casefold())
+    parts[1::2] = [digits.lstrip("0") for digits in parts[1::2]]
+    return tuple((i % 2, len(part) if i % 2 else 0, part) for i, part in enumerate(parts))

@@ -1,0 +1,214 @@
+"""Uploaded files become frames of text: CSV and Parquet, with a sentence for each way a file can be wrong."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as arrow_parquet
+
+from dpbayes.validation import InputError, brief
+
+MAX_UPLOAD = 200_000_000
+"""Most bytes of a file."""
+
+MAX_UNPACKED = 2_000_000_000
+"""Most bytes that a Parquet file may say it unpacks to: a small file can hold a very large table."""
+
+MAX_COLUMNS = 500
+MAX_RECORDS = 10_000_000
+
+_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
+_MAGIC = (
+    (b"PAR1", "a Parquet file; read it as Parquet"),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet; save the table as CSV"),
+    (b"\x1f\x8b", "a gzip archive; unpack it first"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"),
+    (b"%PDF", "a PDF document"),
+)
+
+
+def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limit: int = MAX_UPLOAD) -> pd.DataFrame:
+    """Return a table of text with a header line as a frame of strings, values exactly as they stand in the file.
+
+    Empty lines are passed over. A byte order mark is accepted. Errors: InputError for empty files, other kinds of
+    files, wrong separators or encodings, rows of the wrong length, bad column names, and too large files.
+    """
+    _refuse_size(data, limit)
+    encoding = _checked_encoding(encoding)
+    _refuse_binary(data, encoding)
+    if separator not in _SEPARATORS:
+        raise InputError(
+            f"The separator must be {', '.join(_SEPARATORS.values())}; {brief(separator)} is none of them."
+        )
+    try:
+        header = _header(data, separator, encoding)
+        table = _arrow_table(data, separator, encoding, len(header))
+    except UnicodeError:
+        raise _wrong_encoding(encoding) from None
+    except csv.Error:
+        raise InputError("The first line of the file is too long to be a header.") from None
+    except pa.ArrowInvalid as error:
+        raise _csv_problem(data, separator, encoding, str(error)) from None
+    if table.num_rows < 2:
+        raise InputError("The file has a header but no records.")
+    _refuse_records(table.num_rows - 1)
+    _refuse_open_quote(data, table)
+    frame: pd.DataFrame = table.slice(1).to_pandas()
+    frame.columns = pd.Index(header, dtype=object)
+    return frame
+
+
+def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
+    """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
+
+    Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, bad
+    column names, and too large files.
+    """
+    _refuse_size(data, limit)
+    try:
+        file = arrow_parquet.ParquetFile(io.BytesIO(data))
+        meta = file.metadata
+        _refuse_records(meta.num_rows)
+        unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+        names = _checked_names([str(name) for name in file.schema_arrow.names])
+        if meta.num_rows == 0:
+            raise InputError("The file has a header but no records.")
+        if unpacked > MAX_UNPACKED:
+            raise InputError(f"The file unpacks to {unpacked:,} bytes; the limit is {MAX_UNPACKED:,}.")
+        columns = [_as_text(name, column) for name, column in zip(names, file.read().columns, strict=True)]
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"This is not a Parquet file that can be read ({brief(error, 80)}).") from None
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+# What both readers refuse
+
+
+def _refuse_size(data: bytes, limit: int) -> None:
+    if not data.strip():
+        raise InputError("The file is empty.")
+    if len(data) > limit:
+        raise InputError(f"The file has {len(data):,} bytes; the limit is {limit:,}.")
+
+
+def _refuse_records(n: int) -> None:
+    if n > MAX_RECORDS:
+        raise InputError(f"The file has {n:,} records; the limit is {MAX_RECORDS:,}.")
+
+
+def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    if len(names) > MAX_COLUMNS:
+        raise InputError(f"The file has {len(names):,} columns; the limit is {MAX_COLUMNS}.")
+    seen: set[str] = set()
+    for number, name in enumerate(names, start=1):
+        if not name.strip():
+            raise InputError(f"Column {number} has no name in the header; give every column a name.")
+        if name in seen:
+            raise InputError(f"Two columns are named {brief(name)}; give each column its own name.")
+        seen.add(name)
+    return tuple(names)
+
+
+# CSV
+
+
+def _checked_encoding(encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise InputError(f"{brief(encoding)} is not the name of a text encoding; try utf-8 or latin-1.") from None
+    return name
+
+
+def _refuse_binary(data: bytes, encoding: str) -> None:
+    for magic, what in _MAGIC:
+        if data.startswith(magic):
+            raise InputError(f"This is not a CSV file: it looks like {what}.")
+    if b"\x00" in data and not encoding.startswith(("utf-16", "utf-32")):
+        hint = "; its encoding may be UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        raise InputError(f"This is not a CSV file in the encoding {encoding}: it holds bytes that are not text{hint}.")
+
+
+def _header(data: bytes, separator: str, encoding: str) -> tuple[str, ...]:
+    """Return the checked names in the first line that is not empty."""
+    with _lines(data, encoding) as lines:
+        header = next((row for row in csv.reader(lines, delimiter=separator) if row), [])
+        lines.seek(0)
+        raw = re.sub(r'"[^"]*"', "", next((line for line in lines if line.strip()), ""))
+    if len(header) == 1:
+        other, times = max(((s, raw.count(s)) for s in _SEPARATORS if s != separator), key=lambda pair: pair[1])
+        if times:
+            raise InputError(
+                f"The header is one single column, {brief(header[0])}; the separator seems to be {_SEPARATORS[other]}."
+            )
+    names = [name.removeprefix("\ufeff") if i == 0 else name for i, name in enumerate(header)]
+    return _checked_names(names)
+
+
+def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="")
+
+
+def _arrow_table(data: bytes, separator: str, encoding: str, width: int) -> pa.Table:
+    """Read header and records as text columns f0, f1, ...: Arrow is strict about the length of every row."""
+    text = {f"f{i}": pa.string() for i in range(width)}
+    return arrow_csv.read_csv(
+        pa.BufferReader(data),
+        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=encoding),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(column_types=text, strings_can_be_null=False),
+    )
+
+
+def _wrong_encoding(encoding: str) -> InputError:
+    other = "Latin-1" if encoding.startswith("utf-8") else "UTF-8"
+    return InputError(f"The file is not text in the encoding {encoding}; try {other}.")
+
+
+def _csv_problem(data: bytes, separator: str, encoding: str, message: str) -> InputError:
+    """Say what Arrow found; for a row of the wrong length, find its line by reading again, slowly and exactly."""
+    if "UTF8" in message or "utf8" in message:
+        return _wrong_encoding(encoding)
+    try:
+        with _lines(data, encoding) as lines:
+            rows = csv.reader(lines, delimiter=separator)
+            width = len(next(row for row in rows if row))
+            for row in rows:
+                if row and len(row) != width:
+                    return InputError(
+                        f"Line {rows.line_num} has {len(row)} values, but the header names {width} columns."
+                    )
+    except UnicodeError:
+        return _wrong_encoding(encoding)
+    except csv.Error:
+        pass
+    return InputError(f"The file cannot be read as CSV ({brief(message, 80)}).")
+
+
+def _refuse_open_quote(data: bytes, table: pa.Table) -> None:
+    # A quote that is never closed swallows the rest of the file into the last record, silently.
+    last = [str(column[-1]) for column in table.columns]
+    if data.count(b'"') % 2 and any(value.endswith(("\n", "\r")) or "\n" in value for value in last):
+        raise InputError("A quotation mark in the file is opened and never closed; close or remove it.")
+
+
+# Parquet
+
+
+def _as_text(name: str, column: pa.ChunkedArray) -> pd.Series:
+    if pa.types.is_nested(column.type):
+        raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
+    try:
+        text = column.cast(pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise InputError(f"Column {brief(name)} holds {column.type} values, which cannot be shown as text.") from None
+    series: pd.Series = text.fill_null("").to_pandas()
+    return series

@@ -1,0 +1,1 @@
+"""The only place, with app.py and pages/, that knows Streamlit."""

@@ -1,0 +1,146 @@
+"""Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.parameters import Choice, Parameter, parameters_of
+from dpbayes.ui.settings import READERS, change, current, read_parameter, set_parameter
+from dpbayes.ui.show import escaped
+from dpbayes.validation import InputError
+
+
+def _mirror(key: str, value: object) -> None:
+    """Let the widget of this key show `value`; what was typed and refused does not linger."""
+    st.session_state[key] = value
+
+
+def _attempt(key: str, do: Callable[[str], object]) -> None:
+    """Apply what was typed in a text box; keep the old value and remember the sentence if it is refused."""
+    try:
+        do(st.session_state[key])
+        st.session_state.pop(f"{key}.refusal", None)
+    except InputError as error:
+        st.session_state[f"{key}.refusal"] = str(error)
+
+
+def _refusal(key: str, kept: str) -> None:
+    if message := st.session_state.get(f"{key}.refusal"):
+        st.caption(f":red[{escaped(message)}] Kept {kept}.")
+
+
+def text_number(label: str, field: str, *, help: str | None = None) -> None:
+    """Offer a settings field as a box that takes any text and refuses what is not fit, with a sentence."""
+    key = f"box.{field}"
+    shown = _number_text(getattr(current(), field))
+    _mirror(key, shown)
+
+    def apply(text: str) -> None:
+        change(**{field: READERS[field](text.replace(",", "").strip())})
+
+    st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, apply))
+    _refusal(key, shown)
+
+
+def choice(
+    label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str, **more: Any
+) -> None:
+    """Offer a settings field as a drop-down list."""
+    key = f"choice.{field}"
+    value = getattr(current(), field)
+    _mirror(key, value if value in options else options[0])
+    st.selectbox(
+        label,
+        options,
+        key=key,
+        format_func=format_func,
+        on_change=lambda: change(**{field: st.session_state[key]}),
+        **more,
+    )
+
+
+def segments(label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str) -> None:
+    """Offer a settings field as a few buttons of which one is down."""
+    key = f"segments.{field}"
+    _mirror(key, getattr(current(), field))
+    st.segmented_control(
+        label,
+        options,
+        key=key,
+        format_func=format_func,
+        required=True,
+        on_change=lambda: change(**{field: st.session_state[key]}),
+    )
+
+
+def parameter_controls(mechanism: type[Any]) -> None:
+    """Build every control of a mechanism from its annotated parameters."""
+    for name, parameter in parameters_of(mechanism).items():
+        if isinstance(parameter, Choice):
+            _choice_parameter(name, parameter)
+        else:
+            _number_parameter(name, parameter)
+
+
+def _choice_parameter(name: str, parameter: Choice) -> None:
+    key = f"parameter.{name}"
+    _mirror(key, current().parameter(name))
+    st.segmented_control(
+        name.capitalize(),
+        list(parameter.options),
+        key=key,
+        format_func=lambda option: str(option.value),
+        required=True,
+        help=parameter.description or None,
+        on_change=lambda: set_parameter(name, st.session_state[key]),
+    )
+
+
+def _number_parameter(name: str, parameter: Parameter) -> None:
+    slider, box = f"parameter.{name}", f"box.{name}"
+    value = current().parameter(name)
+    grid = _grid(parameter)
+    _mirror(slider, min(grid, key=lambda g: abs(_place(g, parameter) - _place(value, parameter))))
+    _mirror(box, _number_text(value))
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left.select_slider(
+        f"{name.capitalize()} (${parameter.symbol}$)",
+        grid,
+        key=slider,
+        format_func=_number_text,
+        help=parameter.description or None,
+        on_change=lambda: _slide(name, slider, box),
+    )
+    right.text_input(
+        f"{name} as a number",
+        key=box,
+        on_change=_attempt,
+        args=(box, lambda text: set_parameter(name, read_parameter(name, text.strip()))),
+    )
+    _refusal(box, _number_text(value))
+
+
+def _slide(name: str, slider: str, box: str) -> None:
+    st.session_state.pop(f"{box}.refusal", None)
+    set_parameter(name, st.session_state[slider])
+
+
+def _grid(parameter: Parameter) -> list[float]:
+    """Slider stops: 1, 1.25, 1.6, 2, 2.5, ... on a logarithmic scale around the useful range, else 101 even steps."""
+    if parameter.log:
+        low, high = max(parameter.low, parameter.typical / 100), min(parameter.high, parameter.typical * 100)
+        tens = range(round(10 * math.log10(low)), round(10 * math.log10(high)) + 1)
+        return [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
+    top = min(parameter.high, 4 * parameter.typical)
+    return [float(f"{stop:.4g}") for stop in np.linspace(parameter.low, top, 101)]
+
+
+def _place(value: float, parameter: Parameter) -> float:
+    return math.log(value) if parameter.log else value
+
+
+def _number_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

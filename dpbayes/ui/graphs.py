@@ -1,0 +1,116 @@
+"""A drawn graph as a value, and as the short text that a link carries. Knows no Streamlit."""
+
+import base64
+import binascii
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpbayes.figures.dag_layout import layered_positions
+from dpbayes.network import Network
+from dpbayes.networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.validation import InputError, brief, whole_number
+
+MAX_CODE = 6_000
+"""Longest graph text in a link; browsers and chat programs cut longer addresses."""
+
+MAX_JSON = 200_000
+MAX_NODES = 300
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Names, arrows and places of a drawing, perhaps with states for nodes that no table declares.
+
+    It may hold a cycle or an unknown name: only `Network` decides what is valid.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    places: Mapping[str, Place] = field(default_factory=dict)
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, network: Network) -> "Graph":
+        """Return a network's graph with automatic places."""
+        states = dict(zip(network.names, network.states, strict=True))
+        return cls(network.names, network.edges, layered_positions(network.graph), states)
+
+
+TEMPLATES = {"bayes": naive_bayes, "chain": chain, "tree": tree, "full": full, "empty": empty}
+"""Graphs by shape and size, written `bayes:16` in a link."""
+
+
+def graph_of(spec: str) -> Graph:
+    """Return the graph that a text names: a named network, `template:size`, or `g:` and a code.
+
+    Errors: InputError with a sentence for anything else, however hostile.
+    """
+    if spec in NAMED:
+        return Graph.of(load_named(spec)[0])
+    head, _, tail = spec.partition(":")
+    if head in TEMPLATES:
+        return Graph.of(TEMPLATES[head](whole_number("The size of the network", tail, low=1, high=MAX_NODES)))
+    if head == "g":
+        return _decoded(tail)
+    raise InputError(f"There is no network called {brief(spec)}.")
+
+
+def code_of(graph: Graph) -> str:
+    """Return the `g:` text of a graph; `graph_of` reads it back. It may be too long for a link (MAX_CODE)."""
+    index = {name: i for i, name in enumerate(graph.names)}
+    content = {
+        "n": graph.names,
+        "e": [[index[a], index[b]] for a, b in graph.edges if a in index and b in index],
+        "p": [[round(v) for v in graph.places[name]] if name in graph.places else None for name in graph.names],
+        "s": {str(index[name]): states for name, states in graph.states.items() if name in index},
+    }
+    packed = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 9)
+    return "g:" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def _decoded(code: str) -> Graph:
+    refusal = InputError("The network in this link is damaged; ask for the link again, or draw the network anew.")
+    if len(code) > 10 * MAX_CODE:
+        raise InputError("The network in this link is too long to be one of ours; draw the network anew.")
+    try:
+        packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed, MAX_JSON)
+        if unpacker.unconsumed_tail:
+            raise refusal
+        return _graph_from(json.loads(text))
+    except (binascii.Error, zlib.error, json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        raise refusal from None
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise (error if isinstance(error, InputError) else refusal) from None
+
+
+def _graph_from(content: Mapping[str, Any]) -> Graph:
+    names = tuple(content["n"])
+    if len(names) > MAX_NODES or not all(isinstance(name, str) and 0 < len(name) <= 200 for name in names):
+        raise InputError(f"The network in this link has more than {MAX_NODES} nodes or names that are not text.")
+    places = {
+        name: (float(place[0]), float(place[1]))
+        for name, place in zip(names, content["p"], strict=True)
+        if place and math.isfinite(place[0]) and math.isfinite(place[1])
+    }
+    states = {names[int(i)]: tuple(map(str, s)) for i, s in content["s"].items()}
+    edges = tuple((names[_position(a)], names[_position(b)]) for a, b in content["e"])
+    return Graph(names, edges, places, states)
+
+
+def _position(value: object) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise TypeError
+    return value
+
+
+def network_of(graph: Graph, domains: Mapping[str, Sequence[str]] | None = None) -> Network:
+    """Return the graph as a network; states come from the table's domains, else from the graph, else no / yes."""
+    return Network.from_edges(graph.names, graph.edges, {**graph.states, **(domains or {})})

@@ -1,0 +1,248 @@
+"""The parts of the Network page: the editor, the costs, import and export."""
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.bif import read_bif, write_bif
+from dpbayes.edgelist import read_edges, write_edges
+from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
+from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
+from dpbayes.figures.structure import noise_figure
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.network import Network
+from dpbayes.networks import NAMED
+from dpbayes.references import Reference
+from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.settings import Cpts, change, current
+from dpbayes.ui.show import chart, escaped, sentence_instead, source
+from dpbayes.ui.work import adopt_as_source, domains, given_cpts, graph, strays
+from dpbayes.validation import InputError, brief
+
+MANY_ARROWS = 60
+"""Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
+
+CHOICES = ("data", *NAMED, *TEMPLATES)
+
+
+# The editor
+
+
+def editor() -> None:
+    """Draw the DAG by hand, or start from a ready one."""
+    _start_from()
+    drawn_from = graph(current())
+    notes = {name: "no column of this name in the table" for name in strays(current())} if domains(current()) else {}
+    # The editor owns its drawing until Python brings another one: then `rev` moves on.
+    if st.session_state.get("drawn") != _origin() or "drawing" not in st.session_state:
+        st.session_state["rev"] = st.session_state.get("rev", 0) + 1
+        st.session_state["drawing"] = _drawing(drawn_from)
+        st.session_state["drawn"] = _origin()
+    start: Drawing = st.session_state["drawing"]
+    try:
+        rev = st.session_state["rev"]
+        drawn = dag_editor(start, rev=rev, key="dag", notes=notes)
+    except DrawingError as error:
+        st.warning(escaped(str(error)), icon="✋")
+        return
+    if drawn != start:
+        _keep(drawn, drawn_from)
+    _add_columns()
+    if notes:
+        st.caption(
+            f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
+            "them to a column's name, or draw synthetic records from this network."
+        )
+        st.button("Draw synthetic records from this network", on_click=lambda: adopt_as_source(current()))
+
+
+def _origin() -> str:
+    """Return what the drawing shows: a graph of its own, or the one that comes with some data."""
+    settings = current()
+    return settings.graph or f"{settings.data} {settings.source}"
+
+
+def _drawing(start: Graph) -> Drawing:
+    places = {name: start.places[name] for name in start.names if name in start.places}
+    if len(places) < len(start.names):
+        try:
+            places = layered_positions(network_of(start).graph) | places
+        except InputError:  # a cycle has no layers; a circle shows it
+            places = {name: (WIDTH / 2, HEIGHT / 2) for name in start.names} | places
+    return Drawing(tuple(DrawnNode(name, *places[name]) for name in start.names), start.edges)
+
+
+def _keep(drawn: Drawing, before: Graph) -> None:
+    """Make the drawing the network to fit; states follow a node through everything but a new name."""
+    places = {node.name: (node.x, node.y) for node in drawn.nodes}
+    states = {name: states for name, states in before.states.items() if name in places}
+    code = code_of(Graph(tuple(places), drawn.edges, places, states))
+    st.session_state["drawn"] = code
+    st.session_state["drawing"] = drawn
+    if code != current().graph:
+        change(graph=code)
+        if len(code) > MAX_CODE:
+            st.caption("This network is too large for a link; export it below to keep it.")
+        st.rerun()
+
+
+def _start_from() -> None:
+    """Offer ready networks and shapes."""
+    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    kind = left.selectbox("Start from", CHOICES, format_func=_choice_title, key="start.kind")
+    size = middle.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
+    if right.button("Use", width="stretch", help="Replace the drawing"):
+        spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
+        with sentence_instead():
+            if spec:
+                graph_of(spec)
+            change(graph=spec)
+            st.session_state.pop("drawing", None)
+
+
+def _choice_title(kind: str) -> str:
+    shapes = {
+        "data": "the data's own network",
+        "bayes": "naive Bayes with … features",
+        "chain": "chain of …",
+        "tree": "tree of …",
+        "full": "complete graph of …",
+        "empty": "no arrows, … nodes",
+    }
+    return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
+
+
+def _add_columns() -> None:
+    """Offer the table's columns that are not nodes yet."""
+    names = graph(current()).names
+    unused = [name for name in domains(current()) if name not in names]
+    if not unused:
+        return
+    chosen = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
+    if chosen and st.button("Add as nodes"):
+        old = graph(current())
+        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(chosen)}
+        states = {name: domains(current())[name] for name in chosen}
+        added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
+        change(graph=code_of(added))
+        st.rerun()
+
+
+# What the structure costs
+
+
+def headline_of(net: Network) -> str:
+    """Return which mechanism wins on this graph, and by how much."""
+    epsilon = current().parameter("epsilon")
+    cost = structure_cost(net, epsilon)
+    if cost.fourier_noise is None:
+        name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
+        return (
+            f"Only Laplace runs on this graph: it adds noise of sd {cost.laplace_noise:.3g} to each of {cost.cells:,} "
+            f"counts at ε = {epsilon:g}. Fourier needs binary nodes, and {escaped(brief(name))} is not."
+        )
+    winner, ratio = cost.winner
+    loser = LaplaceFourier.label if winner == LaplaceUpdates.label else LaplaceUpdates.label
+    if ratio < 1.005:
+        return f"Laplace and Fourier add the same noise on this graph: sd {cost.laplace_noise:.3g} counts per cell."
+    bound = "" if cost.fourier_exact else " at most"
+    return f"{winner} wins on this graph: {loser} adds{bound} {ratio:.3g} × as much noise per cell at ε = {epsilon:g}."
+
+
+def costs(net: Network) -> None:
+    """Show sizes, noise by node, and what removing each arrow would change."""
+    epsilon = current().parameter("epsilon")
+    cost = structure_cost(net, epsilon)
+    top, bottom = st.columns(3), st.columns(2)
+    top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")
+    top[1].metric("Cells K", f"{cost.cells:,}", help="Counts that a release must protect.")
+    closure = "—" if cost.closure is None else f"{cost.closure:,}"
+    top[2].metric("Coefficients |N_I|", closure, help="Size of the downward closure of all families.")
+    bottom[0].metric("Laplace noise per cell", f"{cost.laplace_noise:.3g}", help="Standard deviation, in counts.")
+    fourier = "—" if cost.fourier_noise is None else f"{cost.fourier_noise:.3g}"
+    bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
+    nodes = node_costs(net, epsilon)
+    noise = nodes.get("Fourier noise per cell")
+    figure = noise_figure(
+        list(nodes["node"]), nodes["Laplace noise per cell"].to_numpy(), None if noise is None else noise.to_numpy()
+    )
+    chart(figure, key="noise", alt="Bars: the noise in each node's counts under the Laplace and Fourier mechanisms.")
+    _arrows(net, epsilon)
+    with st.expander("Formula and source"):
+        st.markdown(
+            f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
+            "Fourier: $b = 2O/\\varepsilon$ on integer coefficients, hence sd "
+            "$\\sqrt2\\,b\\,\\sqrt{2^{f}-1}/2^{f}$ in a table of $f$ variables. "
+            + (f"Here $|N_I| = {cost.closure}$." if cost.closure else "")
+        )
+        st.caption(
+            "Remark 1 of the paper compares scales of coefficients; counted in records, denser graphs are worse."
+        )
+        source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))
+
+
+def _arrows(net: Network, epsilon: float) -> None:
+    if not net.edges:
+        st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
+        return
+    if len(net.edges) > MANY_ARROWS:
+        labels = [f"{a} → {b}" for a, b in net.edges]
+        picked = st.selectbox("Arrow to remove", range(len(labels)), format_func=labels.__getitem__)
+        frame = arrow_costs(net, epsilon, only=(net.edges[picked],))
+    else:
+        frame = _all_arrow_costs(net, epsilon)
+    st.markdown("**With one arrow removed**, the network would cost:")
+    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+
+
+@st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
+def _all_arrow_costs(net: Network, epsilon: float) -> pd.DataFrame:
+    return arrow_costs(net, epsilon, only=net.edges)
+
+
+# In and out
+
+
+def exchange() -> None:
+    """Import and export the network as BIF or as a list of arrows."""
+    with st.expander("Import or export"):
+        left, right = st.columns(2)
+        with left:
+            file = st.file_uploader("BIF file or list of arrows", type=["bif", "txt", "csv"], key="network.file")
+            if file is not None and st.button("Use this file"):
+                with sentence_instead():
+                    _import(file.name, file.getvalue())
+        with right, sentence_instead():
+            net = network_of(graph(current()), domains(current()))
+            st.download_button(
+                "Download list of arrows", write_edges(net), "network.txt", key="edges.out", on_click="ignore"
+            )
+            uniform = 1.0 / net.cards[net.node_of_row[net.row_of_cell]]
+            st.download_button(
+                "Download BIF (uniform tables)",
+                lambda: write_bif(net, uniform),
+                "network.bif",
+                key="bif.out",
+                help="The structure only: the probabilities in the file are uniform, so it says nothing of the data.",
+                on_click="ignore",
+            )
+
+
+def _import(name: str, content: bytes) -> None:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
+    if name.lower().endswith(".bif") or "probability" in text:
+        net, cpts = read_bif(text)
+        code = code_of(Graph.of(net))
+        given_cpts()[code] = cpts
+        if current().data == "synthetic":
+            change(source=code, cpts=Cpts.GIVEN, graph="")
+        else:
+            change(graph=code)
+    else:
+        names, edges = read_edges(text)
+        change(graph=code_of(Graph.of(Network.from_edges(names, edges))))
+    st.session_state.pop("drawing", None)
+    st.rerun()

@@ -1,0 +1,213 @@
+"""Everything a person has chosen, as one frozen value that lives in the session and in the link."""
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.mechanisms import MECHANISMS
+from dpbayes.parameters import Choice, Parameter, parameters_of
+from dpbayes.synthetic import MAX_RECORDS
+from dpbayes.ui.graphs import MAX_CODE, graph_of
+from dpbayes.validation import InputError, brief, finite_number, whole_number
+
+MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in MECHANISMS if mechanism.__name__ != "Exact")
+
+PARAMETERS: dict[str, Parameter | Choice] = {
+    name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()
+}
+"""Every parameter of every mechanism, by name; they go in the link under these names."""
+
+
+class Seat(enum.Enum):
+    """Who is looking."""
+
+    CURATOR = "curator"
+    RECIPIENT = "recipient"
+
+
+class Cpts(enum.Enum):
+    """Where the probabilities of a synthetic table come from."""
+
+    PUBLISHED = "published"
+    RANDOM = "random"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The whole state of the app but for uploaded content.
+
+    `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
+    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names, "" for the first.
+    """
+
+    seat: Seat = Seat.CURATOR
+    data: str = "synthetic"
+    source: str = "asia"
+    cpts: Cpts = Cpts.PUBLISHED
+    records: int = 1000
+    data_seed: int = 1
+    graph: str = ""
+    mechanism: str = "LaplaceUpdates"
+    prior: float = 1.0
+    seed: int = 1
+    row: str = ""
+    target: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def parameter(self, name: str) -> Any:
+        """Return a mechanism parameter's value: what was chosen, else the typical one."""
+        chosen = dict(self.parameters)
+        if name in chosen:
+            return chosen[name]
+        known = PARAMETERS[name]
+        return known.typical if isinstance(known, Parameter) else next(iter(known.options))
+
+    def with_parameter(self, name: str, value: object) -> "Settings":
+        """Return the settings with one mechanism parameter set. Errors: InputError out of range."""
+        checked = PARAMETERS[name].checked(name, value)
+        chosen = {**dict(self.parameters), name: checked}
+        return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
+
+
+def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
+    options = tuple(known)
+
+    def read(text: str) -> str:
+        if text not in options:
+            raise InputError(f"There is no {name} called {brief(text)}.")
+        return text
+
+    return read
+
+
+def _graph_spec(text: str) -> str:
+    if text:
+        graph_of(text)
+    return text
+
+
+def _evidence(text: str) -> tuple[tuple[str, str], ...]:
+    parts = [part.partition("~") for part in text.split("~~") if part]
+    return tuple((name, state) for name, _, state in parts if name and state)
+
+
+def _short(text: str) -> str:
+    if len(text) > 500:
+        raise InputError(f"The name {brief(text)} is too long.")
+    return text
+
+
+def _seat(text: str) -> Seat:
+    return Seat(_one_of("seat", (seat.value for seat in Seat))(text))
+
+
+def _cpts(text: str) -> Cpts:
+    return Cpts(_one_of("kind of probabilities", (kind.value for kind in Cpts))(text))
+
+
+def _data(text: str) -> str:
+    from dpbayes.shipped import SHIPPED  # late: reading the registry is not needed to draw a page
+
+    return _one_of("table", ("synthetic", "upload", *SHIPPED))(text)
+
+
+_whole = functools.partial(functools.partial, whole_number)
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "seat": _seat,
+    "data": _data,
+    "source": _graph_spec,
+    "cpts": _cpts,
+    "records": _whole("The number of records", low=0, high=MAX_RECORDS),
+    "data_seed": _whole("The seed of the data", low=0, high=2**32 - 1),
+    "graph": _graph_spec,
+    "mechanism": _one_of("mechanism", MECHANISM_NAMES),
+    "prior": functools.partial(finite_number, "The prior", low=LEAST_PRIOR, high=MOST_PRIOR),
+    "seed": _whole("The seed", low=0, high=2**32 - 1),
+    "row": _short,
+    "target": _short,
+    "evidence": lambda text: _evidence(_short(text)),
+}
+"""How each field is read from text, whether it comes from a link or was typed."""
+
+
+def read_parameter(name: str, text: str) -> Any:
+    """Return a mechanism parameter from text. Errors: InputError with a sentence."""
+    parameter = PARAMETERS[name]
+    if isinstance(parameter, Choice):
+        text = _one_of(name, (option.value for option in parameter.options))(text)
+        return parameter.options(text)
+    return parameter.checked(name, text)
+
+
+def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings a link asks for, and one sentence for each part that was ignored."""
+    settings, problems = Settings(), []
+    for key, text in query.items():
+        try:
+            if key in PARAMETERS:
+                settings = settings.with_parameter(key, read_parameter(key, text))
+            elif key in READERS:
+                settings = dataclasses.replace(settings, **{key: READERS[key](text)})
+        except InputError as error:
+            problems.append(f"This part of the link was ignored: {key}. {error}")
+    return settings, tuple(problems)
+
+
+def query_of(settings: Settings) -> dict[str, str]:
+    """Return what the link must carry: every choice that is not the default. `settings_from` reads it back."""
+    query: dict[str, str] = {}
+    for field in dataclasses.fields(Settings):
+        value = getattr(settings, field.name)
+        if field.name == "parameters" or value == field.default:
+            continue
+        if field.name == "evidence":
+            query["evidence"] = "~~".join(f"{name}~{state}" for name, state in value)
+        elif len(text := _text(value)) <= MAX_CODE:
+            query[field.name] = text
+    return query | {name: _text(value) for name, value in settings.parameters}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+# The session
+
+
+def current() -> Settings:
+    """Return the session's settings; the first call reads them from the link."""
+    if "settings" not in st.session_state:
+        settings, problems = settings_from(st.query_params.to_dict())
+        st.session_state["settings"] = settings
+        st.session_state["link_problems"] = problems
+    settings = st.session_state["settings"]
+    assert isinstance(settings, Settings)
+    return settings
+
+
+def change(**fields: object) -> None:
+    """Replace some of the session's settings."""
+    st.session_state["settings"] = dataclasses.replace(current(), **fields)  # type: ignore[arg-type]
+
+
+def set_parameter(name: str, value: object) -> None:
+    """Set one mechanism parameter. Errors: InputError out of range."""
+    st.session_state["settings"] = current().with_parameter(name, value)
+
+
+def write_link() -> None:
+    """Make the address in the browser say what is on the page."""
+    query = query_of(current())
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)

@@ -1,0 +1,79 @@
+"""How a page shows things: a sentence, a chart with its data, a refusal."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpbayes.exports import safe_csv
+from dpbayes.references import PAPERS, Reference
+from dpbayes.ui.settings import Seat, current, write_link
+from dpbayes.validation import InputError
+
+CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+def escaped(text: str) -> str:
+    """Return a name from a file as text that Streamlit's Markdown shows literally."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)
+
+
+def headline(text: str) -> None:
+    """Show the page's one sentence; names in it must be `escaped`."""
+    st.markdown(f"#### {text}")
+
+
+def is_curator() -> bool:
+    """Whether exact things may be shown."""
+    return current().seat is Seat.CURATOR
+
+
+@contextmanager
+def sentence_instead() -> Iterator[None]:
+    """Show a refusal as its sentence, in place of what could not be shown, and go on."""
+    try:
+        yield
+    except InputError as error:
+        st.warning(escaped(str(error)), icon="✋")
+
+
+@contextmanager
+def linked() -> Iterator[None]:
+    """Keep the address up to date with what happened inside."""
+    yield
+    write_link()
+
+
+def chart(figure: go.Figure, *, key: str, alt: str) -> None:
+    """Show a figure with a text for those who cannot see it."""
+    st.plotly_chart(figure, key=key, alt=alt, config=CHART_CONFIG)
+
+
+def data_and_download(frame: pd.DataFrame, *, name: str, curator_only: bool) -> None:
+    """Show the numbers behind a chart and offer them as CSV."""
+    with st.expander("Numbers and download"):
+        if curator_only:
+            st.caption("Curator only: not private. Do not hand this file on.")
+        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 300))
+        st.download_button(
+            "Download CSV",
+            lambda: safe_csv(frame),
+            file_name=f"{'curator-only-' if curator_only else ''}{name}.csv",
+            mime="text/csv",
+            key=f"download.{name}",
+            on_click="ignore",
+        )
+
+
+def assumption(holds: bool, text: str) -> None:  # noqa: FBT001 - reads as a sentence at the call
+    """Show one assumption of a statement with a tick or a cross."""
+    st.markdown(f"{'✅' if holds else '❌'} {text}")
+
+
+def source(reference: Reference) -> None:
+    """Name the paper and place that a statement comes from."""
+    paper = PAPERS[reference.paper]
+    link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
+    st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")

@@ -1,0 +1,55 @@
+"""Home: the journey in steps, and ready examples."""
+
+import streamlit as st
+
+from dpbayes.ui.settings import current
+from dpbayes.ui.show import escaped, headline, sentence_instead
+from dpbayes.ui.stories import STORIES
+from dpbayes.ui.work import data_title, network, open_story
+
+STEPS = (
+    ("pages/data.py", "1 · Data", "Choose a ready table, synthesise one, or load your own. State public domains."),
+    ("pages/network.py", "2 · Network", "Draw the arrows. See what the structure costs in noise."),
+    ("pages/release.py", "3 · Release", "Pick a mechanism and ε. See the private posterior beside the exact one."),
+)
+
+st.title("🔏 dpbayes")
+headline("Hand over what a table teaches, without handing over anyone in it.")
+st.markdown(
+    "You hold a table and fit a Bayesian network to it. Somebody else wants the *posterior*. "
+    "Here you see what each way of making it private promises, and what it costs."
+)
+
+for column, (target, title, text) in zip(st.columns(len(STEPS)), STEPS, strict=True):
+    with column.container(border=True, height="stretch"):
+        st.page_link(target, label=f"**{title}**")
+        st.caption(text)
+
+with sentence_instead():
+    net = network(current())
+    st.info(
+        f"Open now: {escaped(data_title(current()))}, a network of {len(net.names)} nodes and {len(net.edges)} arrows.",
+        icon="📌",
+    )
+
+st.subheader("Ready examples")
+for start in range(0, len(STORIES), 3):
+    for column, (key, story) in zip(st.columns(3), list(STORIES.items())[start : start + 3], strict=False):
+        with column.container(border=True, height="stretch"):
+            st.markdown(f"**{story.title}**")
+            st.caption(story.question)
+            if st.button("Open", key=f"open.{key}", help=f"Open “{story.title}”"):
+                open_story(story.settings)
+                st.switch_page(story.page)
+
+with st.expander("What the guarantee means"):
+    st.markdown(
+        "A mechanism is **ε-differentially private** if replacing any one record changes the probability of any output "
+        "by at most a factor $e^{\\varepsilon}$. Neighbouring tables have the same public number of records *n* and "
+        "differ in one. Each mechanism carries two numbers: what its paper *claims*, and what is *certified*, that is "
+        "proved and checked here by enumeration."
+    )
+st.caption(
+    "This app simulates: its noise comes from a seeded generator, so that a class can see the same picture twice. "
+    "A simulated release is not a protected one."
+)

@@ -1,0 +1,18 @@
+"""Release: choose a mechanism and epsilon; see private beside exact."""
+
+import streamlit as st
+
+from dpbayes.ui.release_page import release_page
+from dpbayes.ui.show import linked, sentence_instead
+
+st.title("Release")
+
+
+@st.fragment
+def live() -> None:
+    """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
+    with linked(), sentence_instead():
+        release_page()
+
+
+live()

@@ -1,0 +1,87 @@
+"""Start a Streamlit app on a free port, and open pages in Chromium that remember what they asked for."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
+PATIENCE_S = 90
+
+
+@contextmanager
+def streamlit_server(app: Path | str, *args: str) -> Iterator[str]:
+    """Serve `app` for as long as the block lasts and yield its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    command += ["--browser.gatherUsageStats", "false", *args]
+    # Streamlit puts the app's own folder on the path; an app among the tests also needs the project's.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with tempfile.TemporaryFile("w+") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
+        try:
+            if not _healthy(server, f"http://127.0.0.1:{port}/_stcore/health"):
+                log.seek(0)
+                raise RuntimeError(log.read())
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            _stop(server)
+
+
+def _healthy(server: subprocess.Popen[bytes], url: str) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            time.sleep(0.02)
+    return False
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+@contextmanager
+def chromium(**context: Any) -> Iterator[Page]:
+    """Yield a page; `page.external` lists requests that left this machine, `page.errors` script errors."""
+    context.setdefault("viewport", {"width": 1440, "height": 900})
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        try:
+            page = browser.new_context(**context).new_page()
+            page.external, page.errors = [], []
+            page.on("request", lambda r: None if r.url.startswith(LOCAL) else page.external.append(r.url))
+            page.on("pageerror", lambda error: page.errors.append(str(error)))
+            yield page
+        finally:
+            browser.close()

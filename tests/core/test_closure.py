@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from dpbayes import closure as closure_module
+from dpbayes.closure import Closure, walsh
+from dpbayes.validation import InputError
+from tests.core.strategies import (
+    ASIA,
+    DIAMOND,
+    NAIVE_BAYES,
+    V_STRUCTURE,
+    chain,
+    complete,
+    empty,
+    naive_closure,
+    random_networks,
+)
+
+RANDOM = random_networks(60, most_nodes=6)
+PUBLISHED = [
+    (NAIVE_BAYES, 34, 32),
+    (chain(10), 20, 14),
+    (chain(40), 80, 59),
+    (complete(5), 32, 16),
+    (empty(6), 7, 6),
+    (V_STRUCTURE, 8, 4),
+    (DIAMOND, 11, 7),
+    (ASIA, 21, 14),
+]
+NAMES = ["naive Bayes 16", "chain 10", "chain 40", "complete 5", "empty 6", "v-structure", "diamond", "asia"]
+
+
+def largest_odd_count(network) -> int:
+    """O by trying every d: the exclusive or of every pair of records."""
+    members = naive_closure(network)
+    return max(sum((gamma & d).bit_count() % 2 for gamma in members) for d in range(2 ** len(network.names)))
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_members_are_all_subsets_of_all_families(network):
+    closure = network.closure
+    assert set(closure.members) == naive_closure(network)
+    assert len(closure) == len(set(closure.members))
+    assert closure.members[0] == 0
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_odd_overlap_is_the_maximum_over_all_pairs_of_records(network):
+    overlap = network.closure.odd_overlap
+    assert overlap.exact
+    assert overlap.value == largest_odd_count(network)
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_without_the_exact_search_the_bound_is_never_below_the_maximum(network, monkeypatch):
+    monkeypatch.setattr(closure_module, "MAX_TABLE_BITS", 0)
+    overlap = Closure(network.families).odd_overlap
+    assert not overlap.exact
+    assert largest_odd_count(network) <= overlap.value <= len(network.closure) - 1
+
+
+@pytest.mark.parametrize(("network", "size", "odd"), PUBLISHED, ids=NAMES)
+def test_known_networks_have_their_known_size_and_odd_overlap(network, size, odd):
+    assert len(network.closure) == size
+    assert network.closure.odd_overlap.value == odd
+    assert network.closure.odd_overlap.exact
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_the_slot_of_a_cell_with_ones_on_a_subset_holds_that_subset(network):
+    slots = iter(network.closure.slots)
+    for family in network.families:
+        for j in range(2 ** len(family)):
+            bits = format(j, f"0{len(family)}b")
+            subset = sum(1 << node for node, bit in zip(family, bits, strict=True) if bit == "1")
+            assert network.closure.members[next(slots)] == subset
+    assert next(slots, None) is None
+
+
+def test_representatives_hold_each_member_once():
+    closure = ASIA.closure
+    assert np.array_equal(closure.slots[closure.representatives], np.arange(len(closure)))
+
+
+def test_walsh_twice_is_the_identity_times_the_size():
+    values = np.random.default_rng(1).integers(-9, 9, (3, 2, 2, 2))
+    assert np.array_equal(walsh(walsh(values, 3), 3), 8 * values)
+
+
+def test_a_family_that_is_too_wide_is_refused_with_the_limit():
+    with pytest.raises(InputError, match="the limit is 19 parents"):
+        Closure((tuple(range(21)),))
+
+
+def test_andes_is_handled():
+    networks = pytest.importorskip("dpbayes.networks")
+    network, _ = networks.load_named("andes")
+    closure = network.closure
+    assert len(closure) == 1712
+    overlap = closure.odd_overlap
+    assert len(closure) / 2 <= overlap.value < len(closure)

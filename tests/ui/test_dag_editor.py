@@ -1,0 +1,55 @@
+"""What the browser sends is checked before anybody believes it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from dpbayes.ui.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing
+
+
+def node(name: object = "a", **fields: object) -> dict[str, object]:
+    return {"name": name, "x": 10, "y": 20.5, **fields}
+
+
+def test_a_drawing_is_read_with_its_order() -> None:
+    sent = json.loads(
+        '{"nodes": [{"name": "b", "x": 1, "y": 2}, {"name": "a", "x": 3, "y": 4}], "edges": [["a", "b"]]}'
+    )
+    assert read_drawing(sent) == Drawing((DrawnNode("b", 1, 2), DrawnNode("a", 3, 4)), (("a", "b"),))
+
+
+def test_an_empty_drawing_is_a_drawing() -> None:
+    assert read_drawing({"nodes": [], "edges": []}) == Drawing((), ())
+
+
+def test_positions_are_pulled_into_the_box() -> None:
+    drawing = read_drawing({"nodes": [node(x=-5, y=9999), node("b", x=9999, y=-5)], "edges": []})
+    assert [(n.x, n.y) for n in drawing.nodes] == [(0, HEIGHT), (WIDTH, 0)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [],
+        {"nodes": []},
+        {"nodes": [], "edges": [], "more": 1},
+        {"nodes": {}, "edges": []},
+        {"nodes": [], "edges": "ab"},
+        {"nodes": ["a"], "edges": []},
+        {"nodes": [{"name": "a", "x": 1}], "edges": []},
+        {"nodes": [node(colour="red")], "edges": []},
+        {"nodes": [node(f"n{i}") for i in range(301)], "edges": []},
+        {"nodes": [node(), node()], "edges": []},
+        *({"nodes": [node(name)], "edges": []} for name in (None, 3, "", "  ", "x" * 81, ["a"])),
+        *({"nodes": [node(x=x)], "edges": []} for x in (float("nan"), float("inf"), 10**400, "1", None, True)),
+        *({"nodes": [node()], "edges": [edge]} for edge in ("aa", ["a"], ["a", "a", "a"], ["a", "b"], ["a", ["a"]], 1)),
+    ],
+)
+def test_anything_else_is_refused_with_a_sentence(value: Any) -> None:
+    with pytest.raises(DrawingError) as refusal:
+        read_drawing(value)
+    assert str(refusal.value).endswith((".", "not."))
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 200
