@@ -11,13 +11,13 @@ from dpbayes.ui.stories import STORIES
 from dpbayes.ui.work import open_story
 
 PAGES = [
-    st.Page("pages/home.py", title="Home", icon="🏠", default=True),
-    st.Page("pages/data.py", title="Data", icon="📋", url_path="data"),
-    st.Page("pages/network.py", title="Network", icon="🕸️", url_path="network"),
-    st.Page("pages/release.py", title="Release", icon="📤", url_path="release"),
+    st.Page("pages/home.py", title="Home", default=True),
+    st.Page("pages/data.py", title="Data", url_path="data"),
+    st.Page("pages/network.py", title="Network", url_path="network"),
+    st.Page("pages/release.py", title="Release", url_path="release"),
 ]
 
-st.set_page_config(page_title="dpbayes", page_icon="🔏", layout="wide")
+st.set_page_config(page_title="dpbayes", layout="wide")
 
 
 def sidebar() -> None:
@@ -35,7 +35,7 @@ def sidebar() -> None:
             key="story",
             on_change=lambda: st.session_state["story"] and open_story(STORIES[st.session_state["story"]].settings),
         )
-        with st.popover("🔗 Share this view", width="stretch"):
+        with st.popover("Share this view", width="stretch"):
             st.caption(
                 "This link reopens the same view. Uploaded tables stay with you: the link says they are missing."
             )
@@ -47,6 +47,6 @@ page = st.navigation(PAGES)
 current()
 sidebar()
 for problem in st.session_state.pop("link_problems", ()):
-    st.warning(escaped(problem), icon="🔗")
+    st.warning(escaped(problem))
 page.run()
 write_link()

@@ -22,6 +22,7 @@ MAX_CELLS = 2_000_000
 
 IntArray = NDArray[np.int64]
 BINARY = ("no", "yes")
+_AFFIRMATIVE = ("yes", "true", "y", "1", "present")
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,11 @@ class Network:
             given = [[f"{self.names[j]}={s}" for s in self.states[j]] for j in family[:-1]]
             labels += [f"{name} | {', '.join(row)}" if row else name for row in product(*given)]
         return tuple(labels)
+
+    def telling_state(self, node: int) -> int:
+        """The state to show when one has to stand for a node: the affirmative one, else the first."""
+        lowered = [state.lower() for state in self.states[node]]
+        return next((lowered.index(word) for word in _AFFIRMATIVE if word in lowered), 0)
 
     # Changed networks
 

@@ -13,7 +13,7 @@ STEPS = (
     ("pages/release.py", "3 · Release", "Pick a mechanism and ε. See the private posterior beside the exact one."),
 )
 
-st.title("🔏 dpbayes")
+st.title("dpbayes")
 headline("Hand over what a table teaches, without handing over anyone in it.")
 st.markdown(
     "You hold a table and fit a Bayesian network to it. Somebody else wants the *posterior*. "
@@ -28,8 +28,7 @@ for column, (target, title, text) in zip(st.columns(len(STEPS)), STEPS, strict=T
 with sentence_instead():
     net = network(current())
     st.info(
-        f"Open now: {escaped(data_title(current()))}, a network of {len(net.names)} nodes and {len(net.edges)} arrows.",
-        icon="📌",
+        f"Open now: {escaped(data_title(current()))}, a network of {len(net.names)} nodes and {len(net.edges)} arrows."
     )
 
 st.subheader("Ready examples")

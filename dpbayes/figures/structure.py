@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import BOUND, EXACT, PRIVATE, framed, plain
+from dpbayes.figures.style import EXACT, PRIVATE, framed, plain
 
 FloatArray = NDArray[np.float64]
 
@@ -17,8 +17,8 @@ def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray 
     names = [plain(node, 24) for node in nodes]
     figure.add_bar(x=names, y=laplace, name="Laplace", marker={"color": PRIVATE})
     if fourier is not None:
-        pattern = {"shape": "/", "fgcolor": "#FFFFFF"}
-        figure.add_bar(x=names, y=fourier, name="Fourier", marker={"color": BOUND, "pattern": pattern})
+        hatched = {"color": PRIVATE, "pattern": {"shape": "/", "size": 6}}
+        figure.add_bar(x=names, y=fourier, name="Fourier", marker=hatched)
     framed(figure, x="node", y="noise sd per cell (counts)", height=320)
     return figure
 

@@ -14,6 +14,7 @@ from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.parameters import Parameter
 from dpbayes.privacy import Guarantee
+from dpbayes.validation import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -75,6 +76,12 @@ class Release:
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
+    """Refuse counts of another network: noise would be scaled to the wrong sensitivity, and the promise be void."""
+    if statistic.network != prior.network:
+        raise InputError("These counts belong to another network than the prior; count the table again.")
 
 
 class Mechanism(Protocol):

@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import Release, ReleasedPosterior
+from dpbayes.mechanisms.base import Release, ReleasedPosterior, require_own_counts
 from dpbayes.privacy import NON_PRIVATE, Guarantee
 
 
@@ -35,5 +35,6 @@ class Exact:
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
         """Return the counts as they are, repeated to (*size, ..., K)."""
+        require_own_counts(self.prior, statistic)
         updates = np.broadcast_to(statistic.values.astype(np.float64), (*size, *statistic.values.shape))
         return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, {"n": statistic.n})

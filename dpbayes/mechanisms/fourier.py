@@ -11,7 +11,7 @@ from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.fourier import cells_per_family, coefficients, marginals, require_binary
-from dpbayes.mechanisms.base import EPSILON, Calibration, FloatArray, Release, ReleasedPosterior
+from dpbayes.mechanisms.base import EPSILON, Calibration, FloatArray, Release, ReleasedPosterior, require_own_counts
 from dpbayes.network import Network
 from dpbayes.parameters import Choice, Parameter, check_parameters
 from dpbayes.privacy import Guarantee
@@ -86,6 +86,7 @@ class LaplaceFourier:
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
         """Draw consistent updates (*size, ..., K); they may be negative, the more rarely the larger t is."""
+        require_own_counts(self.prior, statistic)
         network = self.prior.network
         exact = coefficients(network, statistic.values)
         noise = coefficient_noise(network, self.calibration, rng, (*size, *exact.shape[:-1]))

@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, ReleasedPosterior
+from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, ReleasedPosterior, require_own_counts
 from dpbayes.parameters import check_parameters
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
@@ -56,6 +56,7 @@ class LaplaceUpdates:
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
         """Draw noisy updates (*size, ..., K)."""
+        require_own_counts(self.prior, statistic)
         noise = rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape))
         updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
         public = {"n": statistic.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}

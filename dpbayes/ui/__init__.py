@@ -1,1 +1,11 @@
 """The only place, with app.py and pages/, that knows Streamlit."""
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+# A folder named pages/ makes Streamlit run page files alone, without app.py, until st.navigation has been called once
+# in the process. A link to a page that is the first thing a new server sees would then miss the sidebar and the
+# settings: say that we navigate ourselves, and run again.
+if PagesManager.uses_pages_directory:
+    PagesManager.uses_pages_directory = False
+    st.rerun()

@@ -105,7 +105,7 @@ def _number_parameter(name: str, parameter: Parameter) -> None:
     grid = _grid(parameter)
     _mirror(slider, min(grid, key=lambda g: abs(_place(g, parameter) - _place(value, parameter))))
     _mirror(box, _number_text(value))
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
         f"{name.capitalize()} (${parameter.symbol}$)",
         grid,
@@ -115,7 +115,7 @@ def _number_parameter(name: str, parameter: Parameter) -> None:
         on_change=lambda: _slide(name, slider, box),
     )
     right.text_input(
-        f"{name} as a number",
+        f"{name} as number",
         key=box,
         on_change=_attempt,
         args=(box, lambda text: set_parameter(name, read_parameter(name, text.strip()))),

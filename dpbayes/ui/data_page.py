@@ -53,7 +53,7 @@ def choose() -> None:
         loader()
         column_editor()
     else:
-        st.info("The recipient does not see the curator's table.", icon="🙈")
+        st.info("The recipient does not see the curator's table.")
 
 
 def _set_origin() -> None:
@@ -166,8 +166,7 @@ def look(data: Dataset) -> None:
     if leaks:
         st.warning(
             f"{len(leaks)} domains were taken from the data. Fine in a demonstration; in earnest they tell which "
-            "values occur. State them yourself, then mark them public.",
-            icon="💧",
+            "values occur. State them yourself, then mark them public."
         )
     if not is_curator():
         return

@@ -43,7 +43,7 @@ def editor() -> None:
         rev = st.session_state["rev"]
         drawn = dag_editor(start, rev=rev, key="dag", notes=notes)
     except DrawingError as error:
-        st.warning(escaped(str(error)), icon="✋")
+        st.warning(escaped(str(error)))
         return
     if drawn != start:
         _keep(drawn, drawn_from)

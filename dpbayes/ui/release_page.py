@@ -73,8 +73,9 @@ def _controls(net: Network) -> tuple[int, int]:
             _stealth(net)
     controls.choice("CPT row", "row", labels, help="A node, and the states of its parents.")
     row = labels.index(current().row) if current().row in labels else 0
-    states = net.states[net.node_of_row[row]]
-    state = st.selectbox("State", range(len(states)), index=len(states) - 1, format_func=states.__getitem__)
+    node = int(net.node_of_row[row])
+    states = net.states[node]
+    state = st.selectbox("State", range(len(states)), index=net.telling_state(node), format_func=states.__getitem__)
     with st.expander("Prior and seed" if is_curator() else "Prior"):
         controls.text_number("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():
@@ -150,7 +151,7 @@ def _picture(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
         left.metric("KL of this row, nats", f"{kl_row.mean():.3g}", help="KL(exact || private), mean over releases.")
         middle.metric("KL of all rows, nats", f"{kl_all.mean():.3g}", help=f"Standard error {_error(kl_all):.1g}.")
         right.metric(
-            f"Held by private {LEVEL:.0%} intervals",
+            f"Coverage of {LEVEL:.0%} intervals",
             f"{held.mean():.0%}",
             help="How much of this cell's exact posterior lies in the private credible interval, on average.",
         )
@@ -212,11 +213,11 @@ def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
 def _all_rows(study: ReleaseStudy, net: Network) -> None:
     with st.expander("All rows of the network", expanded=net.row_count <= ROWS_AT_ONCE):
         rows = _rows_shown(net)
-        cells = net.row_starts[rows] + net.cards[net.node_of_row[rows]] - 1
+        cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
         labels = [_cell_name(net, int(cell)) for cell in cells]
         first = study.private.part(0)
         figure = rows_figure(labels, _summary(first, cells), _summary(study.exact, cells) if is_curator() else None)
-        chart(figure, key="rows", alt="Posterior means with 95 % intervals of the last state of every row.")
+        chart(figure, key="rows", alt="Posterior means with 95 % intervals of one state of every row.")
         if is_curator():
             mean_kl = study.kl_rows.mean(axis=0)
             worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]

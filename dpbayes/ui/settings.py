@@ -44,7 +44,7 @@ class Settings:
     """The whole state of the app but for uploaded content.
 
     `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
-    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names, "" for the first.
+    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names, and the first is taken where there is none of that name.
     """
 
     seat: Seat = Seat.CURATOR
@@ -57,7 +57,7 @@ class Settings:
     mechanism: str = "LaplaceUpdates"
     prior: float = 1.0
     seed: int = 1
-    row: str = ""
+    row: str = "dysp | bronc=yes, either=no"
     target: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, Any], ...] = ()

@@ -36,7 +36,7 @@ def sentence_instead() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        st.warning(escaped(str(error)), icon="✋")
+        st.warning(escaped(str(error)))
 
 
 @contextmanager
@@ -68,8 +68,8 @@ def data_and_download(frame: pd.DataFrame, *, name: str, curator_only: bool) -> 
 
 
 def assumption(holds: bool, text: str) -> None:  # noqa: FBT001 - reads as a sentence at the call
-    """Show one assumption of a statement with a tick or a cross."""
-    st.markdown(f"{'✅' if holds else '❌'} {text}")
+    """Show one assumption of a statement and whether it holds."""
+    st.markdown(f"{'**holds** ·' if holds else '**fails** ·'} {text}")
 
 
 def source(reference: Reference) -> None:

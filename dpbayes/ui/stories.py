@@ -20,7 +20,7 @@ STORIES: dict[str, Story] = {
         "A chest clinic",
         "A clinic shares how often breathlessness follows from bronchitis. What does a release at ε = 1 still say?",
         "pages/release.py",
-        Settings(row="dysp | bronc=yes, either=no", target="dysp", evidence=(("smoke", "yes"),)),
+        Settings(target="dysp", evidence=(("smoke", "yes"),)),
     ),
     "sprinkler": Story(
         "Draw an arrow, see its price",

@@ -28,7 +28,7 @@ def loader() -> None:
     encoding = right.selectbox("Encoding", ENCODINGS, key="encoding")
     if file is None:
         if upload() is None:
-            st.info("No file yet. The first row of a CSV file names its columns.", icon="📄")
+            st.info("No file yet. The first row of a CSV file names its columns.")
         return
     content = file.getvalue()
     mark = hashlib.sha256(content + separator.encode() + encoding.encode()).hexdigest()

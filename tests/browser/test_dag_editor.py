@@ -1,94 +1,14 @@
-"""The drawing of a network by hand, with mouse, keys and fingers, in a real browser."""
+"""A network drawn with the mouse in a real browser, and what Python makes of it."""
 
-import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.serving import chromium, streamlit_server
+from tests.browser.dag_editor_screen import APP, Screen, editor_screens, middle
+from tests.browser.serving import streamlit_server
 
 pytestmark = pytest.mark.browser
-APP = Path(__file__).with_name("dag_editor_app.py")
-
-
-class Screen:
-    """What a person sees and does on the page of the editor, and what Python made of it."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.status = page.locator(".status")
-
-    def python(self) -> dict[str, Any]:
-        return json.loads(self.page.get_by_test_id("stCode").inner_text())
-
-    def until(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Wait for Python to see a graph of which `holds` is true, and return that graph."""
-        for _ in range(200):
-            graph = self.python()
-            if holds(graph):
-                return graph
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"still {graph}")
-
-    def until_edges(self, *edges: str) -> None:
-        wanted = sorted(edge.split(">") for edge in edges)
-        self.until(lambda graph: sorted(graph["edges"]) == wanted)
-
-    def until_names(self, *names: str) -> None:
-        self.until(lambda graph: sorted(graph["places"]) == sorted(names))
-
-    def settle(self) -> None:
-        """Give a wrong message the time it would need to reach Python."""
-        self.page.wait_for_timeout(500)
-
-    def node(self, name: str) -> Locator:
-        return self.page.locator(f'.node[aria-label^="node {name},"]')
-
-    def arrow(self, start: str, end: str) -> Locator:
-        return self.page.locator(f'.edge[aria-label^="arrow {start} to {end}"]')
-
-    def button(self, name: str) -> Locator:
-        return self.page.get_by_role("button", name=name, exact=True)
-
-    def centre(self, name: str) -> tuple[float, float]:
-        return middle(self.node(name).locator(".pill"))
-
-    def drag(self, start: tuple[float, float], end: tuple[float, float], *, drop: bool = True) -> None:
-        self.page.mouse.move(*start)
-        self.page.mouse.down()
-        self.page.mouse.move(*end, steps=6)
-        if drop:
-            self.page.mouse.up()
-
-    def drag_arrow(self, start: str, end: str, *, drop: bool = True) -> None:
-        self.drag(middle(self.node(start).locator(".port")), self.centre(end), drop=drop)
-
-    def width(self, name: str) -> float:
-        box = self.node(name).locator(".pill").bounding_box()
-        assert box
-        return box["width"]
-
-    def touch(self, frames: list[list[tuple[float, float]]]) -> None:
-        """Put fingers down at the first frame's points, move them through the others, and lift them."""
-        wire = self.page.context.new_cdp_session(self.page)
-        for kind, fingers in zip(["touchStart"] + ["touchMove"] * (len(frames) - 1), frames, strict=True):
-            points = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(fingers)]
-            wire.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-        wire.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-
-def middle(part: Locator) -> tuple[float, float]:
-    box = part.bounding_box()
-    assert box
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 @pytest.fixture(scope="module")
@@ -99,22 +19,8 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def start(url: str) -> Iterator[Callable[..., Screen]]:
-    """Open the app with a drawing and browser options; afterwards nothing may have failed or left the machine."""
-    pages: list[Page] = []
-    with ExitStack() as stack:
-
-        def open_app(drawing: str = "chain", **context: Any) -> Screen:
-            page = stack.enter_context(chromium(**context))
-            pages.append(page)
-            page.goto(f"{url}?start={drawing}")
-            page.get_by_test_id("stCode").wait_for()
-            page.locator(".dag .world").wait_for()
-            return Screen(page)
-
-        yield open_app
-    for page in pages:
-        assert page.external == []
-        assert page.errors == []
+    with editor_screens(url) as open_screen:
+        yield open_screen
 
 
 # Mouse
@@ -189,7 +95,8 @@ def test_a_node_dragged_far_outside_stays_inside_the_box(start):
     assert 900 < x < 1000
     assert 0 < y < 60
     inner, outer = screen.node("lung").locator(".pill").bounding_box(), screen.page.locator(".stage").bounding_box()
-    assert inner and outer
+    assert inner
+    assert outer
     assert inner["y"] >= outer["y"]
     assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
 
@@ -244,103 +151,6 @@ def test_zoom_pan_and_fit_change_the_view_and_not_the_drawing(start):
         if screen.button("Zoom out").is_enabled():
             screen.button("Zoom out").click()
     assert screen.centre("lung") == pytest.approx(before, abs=1)
-    screen.settle()
-    assert screen.python()["places"]["lung"] == [500, 300]
-
-
-# Keys
-
-
-def test_two_nodes_are_added_connected_and_deleted_by_keys_alone(start):
-    screen = start("empty")
-    screen.button("Add node").focus()
-    screen.press("Enter", "n")
-    screen.until_names("X1", "X2")
-    expect(screen.node("X2")).to_be_focused()
-    screen.press("a", "Shift+Tab")
-    expect(screen.node("X1")).to_be_focused()
-    screen.press("Enter")
-    screen.until_edges("X2>X1")
-    screen.press("a", "Tab", "Enter")
-    expect(screen.status).to_have_text("X1 → X2 would close a cycle: X2 → X1")
-    screen.node("X1").focus()
-    screen.press("Delete")
-    screen.until_names("X2")
-    expect(screen.node("X2")).to_be_focused()
-    screen.press("Backspace")
-    screen.until_names()
-    screen.press("Control+z")
-    screen.until_names("X2")
-
-
-def test_f2_renames_and_the_focus_returns_to_the_node(start):
-    screen = start()
-    screen.node("lung").focus()
-    screen.press("F2")
-    screen.page.keyboard.type("cancer")
-    screen.press("Enter")
-    screen.until_names("smoke", "cancer", "xray")
-    expect(screen.node("cancer")).to_be_focused()
-
-
-def test_an_arrow_is_deleted_by_key_and_the_focus_goes_to_its_source(start):
-    screen = start()
-    screen.arrow("smoke", "lung").focus()
-    screen.press("Delete")
-    screen.until_edges()
-    expect(screen.node("smoke")).to_be_focused()
-
-
-def test_arrow_keys_move_the_focused_node(start):
-    screen = start()
-    screen.node("lung").focus()
-    screen.press("ArrowRight", "Shift+ArrowDown")
-    screen.until(lambda g: g["places"]["lung"] == [510, 340])
-    expect(screen.node("lung")).to_be_focused()
-
-
-def test_escape_gives_up_an_arrow(start):
-    screen = start()
-    screen.node("lung").focus()
-    screen.press("a")
-    expect(screen.status).to_contain_text("Arrow from lung")
-    screen.press("Escape", "Tab", "Enter")
-    expect(screen.page.locator("input.rename")).to_be_focused()
-
-
-# Fingers
-
-
-def test_two_taps_draw_an_arrow(start):
-    screen = start(has_touch=True)
-    screen.button("Draw arrow").tap()
-    screen.page.touchscreen.tap(*screen.centre("lung"))
-    screen.page.touchscreen.tap(*screen.centre("xray"))
-    screen.until_edges("smoke>lung", "lung>xray")
-
-
-def test_a_double_tap_renames_and_a_tap_selects_an_arrow(start):
-    screen = start(has_touch=True)
-    for _ in range(2):
-        screen.page.touchscreen.tap(*screen.centre("xray"))
-    screen.page.keyboard.type("scan")
-    screen.press("Enter")
-    screen.until_names("smoke", "lung", "scan")
-    screen.page.touchscreen.tap(*middle(screen.arrow("smoke", "lung").locator(".line")))
-    screen.button("Delete").tap()
-    screen.until_edges()
-
-
-def test_a_finger_drags_a_node_and_an_arrow_and_two_fingers_zoom(start):
-    screen = start(has_touch=True)
-    x, y = screen.centre("xray")
-    screen.touch([[(x, y)], [(x - 60, y)], [(x - 120, y)]])
-    screen.until(lambda g: g["places"]["xray"][0] < 720)
-    screen.touch([[middle(screen.node("lung").locator(".port"))], [(x - 200, y)], [screen.centre("xray")]])
-    screen.until_edges("smoke>lung", "lung>xray")
-    width = screen.width("lung")
-    screen.touch([[(x - 100, y), (x - 140, y)], [(x - 60, y), (x - 180, y)]])
-    assert screen.width("lung") > 1.5 * width
     screen.settle()
     assert screen.python()["places"]["lung"] == [500, 300]
 

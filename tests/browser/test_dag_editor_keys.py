@@ -1,0 +1,120 @@
+"""A network drawn without a mouse: by keys alone, and by fingers."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.dag_editor_screen import APP, Screen, editor_screens, middle
+from tests.browser.serving import streamlit_server
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with streamlit_server(APP) as address:
+        yield address
+
+
+@pytest.fixture
+def start(url: str) -> Iterator[Callable[..., Screen]]:
+    with editor_screens(url) as open_screen:
+        yield open_screen
+
+
+# Keys
+
+
+def test_two_nodes_are_added_connected_and_deleted_by_keys_alone(start):
+    screen = start("empty")
+    screen.button("Add node").focus()
+    screen.press("Enter", "n")
+    screen.until_names("X1", "X2")
+    expect(screen.node("X2")).to_be_focused()
+    screen.press("a", "Shift+Tab")
+    expect(screen.node("X1")).to_be_focused()
+    screen.press("Enter")
+    screen.until_edges("X2>X1")
+    screen.press("a", "Tab", "Enter")
+    expect(screen.status).to_have_text("X1 → X2 would close a cycle: X2 → X1")
+    screen.node("X1").focus()
+    screen.press("Delete")
+    screen.until_names("X2")
+    expect(screen.node("X2")).to_be_focused()
+    screen.press("Backspace")
+    screen.until_names()
+    screen.press("Control+z")
+    screen.until_names("X2")
+
+
+def test_f2_renames_and_the_focus_returns_to_the_node(start):
+    screen = start()
+    screen.node("lung").focus()
+    screen.press("F2")
+    screen.page.keyboard.type("cancer")
+    screen.press("Enter")
+    screen.until_names("smoke", "cancer", "xray")
+    expect(screen.node("cancer")).to_be_focused()
+
+
+def test_an_arrow_is_deleted_by_key_and_the_focus_goes_to_its_source(start):
+    screen = start()
+    screen.arrow("smoke", "lung").focus()
+    screen.press("Delete")
+    screen.until_edges()
+    expect(screen.node("smoke")).to_be_focused()
+
+
+def test_arrow_keys_move_the_focused_node(start):
+    screen = start()
+    screen.node("lung").focus()
+    screen.press("ArrowRight", "Shift+ArrowDown")
+    screen.until(lambda g: g["places"]["lung"] == [510, 340])
+    expect(screen.node("lung")).to_be_focused()
+
+
+def test_escape_gives_up_an_arrow(start):
+    screen = start()
+    screen.node("lung").focus()
+    screen.press("a")
+    expect(screen.status).to_contain_text("Arrow from lung")
+    screen.press("Escape", "Tab", "Enter")
+    expect(screen.page.locator("input.rename")).to_be_focused()
+
+
+# Fingers
+
+
+def test_two_taps_draw_an_arrow(start):
+    screen = start(has_touch=True)
+    screen.button("Draw arrow").tap()
+    screen.page.touchscreen.tap(*screen.centre("lung"))
+    screen.page.touchscreen.tap(*screen.centre("xray"))
+    screen.until_edges("smoke>lung", "lung>xray")
+
+
+def test_a_double_tap_renames_and_a_tap_selects_an_arrow(start):
+    screen = start(has_touch=True)
+    for _ in range(2):
+        screen.page.touchscreen.tap(*screen.centre("xray"))
+    screen.page.keyboard.type("scan")
+    screen.press("Enter")
+    screen.until_names("smoke", "lung", "scan")
+    screen.page.touchscreen.tap(*middle(screen.arrow("smoke", "lung").locator(".line")))
+    screen.button("Delete").tap()
+    screen.until_edges()
+
+
+def test_a_finger_drags_a_node_and_an_arrow_and_two_fingers_zoom(start):
+    screen = start(has_touch=True)
+    x, y = screen.centre("xray")
+    screen.touch([[(x, y)], [(x - 60, y)], [(x - 120, y)]])
+    screen.until(lambda g: g["places"]["xray"][0] < 720)
+    screen.touch([[middle(screen.node("lung").locator(".port"))], [(x - 200, y)], [screen.centre("xray")]])
+    screen.until_edges("smoke>lung", "lung>xray")
+    width = screen.width("lung")
+    screen.touch([[(x - 100, y), (x - 140, y)], [(x - 60, y), (x - 180, y)]])
+    assert screen.width("lung") > 1.5 * width
+    screen.settle()
+    assert screen.python()["places"]["lung"] == [500, 300]
