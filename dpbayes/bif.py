@@ -108,8 +108,8 @@ def _numbers(block: Block, entry: Entry, shape: tuple[int, ...]) -> FloatArray:
     wanted = math.prod(shape) if entry.scope == "table" else shape[-1]
     if len(entry.numbers) != wanted:
         raise InputError(
-            f"Line {entry.line} of the BIF file has {len(entry.numbers)} numbers for {brief(block.child)}; "
-            f"it needs {wanted}."
+            f"The number of probabilities in line {entry.line} of the BIF file, for {brief(block.child)}, "
+            f"is {len(entry.numbers)}; it must be {wanted}."
         )
     try:
         numbers = np.array([float(text) for text in entry.numbers])

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dpbayes.validation import InputError, brief
 
 # Possessive repeats (*+, ++) never step back, so that no text takes more than linear time.
 _TOKEN = re.compile(
     r"""(?P<space>\s++ | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
-        | property\s++(?![,(){}\[\]|;])(?:"(?:[^"\\]|\\.)*+"|[^";])*+;)
+        | property\s++(?![,(){}\[\]|;])(?:"(?:[^"\\]|\\.)*+"|[^";])*+;?)
       | (?P<quoted>"(?:[^"\\]|\\.)*+")
       | (?P<mark>[{}()\[\]|,;])
       | (?P<word>(?:(?!//|/\*)[^\s{}()\[\]|,;"])++)
@@ -19,8 +19,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     text: str
     kind: str
     line: int

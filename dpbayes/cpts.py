@@ -47,7 +47,9 @@ def _row_problem(network: Network, values: FloatArray, row: int) -> str:
         return f"The row {label} holds a probability that is not a finite number."
     if cells.min() < 0.0:
         return f"The row {label} holds a negative probability, {cells.min():g}."
-    return f"The probabilities of the row {label} sum to {cells.sum():.6g}; they must sum to 1."
+    with np.errstate(over="ignore"):
+        total = cells.sum()
+    return f"The probabilities of the row {label} sum to {total:.6g}; they must sum to 1."
 
 
 def random_cpts(network: Network, rng: np.random.Generator, *, concentration: float = 1.0) -> FloatArray:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from dpbayes.counts import Counts
 from dpbayes.network import IntArray, Network
@@ -88,7 +88,8 @@ class Dirichlets:
     def log_density(self, cell: int, theta: ArrayLike) -> FloatArray:
         """Return the log density of one cell's Beta marginal at `theta` (points,): (..., points)."""
         a, b = self.alpha[..., cell, None], self.rest[..., cell, None]
-        return np.asarray(stats.beta.logpdf(np.asarray(theta), a, b))
+        points = np.asarray(theta, dtype=np.float64)
+        return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
 
     def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw CPTs from the rows: (*size, ..., K). Normalised in log space, so tiny parameters give no 0/0."""

@@ -8,7 +8,7 @@ from dpbayes.validation import InputError, brief
 
 MAX_CHARACTERS = 1_000_000
 
-_NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)'
+_NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*'
 _LINE = re.compile(rf"\s*{_NAME}(?:(?:->|→|,)\s*{_NAME})?(?:#.*)?", re.DOTALL)
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#])+(?: (?:(?!->|→)[^\s",#])+)*')
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -56,17 +57,19 @@ def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:
     above = numbers[numbers > low]
     if not above.size:
         raise InputError(f"Column {brief(name)} has one single value, {readable(low)}; there is nothing to cut.")
-    quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins))
+    # Quantiles that are values of the column: no sums that could overflow.
+    quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins, method="inverted_cdf"))
     quantiles = quantiles[quantiles > low]
-    return Cuts(name, _rounded(quantiles if quantiles.size else above.min(keepdims=True), low))
+    points = quantiles if quantiles.size else above.min(keepdims=True)
+    return Cuts(name, _rounded(points, low, float(numbers.max())))
 
 
-def _rounded(points: FloatArray, low: float) -> tuple[float, ...]:
-    """Round to the fewest significant digits (2 to 17) that keep the points apart and above `low`."""
-    for digits in range(2, 18):
-        rounded = np.array([float(f"{point:.{digits}g}") for point in points])
-        if (np.diff(rounded, prepend=low) > 0).all():
-            return tuple(rounded.tolist())
+def _rounded(points: FloatArray, low: float, high: float) -> tuple[float, ...]:
+    """Round to the fewest significant digits (at least 2) that keep the points apart and in (low, high]."""
+    for digits in range(2, 17):
+        rounded = [low, *(float(f"{point:.{digits}g}") for point in points)]
+        if all(a < b for a, b in pairwise(rounded)) and rounded[-1] <= high:
+            return tuple(rounded[1:])
     return tuple(points.tolist())
 
 

@@ -22,6 +22,8 @@ MAX_UNPACKED = 2_000_000_000
 MAX_COLUMNS = 500
 MAX_RECORDS = 10_000_000
 
+NO_RECORDS = "The file has a header but no records."
+
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _MAGIC = (
     (b"PAR1", "a Parquet file; read it as Parquet"),
@@ -44,9 +46,8 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
     encoding = _checked_encoding(encoding)
     _refuse_binary(data, encoding)
     if separator not in _SEPARATORS:
-        raise InputError(
-            f"The separator must be {', '.join(_SEPARATORS.values())}; {brief(separator)} is none of them."
-        )
+        allowed = ", ".join(_SEPARATORS.values())
+        raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is none of them.")
     try:
         header = _header(data, separator, encoding)
         table = _arrow_table(data, separator, encoding, len(header))
@@ -57,7 +58,7 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
     except pa.ArrowInvalid as error:
         raise _csv_problem(data, separator, encoding, str(error)) from None
     if table.num_rows < 2:
-        raise InputError("The file has a header but no records.")
+        raise InputError(NO_RECORDS)
     _refuse_records(table.num_rows - 1)
     _refuse_open_quote(data, table)
     frame: pd.DataFrame = table.slice(1).to_pandas()
@@ -79,7 +80,7 @@ def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
         unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
         names = _checked_names([str(name) for name in file.schema_arrow.names])
         if meta.num_rows == 0:
-            raise InputError("The file has a header but no records.")
+            raise InputError(NO_RECORDS)
         if unpacked > MAX_UNPACKED:
             raise InputError(f"The file unpacks to {unpacked:,} bytes; the limit is {MAX_UNPACKED:,}.")
         columns = [_as_text(name, column) for name, column in zip(names, file.read().columns, strict=True)]
@@ -177,15 +178,15 @@ def _csv_problem(data: bytes, separator: str, encoding: str, message: str) -> In
     """Say what Arrow found; for a row of the wrong length, find its line by reading again, slowly and exactly."""
     if "UTF8" in message or "utf8" in message:
         return _wrong_encoding(encoding)
+    if "Empty CSV" in message:
+        return InputError(NO_RECORDS)
     try:
         with _lines(data, encoding) as lines:
             rows = csv.reader(lines, delimiter=separator)
             width = len(next(row for row in rows if row))
             for row in rows:
                 if row and len(row) != width:
-                    return InputError(
-                        f"Line {rows.line_num} has {len(row)} values, but the header names {width} columns."
-                    )
+                    return InputError(f"The header has {width} columns, but line {rows.line_num} has {len(row)}.")
     except UnicodeError:
         return _wrong_encoding(encoding)
     except csv.Error:

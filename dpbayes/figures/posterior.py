@@ -15,31 +15,35 @@ def density_figure(
     theta: FloatArray, private: FloatArray, exact: FloatArray | None, *, name: str, zoom: bool = False
 ) -> go.Figure:
     """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
-    figure = go.Figure()
-    for i, curve in enumerate(private[1:]):
-        figure.add_scatter(
-            x=theta,
-            y=curve,
-            mode="lines",
-            line={"color": faded(PRIVATE, 0.22), "width": 1},
-            name="other possible releases",
-            legendgroup="others",
-            showlegend=i == 0,
-            hoverinfo="skip",
+    # Traces are plain dictionaries and the faint curves one trace with gaps: building is what a slider waits for.
+    traces = []
+    others = private[1:]
+    if len(others):
+        gap = np.full((len(others), 1), np.nan)
+        traces.append(
+            {
+                "x": np.tile(np.append(theta, np.nan), len(others)),
+                "y": np.hstack([others, gap]).ravel(),
+                "line": {"color": faded(PRIVATE, 0.22), "width": 1},
+                "name": "other possible releases",
+                "hoverinfo": "skip",
+            }
         )
-    figure.add_scatter(
-        x=theta, y=private[0], mode="lines", line={"color": PRIVATE, "width": 3}, name="private (this release)"
+    traces.append(
+        {"x": theta, "y": private[0], "line": {"color": PRIVATE, "width": 3}, "name": "private (this release)"}
     )
     if exact is not None:
-        figure.add_scatter(
-            x=theta,
-            y=exact,
-            mode="lines",
-            line={"color": EXACT, "width": 3},
-            fill="tozeroy",
-            fillcolor=faded(EXACT, 0.15),
-            name="exact (curator only: not private)",
+        traces.append(
+            {
+                "x": theta,
+                "y": exact,
+                "line": {"color": EXACT, "width": 3},
+                "fill": "tozeroy",
+                "fillcolor": faded(EXACT, 0.15),
+                "name": "exact (curator only: not private)",
+            }
         )
+    figure = go.Figure([{"type": "scatter", "mode": "lines", **trace} for trace in traces])
     framed(figure, x=f"P({plain(name)})", y="posterior density")
     shown = [private[0]] if exact is None else [private[0], exact]
     figure.update_yaxes(range=[0, 1.08 * _sensible_top(shown)])

@@ -191,4 +191,6 @@ def _distribution(data: Dataset) -> None:
         key="column.chart",
         alt=f"Bars: how many records each state of {name} has.",
     )
-    data_and_download(pd.DataFrame({name: states, "records": found.astype(int)}), name="column", curator_only=True)
+    data_and_download(
+        lambda: pd.DataFrame({name: states, "records": found.astype(int)}), name="column", curator_only=True
+    )

@@ -1,5 +1,7 @@
 """The parts of the Release page: controls, the picked row, the query, all rows, and the comparison."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -21,6 +23,9 @@ DRAWS = 200
 """Simulated releases behind every spread on this page."""
 
 SHOWN_CURVES = 16
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
 LEVEL = 0.95
 ROWS_AT_ONCE = 24
 MANY_VALUES = 600_000
@@ -39,7 +44,9 @@ def release_page() -> None:
     with place:
         headline(_headline(study, net, cell))
     with right:
-        _picture(study, net, row, cell)
+        _picture(study, net, cell)
+        time.sleep(PAINT)
+        _measures(study, net, row, cell)
     st.divider()
     _spread_and_query(study, net, cell)
     _all_rows(study, net)
@@ -128,24 +135,30 @@ def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
     )
 
 
-def _picture(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
+def _curves(study: ReleaseStudy, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return theta, the private densities and the exact one; the recipient gets one release and nothing exact."""
+    first = study.private.part(0)
+    theta = density_grid([study.exact, first] if is_curator() else [first], cell)
+    shown = study.private.part(slice(0, SHOWN_CURVES if is_curator() else 1))
+    return theta, density(shown, cell, theta), density(study.exact, cell, theta) if is_curator() else None
+
+
+def _picture(study: ReleaseStudy, net: Network, cell: int) -> None:
     name = _cell_name(net, cell)
-    private = study.private
-    first = private.part(0)
-    seen = [study.exact, first] if is_curator() else [first]
-    theta = density_grid(seen, cell)
-    shown = private.part(slice(0, SHOWN_CURVES if is_curator() else 1))
-    exact = density(study.exact, cell, theta) if is_curator() else None
-    curves = density(shown, cell, theta)
+    theta, curves, exact = _curves(study, cell)
     zoom = st.session_state.get("zoom", False)
     chart(
         density_figure(theta, curves, exact, name=name, zoom=zoom),
         key="density",
         alt=f"Density of the private posterior of P({name})" + (" beside the exact one." if is_curator() else "."),
     )
+
+
+def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
+    """Say how far the releases are from the exact posterior, for the curator; offer the numbers."""
     st.toggle("Zoom to the posteriors", key="zoom")
     if is_curator():
-        held = interval_coverage(study.exact, private, cell, LEVEL)
+        held = interval_coverage(study.exact, study.private, cell, LEVEL)
         kl_row, kl_all = study.kl_rows[:, row], study.kl
         left, middle, right = st.columns(3)
         left.metric("KL of this row, nats", f"{kl_row.mean():.3g}", help="KL(exact || private), mean over releases.")
@@ -156,8 +169,12 @@ def _picture(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
             help="How much of this cell's exact posterior lies in the private credible interval, on average.",
         )
         st.caption("Curator only: not private.")
-    frame = pd.DataFrame({"theta": theta, "private": curves[0]} | ({"exact": exact} if is_curator() else {}))
-    data_and_download(frame, name="density", curator_only=is_curator())
+    data_and_download(lambda: _curve_frame(study, cell), name="density", curator_only=is_curator())
+
+
+def _curve_frame(study: ReleaseStudy, cell: int) -> pd.DataFrame:
+    theta, curves, exact = _curves(study, cell)
+    return pd.DataFrame({"theta": theta, "private": curves[0]} | ({} if exact is None else {"exact": exact}))
 
 
 def _error(values: np.ndarray) -> float:
@@ -224,8 +241,11 @@ def _all_rows(study: ReleaseStudy, net: Network) -> None:
             row_labels = net.row_labels()
             figure = kl_figure([row_labels[row] for row in worst], mean_kl[worst])
             chart(figure, key="kl", alt="Bars: the mean KL divergence of the rows where it is largest.")
-            frame = pd.DataFrame({"row": row_labels, "mean KL (nats)": mean_kl})
-            data_and_download(frame, name="kl-by-row", curator_only=True)
+            data_and_download(
+                lambda: pd.DataFrame({"row": row_labels, "mean KL (nats)": mean_kl}),
+                name="kl-by-row",
+                curator_only=True,
+            )
 
 
 def _rows_shown(net: Network) -> np.ndarray:
@@ -270,7 +290,9 @@ def _guarantee(chosen: Mechanism) -> None:
 
 
 def _comparison(net: Network, cell: int) -> None:
-    with st.expander("Compare the mechanisms at this setting"):
+    with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as comparison:
+        if not comparison.open:
+            return
         records = []
         for name in MECHANISM_NAMES:
             with sentence_instead():

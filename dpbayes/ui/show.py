@@ -1,6 +1,6 @@
 """How a page shows things: a sentence, a chart with its data, a refusal."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pandas as pd
@@ -51,9 +51,12 @@ def chart(figure: go.Figure, *, key: str, alt: str) -> None:
     st.plotly_chart(figure, key=key, alt=alt, config=CHART_CONFIG)
 
 
-def data_and_download(frame: pd.DataFrame, *, name: str, curator_only: bool) -> None:
-    """Show the numbers behind a chart and offer them as CSV."""
-    with st.expander("Numbers and download"):
+def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool) -> None:
+    """Show the numbers behind a chart, once asked for, and offer them as CSV."""
+    with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as numbers:
+        if not numbers.open:
+            return
+        frame = make()
         if curator_only:
             st.caption("Curator only: not private. Do not hand this file on.")
         st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 300))

@@ -1,7 +1,7 @@
 """Random networks and tables, and slow, obvious versions of what the package computes fast."""
 
 from collections.abc import Iterable
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ ASIA = Network.from_edges(
 
 def chain(size: int) -> Network:
     names = [f"v{i}" for i in range(size)]
-    return Network.from_edges(names, zip(names, names[1:], strict=False))
+    return Network.from_edges(names, pairwise(names))
 
 
 def complete(size: int) -> Network:

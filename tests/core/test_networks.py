@@ -1,0 +1,95 @@
+"""Named networks have their published sizes and numbers; templates have the shape of their name."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpbayes.bif import read_bif, write_bif
+from dpbayes.edgelist import read_edges, write_edges
+from dpbayes.networks import (
+    DATA,
+    MAX_PARENTS,
+    NAMED,
+    chain,
+    empty,
+    full,
+    load_named,
+    naive_bayes,
+    random_dag,
+    tree,
+)
+from dpbayes.validation import InputError
+
+SIZES = {
+    "asia": (8, 8),
+    "cancer": (5, 4),
+    "earthquake": (5, 4),
+    "sprinkler": (4, 4),
+    "survey": (6, 6),
+    "sachs": (11, 17),
+    "child": (20, 25),
+    "insurance": (27, 52),
+    "alarm": (37, 46),
+    "win95pts": (76, 112),
+    "andes": (223, 338),
+}
+
+
+def test_every_shipped_file_is_named() -> None:
+    assert {path.name.removesuffix(".bif.gz") for path in (DATA / "networks").iterdir()} == set(NAMED) == set(SIZES)
+
+
+@pytest.mark.parametrize("key", NAMED)
+def test_named_networks_round_trip(key: str) -> None:
+    network, p = load_named(key)
+    assert (len(network.names), len(network.edges)) == SIZES[key]
+    np.testing.assert_allclose(network.row_sums(p), 1.0, atol=1e-12)
+    again, q = read_bif(write_bif(network, p))
+    assert again == network
+    assert q.tobytes() == p.tobytes()
+    assert read_edges(write_edges(network)) == (network.names, network.edges)
+
+
+def test_published_numbers() -> None:
+    network, p = load_named("asia")
+    assert network.table(p, network.index("dysp"))[0, 0, 0] == 0.9  # bronc = yes, either = yes
+    network, p = load_named("sprinkler")
+    wet = network.table(p, network.index("wet"))[..., 1]
+    np.testing.assert_array_equal(wet, [[0.0, 0.9], [0.9, 0.99]])
+    with pytest.raises(ValueError, match="read-only"):
+        p[0] = 0.0
+
+
+def test_unknown_network() -> None:
+    with pytest.raises(InputError, match='There is no network "nope"'):
+        load_named("nope")
+
+
+def test_templates() -> None:
+    assert naive_bayes(2).edges == (("class", "x1"), ("class", "x2"))
+    assert chain(3).edges == (("x1", "x2"), ("x2", "x3"))
+    assert chain(1).edges == ()
+    assert tree(7).parents[3:] == (("x2",), ("x2",), ("x3",), ("x3",))
+    assert tree(5, branching=4).parents[1:] == (("x1",),) * 4
+    assert full(4).cell_count == 2 * (1 + 2 + 4 + 8)
+    assert empty(5).edges == ()
+    assert full(12).cell_count == 2**13 - 2
+
+
+def test_random_dag_has_the_mean_it_says() -> None:
+    """2,000 nodes in 10 graphs, mean 2 parents: the mean is within 6 standard deviations (about 2e-9)."""
+    rng = np.random.default_rng(1)
+    graphs = [random_dag(200, rng, mean_in_degree=2.0) for _ in range(10)]
+    degrees = np.array([len(ps) for graph in graphs for ps in graph.parents])
+    assert abs(degrees.mean() - 2.0) < 6 * np.sqrt(2.0 / len(degrees))
+    assert degrees.max() <= MAX_PARENTS
+    assert all(nx.is_directed_acyclic_graph(graph.graph) for graph in graphs)
+    assert random_dag(6, rng, mean_in_degree=0.0).edges == ()
+    assert len(random_dag(6, rng, mean_in_degree=5.0).edges) == 15
+
+
+@pytest.mark.parametrize("build", [naive_bayes, chain, tree, full, empty])
+@pytest.mark.parametrize("size", [0, 501, 2.5, "many", float("nan")])
+def test_sizes_are_bounded(build, size) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=r"^The number of (nodes|features)"):
+        build(size)

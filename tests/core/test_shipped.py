@@ -1,0 +1,56 @@
+"""Every shipped table loads with its published numbers of records and shares, over public domains."""
+
+import pytest
+
+from dpbayes.counts import count
+from dpbayes.shipped import SHIPPED, default_network, load_shipped, shipped_frame
+from dpbayes.validation import InputError
+
+RECORDS = {
+    "house_votes_84": 435,
+    "adult": 48_842,
+    "adult_binary": 48_842,
+    "fulton": 25_766,
+    "fulton_binary": 25_766,
+}
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_loads_with_public_domains_and_fits_its_network(key: str) -> None:
+    data, table = load_shipped(key), SHIPPED[key]
+    assert data.n == RECORDS[key]
+    assert data.names == table.default_nodes
+    assert all(column.public for column in table.columns)
+    network = default_network(key)
+    assert network.is_binary == (key not in ("adult", "fulton"))
+    assert count(network, data).values.sum() == data.n * len(network.names)
+
+
+def test_every_declared_state_occurs() -> None:
+    for key in SHIPPED:
+        data = load_shipped(key)
+        for name in data.names:
+            assert len(set(data.column(name).tolist())) == len(data.domain(name)), (key, name)
+
+
+def share(key: str, column: str, state: str) -> float:
+    data = load_shipped(key)
+    return round(100 * float((data.column(column) == data.domain(column).index(state)).mean()), 2)
+
+
+def test_published_shares() -> None:
+    assert share("house_votes_84", "party", "democrat") == 61.38
+    assert share("adult", "income", ">50K") == 23.93
+    assert share("adult_binary", "income", ">50K") == 23.93
+
+
+def test_blank_votes_count_as_no() -> None:
+    votes = shipped_frame("house_votes_84").drop(columns="party")
+    assert int((votes == "").to_numpy().sum()) == 392
+    yes = int((votes == "y").to_numpy().sum())
+    assert int(load_shipped("house_votes_84").codes[:, 1:].sum()) == yes
+
+
+def test_unknown_table() -> None:
+    with pytest.raises(InputError, match='There is no table "nope"'):
+        load_shipped("nope")
