@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from dpbayes.ui.network_page import costs, editor, exchange, headline_of
+from dpbayes.ui.network_page import arrows, costs, editor, exchange, headline_of
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import sentence_instead
 from dpbayes.ui.work import network
 
 st.title("Network")
 place = st.empty()
-left, right = st.columns([3, 2], gap="medium")
+left, right = st.columns([5, 3], gap="medium")
 with left:
     editor()
 with sentence_instead():
@@ -17,4 +17,6 @@ with sentence_instead():
     place.markdown(f"#### {headline_of(net)}")
     with right:
         costs(net)
+    with left:
+        arrows(net)
 exchange()

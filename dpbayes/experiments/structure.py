@@ -16,7 +16,7 @@ class StructureCost:
     """Sizes and noise of one network at one epsilon; noise is the root mean square over cells, in counts.
 
     `closure` (|N_I|) and `fourier_noise` are None when a node is not binary. `fourier_exact` tells whether the
-    certified sensitivity is exact or a proved upper bound.
+    certified sensitivity is exact or a proved upper bound; `fourier_lift` is how many records stealth invents at t.
     """
 
     rows: int
@@ -25,6 +25,7 @@ class StructureCost:
     closure: int | None
     fourier_noise: float | None
     fourier_exact: bool = True
+    fourier_lift: float | None = None
 
     @property
     def winner(self) -> tuple[str, float]:
@@ -35,19 +36,20 @@ class StructureCost:
         return (LaplaceUpdates.label, ratio) if ratio >= 1 else (LaplaceFourier.label, 1 / ratio)
 
 
-def structure_cost(network: Network, epsilon: float) -> StructureCost:
-    """Return what releasing this network's posterior costs at `epsilon`, certified noise."""
+def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> StructureCost:
+    """Return what releasing this network's posterior costs at `epsilon`, certified noise, increment t."""
     prior = Dirichlets.symmetric(network)
     laplace = LaplaceUpdates(prior=prior, epsilon=epsilon)
     sizes = {"rows": network.row_count, "cells": network.cell_count, "laplace_noise": _rms(laplace.noise_sd)}
     if not network.is_binary:
         return StructureCost(**sizes, closure=None, fourier_noise=None)  # type: ignore[arg-type]
-    fourier = LaplaceFourier(prior=prior, epsilon=epsilon)
+    fourier = LaplaceFourier(prior=prior, epsilon=epsilon, t=t)
     return StructureCost(
         **sizes,  # type: ignore[arg-type]
         closure=len(network.closure),
         fourier_noise=_rms(fourier.noise_sd),
         fourier_exact=network.closure.odd_overlap.exact,
+        fourier_lift=fourier.lift,
     )
 
 

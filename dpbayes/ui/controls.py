@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.parameters import Choice, Parameter, parameters_of
-from dpbayes.ui.settings import READERS, change, current, read_parameter, set_parameter
+from dpbayes.ui.settings import PARAMETERS, READERS, change, current, read_parameter, set_parameter
 from dpbayes.ui.show import escaped
 from dpbayes.validation import InputError
 
@@ -82,7 +82,7 @@ def parameter_controls(mechanism: type[Any]) -> None:
         if isinstance(parameter, Choice):
             _choice_parameter(name, parameter)
         else:
-            _number_parameter(name, parameter)
+            number_parameter(name)
 
 
 def _choice_parameter(name: str, parameter: Choice) -> None:
@@ -99,7 +99,10 @@ def _choice_parameter(name: str, parameter: Choice) -> None:
     )
 
 
-def _number_parameter(name: str, parameter: Parameter) -> None:
+def number_parameter(name: str) -> None:
+    """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
+    parameter = PARAMETERS[name]
+    assert isinstance(parameter, Parameter)
     slider, box = f"parameter.{name}", f"box.{name}"
     value = current().parameter(name)
     grid = _grid(parameter)

@@ -8,15 +8,17 @@ from dpbayes.edgelist import read_edges, write_edges
 from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.figures.structure import noise_figure
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import increment_for
 from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.references import Reference
+from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, escaped, sentence_instead, source
-from dpbayes.ui.work import adopt_as_source, domains, given_cpts, graph, strays
+from dpbayes.ui.work import adopt_as_source, domains, given_cpts, graph, needed, strays
 from dpbayes.validation import InputError, brief
 
 MANY_ARROWS = 60
@@ -149,25 +151,35 @@ def headline_of(net: Network) -> str:
     return f"{winner} wins on this graph: {loser} adds{bound} {ratio:.3g} × as much noise per cell at ε = {epsilon:g}."
 
 
+def _t_for(net: Network) -> float:
+    """Return the increment that keeps nine in ten noise-only releases of this graph non-negative."""
+    return increment_for(0.9, needed(net, Calibration.CERTIFIED)) if net.is_binary else 0.0
+
+
 def costs(net: Network) -> None:
-    """Show sizes, noise by node, and what removing each arrow would change."""
+    """Show epsilon, sizes, and noise by node."""
+    controls.number_parameter("epsilon")
     epsilon = current().parameter("epsilon")
-    cost = structure_cost(net, epsilon)
+    cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)
     top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")
     top[1].metric("Cells K", f"{cost.cells:,}", help="Counts that a release must protect.")
     closure = "—" if cost.closure is None else f"{cost.closure:,}"
-    top[2].metric("Coefficients |N_I|", closure, help="Size of the downward closure of all families.")
+    top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")
     bottom[0].metric("Laplace noise per cell", f"{cost.laplace_noise:.3g}", help="Standard deviation, in counts.")
     fourier = "—" if cost.fourier_noise is None else f"{cost.fourier_noise:.3g}"
     bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
+    if cost.fourier_lift is not None:
+        st.caption(
+            f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
+            "in every table, spread evenly over its cells."
+        )
     nodes = node_costs(net, epsilon)
     noise = nodes.get("Fourier noise per cell")
     figure = noise_figure(
         list(nodes["node"]), nodes["Laplace noise per cell"].to_numpy(), None if noise is None else noise.to_numpy()
     )
     chart(figure, key="noise", alt="Bars: the noise in each node's counts under the Laplace and Fourier mechanisms.")
-    _arrows(net, epsilon)
     with st.expander("Formula and source"):
         st.markdown(
             f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
@@ -181,7 +193,9 @@ def costs(net: Network) -> None:
         source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))
 
 
-def _arrows(net: Network, epsilon: float) -> None:
+def arrows(net: Network) -> None:
+    """Show what the network would cost with each arrow removed."""
+    epsilon = current().parameter("epsilon")
     if not net.edges:
         st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
         return

@@ -11,13 +11,13 @@ from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, in
 from dpbayes.exports import release_json
 from dpbayes.figures.posterior import density_figure, kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, LaplaceUpdates, Mechanism, Release, ReleasedPosterior
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.mechanisms.fourier import increment_for
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current, set_parameter
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, sentence_instead, source
-from dpbayes.ui.work import counts, data_title, mechanism, network
+from dpbayes.ui.work import counts, data_title, mechanism, needed, network
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
@@ -94,20 +94,12 @@ def _stealth(net: Network) -> None:
     """Say how often the chosen t keeps every table non-negative, and find a t for a target."""
     if not net.is_binary:
         return
-    needed = _needed(net, current().parameter("calibration").name)
-    kept = float(np.mean(needed <= current().parameter("t")))
+    simulated = needed(net, current().parameter("calibration"))
+    kept = float(np.mean(simulated <= current().parameter("t")))
     st.caption(f"With no data at all, {kept:.1%} of releases would be non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
-    right.button("Find t", on_click=lambda: set_parameter("t", round(increment_for(target, needed), 4)))
-
-
-@st.cache_data(max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
-def _needed(net: Network, calibration: str) -> np.ndarray:
-    from dpbayes.mechanisms import Calibration
-
-    draws = 20_000 if net.cell_count < 500 else 10_000
-    return needed_increments(net, Calibration[calibration], stream(0, "stealth"), draws=draws)
+    right.button("Find t", on_click=lambda: set_parameter("t", round(increment_for(target, simulated), 4)))
 
 
 # The picture

@@ -44,7 +44,8 @@ class Settings:
     """The whole state of the app but for uploaded content.
 
     `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
-    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names, and the first is taken where there is none of that name.
+    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; the first is
+    taken where there is none of that name.
     """
 
     seat: Seat = Seat.CURATOR

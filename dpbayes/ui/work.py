@@ -14,7 +14,8 @@ from dpbayes.counts import Counts, count
 from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms import MECHANISMS, Mechanism
+from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism
+from dpbayes.mechanisms.fourier import needed_increments
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, load_named
 from dpbayes.parameters import parameters_of
@@ -192,6 +193,13 @@ def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism:
     chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
     prior = Dirichlets.symmetric(net, settings.prior)
     return chosen(prior=prior, **{key: settings.parameter(key) for key in parameters_of(chosen)})
+
+
+@st.cache_data(max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
+def needed(net: Network, calibration: Calibration) -> np.ndarray:
+    """Return simulated needed increments of the Fourier mechanism; they depend on the graph only, so all may share."""
+    draws = 10_000 if net.cell_count < 1000 else 2_000
+    return needed_increments(net, calibration, stream(0, "stealth"), draws=draws)
 
 
 def open_story(settings: Settings) -> None:
