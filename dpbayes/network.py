@@ -209,7 +209,7 @@ class Network:
         """A readable name for every row, for example "dysp | bronc=yes, either=no". Length m."""
         labels: list[str] = []
         for name, family in zip(self.names, self.families, strict=True):
-            given = [[f"{self.names[j]}={s}" for s in self.states[j]] for j in family[:-1]]
+            given = [[assignment(self.names[j], state) for state in self.states[j]] for j in family[:-1]]
             labels += [f"{name} | {', '.join(row)}" if row else name for row in product(*given)]
         return tuple(labels)
 
@@ -224,6 +224,11 @@ class Network:
         """Return this network with one arrow removed."""
         edges = [edge for edge in self.edges if edge != (parent, child)]
         return Network.from_edges(self.names, edges, dict(zip(self.names, self.states, strict=True)))
+
+
+def assignment(name: str, state: str) -> str:
+    """Return "smoke=yes", or "age < 25" where the state is itself a comparison."""
+    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}={state}"
 
 
 def _checked_states(name: str, states: Sequence[str]) -> tuple[str, ...]:

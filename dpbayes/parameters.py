@@ -10,13 +10,17 @@ from dpbayes.validation import InputError, finite_number
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a number means: symbol (LaTeX), closed range, typical value, whether its scale is logarithmic."""
+    """What a number means: symbol (LaTeX), closed range, typical value, whether its scale is logarithmic.
+
+    `title` names it on a page where its own name is only a letter.
+    """
 
     symbol: str
     low: float
     high: float
     typical: float
     log: bool = False
+    title: str = ""
     description: str = ""
 
     def checked(self, name: str, value: object) -> float:

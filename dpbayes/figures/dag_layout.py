@@ -8,7 +8,7 @@ MARGIN_X, MARGIN_Y = 80.0, 50.0
 
 def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str, tuple[float, float]]:
     """Return (x, y) for every node of an acyclic graph: layers by longest path, ordered by neighbours' centres."""
-    layers = [sorted(layer) for layer in nx.topological_generations(graph)]
+    layers = _layers(graph)
     place = {node: (i + 0.5) / len(layer) for layer in layers for i, node in enumerate(layer)}
     for sweep in range(sweeps):
         downward = sweep % 2 == 0
@@ -28,6 +28,15 @@ def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str
         for depth, layer in enumerate(layers)
         for i, node in enumerate(layer)
     }
+
+
+def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
+    """Layers by longest path, with each root moved down to just above its first child, so the top is not crowded."""
+    depth = {node: d for d, layer in enumerate(nx.topological_generations(graph)) for node in layer}
+    for node in graph:
+        if not graph.pred[node] and graph.succ[node]:
+            depth[node] = min(depth[child] for child in graph.succ[node]) - 1
+    return [sorted(node for node in graph if depth[node] == d) for d in range(max(depth.values()) + 1)]
 
 
 def _stagger(index: int, size: int, gap: float) -> float:

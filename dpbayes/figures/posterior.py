@@ -67,8 +67,8 @@ def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, 
     """Draw simulated values (draws,) as `dots` equally likely outcomes, stacked; a line marks the exact value."""
     quantiles = np.quantile(values, (np.arange(dots) + 0.5) / dots)
     low, high = float(quantiles.min()), float(quantiles.max())
-    width = max((high - low) / 22, 0.004)
-    column = np.floor((quantiles - low) / width)
+    width = (high - low) / 22 or 0.01
+    column = np.minimum(np.floor((quantiles - low) / width), 21)
     height = np.empty(dots)
     for place in np.unique(column):  # dots of one column stand on each other
         height[column == place] = np.arange(1, np.count_nonzero(column == place) + 1)
@@ -92,7 +92,8 @@ def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, 
             name="exact (curator only: not private)",
         )
     framed(figure, x=plain(name, 80), y="possible releases (dots)", height=300)
-    figure.update_xaxes(range=[min(0.0, low), max(1.0, high)] if high - low > 0.25 else None)
+    low, high = (low, high) if exact is None else (min(low, exact), max(high, exact))
+    figure.update_xaxes(range=[0.0, 1.0] if high - low > 0.5 else [low - 2 * width, high + 2 * width])
     figure.update_yaxes(rangemode="tozero")
     return figure
 

@@ -11,14 +11,13 @@ from dpbayes.figures.style import EXACT, PRIVATE, framed, plain
 FloatArray = NDArray[np.float64]
 
 
-def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray | None) -> go.Figure:
+def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray) -> go.Figure:
     """Draw the noise sd in each node's cells (nodes,) under both mechanisms, in counts."""
     figure = go.Figure()
     names = [plain(node, 24) for node in nodes]
     figure.add_bar(x=names, y=laplace, name="Laplace", marker={"color": PRIVATE})
-    if fourier is not None:
-        hatched = {"color": PRIVATE, "pattern": {"shape": "/", "size": 6}}
-        figure.add_bar(x=names, y=fourier, name="Fourier", marker=hatched)
+    hatched = {"color": PRIVATE, "pattern": {"shape": "/", "size": 6}}
+    figure.add_bar(x=names, y=fourier, name="Fourier", marker=hatched)
     framed(figure, x="node", y="noise sd per cell (counts)", height=320)
     return figure
 

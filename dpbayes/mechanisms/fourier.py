@@ -24,6 +24,7 @@ INCREMENT = Parameter(
     low=0.0,
     high=50.0,
     typical=0.5,
+    title="Stealth increment",
     description="How much is added to the empty set's coefficient so that released tables are rarely negative.",
 )
 

@@ -1,7 +1,7 @@
 """Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,13 +76,13 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
     )
 
 
-def parameter_controls(mechanism: type[Any]) -> None:
-    """Build every control of a mechanism from its annotated parameters."""
+def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> None:
+    """Build every control of a mechanism from its annotated parameters; `defaults` stand where nothing was chosen."""
     for name, parameter in parameters_of(mechanism).items():
         if isinstance(parameter, Choice):
             _choice_parameter(name, parameter)
         else:
-            number_parameter(name)
+            number_parameter(name, default=defaults.get(name))
 
 
 def _choice_parameter(name: str, parameter: Choice) -> None:
@@ -99,18 +99,18 @@ def _choice_parameter(name: str, parameter: Choice) -> None:
     )
 
 
-def number_parameter(name: str) -> None:
+def number_parameter(name: str, *, default: object = None) -> None:
     """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
     slider, box = f"parameter.{name}", f"box.{name}"
-    value = current().parameter(name)
+    value = current().parameter(name, default)
     grid = _grid(parameter)
     _mirror(slider, min(grid, key=lambda g: abs(_place(g, parameter) - _place(value, parameter))))
     _mirror(box, _number_text(value))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
-        f"{name.capitalize()} (${parameter.symbol}$)",
+        f"{parameter.title or name.capitalize()} (${parameter.symbol}$)",
         grid,
         key=slider,
         format_func=_number_text,
@@ -118,7 +118,8 @@ def number_parameter(name: str) -> None:
         on_change=lambda: _slide(name, slider, box),
     )
     right.text_input(
-        f"{name} as number",
+        f"{name} as a number",
+        label_visibility="collapsed",
         key=box,
         on_change=_attempt,
         args=(box, lambda text: set_parameter(name, read_parameter(name, text.strip()))),

@@ -9,7 +9,6 @@ from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cos
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.figures.structure import noise_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.fourier import increment_for
 from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.references import Reference
@@ -17,8 +16,8 @@ from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.settings import Cpts, change, current
-from dpbayes.ui.show import chart, escaped, sentence_instead, source
-from dpbayes.ui.work import adopt_as_source, domains, given_cpts, graph, needed, strays
+from dpbayes.ui.show import chart, escaped, sentence_instead, short, source
+from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, stealth_increment, strays
 from dpbayes.validation import InputError, brief
 
 MANY_ARROWS = 60
@@ -140,20 +139,20 @@ def headline_of(net: Network) -> str:
     if cost.fourier_noise is None:
         name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
         return (
-            f"Only Laplace runs on this graph: it adds noise of sd {cost.laplace_noise:.3g} to each of {cost.cells:,} "
-            f"counts at ε = {epsilon:g}. Fourier needs binary nodes, and {escaped(brief(name))} is not."
+            f"Only Laplace runs on this graph: it adds noise of sd {short(cost.laplace_noise)} to each of "
+            f"{cost.cells:,} counts at ε = {epsilon:g}. Fourier needs binary nodes, and {escaped(brief(name))} is not."
         )
     winner, ratio = cost.winner
     loser = LaplaceFourier.label if winner == LaplaceUpdates.label else LaplaceUpdates.label
     if ratio < 1.005:
-        return f"Laplace and Fourier add the same noise on this graph: sd {cost.laplace_noise:.3g} counts per cell."
+        return f"Laplace and Fourier add the same noise on this graph: sd {short(cost.laplace_noise)} counts per cell."
     bound = "" if cost.fourier_exact else " at most"
     return f"{winner} wins on this graph: {loser} adds{bound} {ratio:.3g} × as much noise per cell at ε = {epsilon:g}."
 
 
 def _t_for(net: Network) -> float:
     """Return the increment that keeps nine in ten noise-only releases of this graph non-negative."""
-    return increment_for(0.9, needed(net, Calibration.CERTIFIED)) if net.is_binary else 0.0
+    return stealth_increment(net, Calibration.CERTIFIED, STEALTH) if net.is_binary else 0.0
 
 
 def costs(net: Network) -> None:
@@ -166,20 +165,19 @@ def costs(net: Network) -> None:
     top[1].metric("Cells K", f"{cost.cells:,}", help="Counts that a release must protect.")
     closure = "—" if cost.closure is None else f"{cost.closure:,}"
     top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")
-    bottom[0].metric("Laplace noise per cell", f"{cost.laplace_noise:.3g}", help="Standard deviation, in counts.")
-    fourier = "—" if cost.fourier_noise is None else f"{cost.fourier_noise:.3g}"
+    bottom[0].metric("Laplace noise per cell", short(cost.laplace_noise), help="Standard deviation, in counts.")
+    fourier = "—" if cost.fourier_noise is None else short(cost.fourier_noise)
     bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
     if cost.fourier_lift is not None:
         st.caption(
             f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
             "in every table, spread evenly over its cells."
         )
-    nodes = node_costs(net, epsilon)
-    noise = nodes.get("Fourier noise per cell")
-    figure = noise_figure(
-        list(nodes["node"]), nodes["Laplace noise per cell"].to_numpy(), None if noise is None else noise.to_numpy()
-    )
-    chart(figure, key="noise", alt="Bars: the noise in each node's counts under the Laplace and Fourier mechanisms.")
+    if cost.fourier_noise is not None:  # Laplace alone is the same in every cell: no picture needed
+        nodes = node_costs(net, epsilon)
+        noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
+        figure = noise_figure(list(nodes["node"]), *noises)
+        chart(figure, key="noise", alt="Bars: noise in each node's counts under the Laplace and Fourier mechanisms.")
     with st.expander("Formula and source"):
         st.markdown(
             f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
@@ -206,7 +204,7 @@ def arrows(net: Network) -> None:
     else:
         frame = _all_arrow_costs(net, epsilon)
     st.markdown("**With one arrow removed**, the network would cost:")
-    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+    st.dataframe(frame.dropna(axis="columns").round(2), hide_index=True, height=min(38 + 35 * len(frame), 320))
 
 
 @st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})

@@ -11,13 +11,12 @@ from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, in
 from dpbayes.exports import release_json
 from dpbayes.figures.posterior import density_figure, kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, LaplaceUpdates, Mechanism, Release, ReleasedPosterior
-from dpbayes.mechanisms.fourier import increment_for
-from dpbayes.network import Network
+from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current, set_parameter
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, sentence_instead, source
-from dpbayes.ui.work import counts, data_title, mechanism, needed, network
+from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, sentence_instead, short, source
+from dpbayes.ui.work import STEALTH, counts, data_title, defaults_for, mechanism, needed, network, stealth_increment
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
@@ -74,7 +73,8 @@ def _controls(net: Network) -> tuple[int, int]:
     labels = net.row_labels()
     names = {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
-    controls.parameter_controls(names[current().mechanism])
+    chosen = names[current().mechanism]
+    controls.parameter_controls(chosen, defaults_for(chosen, current(), net))
     if current().mechanism == LaplaceFourier.__name__:
         with sentence_instead():
             _stealth(net)
@@ -94,12 +94,13 @@ def _stealth(net: Network) -> None:
     """Say how often the chosen t keeps every table non-negative, and find a t for a target."""
     if not net.is_binary:
         return
-    simulated = needed(net, current().parameter("calibration"))
-    kept = float(np.mean(simulated <= current().parameter("t")))
+    calibration = current().parameter("calibration")
+    t = current().parameter("t", stealth_increment(net, calibration, STEALTH))
+    kept = float(np.mean(needed(net, calibration) <= t))
     st.caption(f"With no data at all, {kept:.1%} of releases would be non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
-    right.button("Find t", on_click=lambda: set_parameter("t", round(increment_for(target, simulated), 4)))
+    right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target)))
 
 
 # The picture
@@ -111,7 +112,7 @@ def _cell_name(net: Network, cell: int) -> str:
     node = int(net.node_of_row[row])
     state = net.states[node][cell - int(net.row_starts[row])]
     name, bar, given = label.partition(" | ")
-    return f"{name}={state}{bar}{given}"
+    return f"{assignment(name, state)}{bar}{given}"
 
 
 def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
@@ -153,8 +154,8 @@ def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
         held = interval_coverage(study.exact, study.private, cell, LEVEL)
         kl_row, kl_all = study.kl_rows[:, row], study.kl
         left, middle, right = st.columns(3)
-        left.metric("KL of this row, nats", f"{kl_row.mean():.3g}", help="KL(exact || private), mean over releases.")
-        middle.metric("KL of all rows, nats", f"{kl_all.mean():.3g}", help=f"Standard error {_error(kl_all):.1g}.")
+        left.metric("KL of this row, nats", short(kl_row.mean()), help="KL(exact || private), mean over releases.")
+        middle.metric("KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {_error(kl_all):.1g}.")
         right.metric(
             f"Coverage of {LEVEL:.0%} intervals",
             f"{held.mean():.0%}",
@@ -193,18 +194,19 @@ def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
 def _query(study: ReleaseStudy, net: Network) -> None:
     controls.choice("What is the probability of", "target", net.names)
     target = current().target if current().target in net.names else net.names[0]
-    known = {f"{name} = {state}": (name, state) for name, states in zip(net.names, net.states, strict=True)
+    known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
     st.session_state["evidence"] = [text for text, pair in known.items() if pair in current().evidence]
     st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
     evidence = {name: state for name, state in current().evidence if name in net.position and name != target}
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
-    frame = pd.DataFrame({target: states, "private (this release)": private[0]})
+    frame = pd.DataFrame({target: states, "private": private[0]})
     if is_curator():
         frame["exact"] = exact
-        frame["mean |difference|"] = np.abs(private - exact).mean(axis=0)
-        frame["5 % of releases below"], frame["5 % above"] = np.quantile(private, (0.05, 0.95), axis=0)
+        frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)
+        low, high = np.quantile(private, (0.05, 0.95), axis=0)
+        frame["nine of ten releases"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
     st.dataframe(frame.round(4), hide_index=True)
     if is_curator():
         st.caption("Exact and differences: curator only, not private.")

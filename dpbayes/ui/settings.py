@@ -63,11 +63,11 @@ class Settings:
     evidence: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, Any], ...] = ()
 
-    def parameter(self, name: str) -> Any:
-        """Return a mechanism parameter's value: what was chosen, else the typical one."""
+    def parameter(self, name: str, default: object = None) -> Any:
+        """Return a mechanism parameter's value: what was chosen, else `default`, else the typical one."""
         chosen = dict(self.parameters)
-        if name in chosen:
-            return chosen[name]
+        if name in chosen or default is not None:
+            return chosen.get(name, default)
         known = PARAMETERS[name]
         return known.typical if isinstance(known, Parameter) else next(iter(known.options))
 

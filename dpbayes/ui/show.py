@@ -20,6 +20,11 @@ def escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)
 
 
+def short(number: float) -> str:
+    """Return a number in three digits, or whole with separators from a thousand up."""
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
+
+
 def headline(text: str) -> None:
     """Show the page's one sentence; names in it must be `escaped`."""
     st.markdown(f"#### {text}")

@@ -4,7 +4,9 @@ Caches are the session's own, so an upload never leaves it. Errors are InputErro
 """
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism
-from dpbayes.mechanisms.fourier import needed_increments
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, load_named
 from dpbayes.parameters import parameters_of
@@ -28,6 +30,9 @@ from dpbayes.validation import InputError, brief
 
 SLOW_SAMPLE = 500_000
 """Synthetic tables above this show a progress bar while they are drawn."""
+
+STEALTH = 0.9
+"""How often a Fourier release should be non-negative where the person has not said."""
 
 FIRST_COLUMNS = 12
 """How many columns of an uploaded table become nodes at first."""
@@ -191,8 +196,22 @@ def counts(settings: Settings) -> Counts:
 def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism:
     """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
     chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
+    defaults = defaults_for(chosen, settings, net)
     prior = Dirichlets.symmetric(net, settings.prior)
-    return chosen(prior=prior, **{key: settings.parameter(key) for key in parameters_of(chosen)})
+    return chosen(prior=prior, **{key: settings.parameter(key, defaults.get(key)) for key in parameters_of(chosen)})
+
+
+def defaults_for(chosen: type[Any], settings: Settings, net: Network) -> dict[str, object]:
+    """Return the parameters that suit this network where the person has chosen none: the t that stealth needs."""
+    if "t" not in parameters_of(chosen) or not net.is_binary:
+        return {}
+    return {"t": stealth_increment(net, settings.parameter("calibration"), STEALTH)}
+
+
+def stealth_increment(net: Network, calibration: Calibration, probability: float) -> float:
+    """Return the t that keeps releases of this graph non-negative with this probability, to four digits, rounded up."""
+    t = increment_for(probability, needed(net, calibration))
+    return math.ceil(t * 1e4) / 1e4
 
 
 @st.cache_data(max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
