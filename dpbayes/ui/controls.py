@@ -32,14 +32,17 @@ def _refusal(key: str, kept: str) -> None:
         st.caption(f":red[{escaped(message)}] Kept {kept}.")
 
 
-def text_number(label: str, field: str, *, help: str | None = None) -> None:
-    """Offer a settings field as a box that takes any text and refuses what is not fit, with a sentence."""
+def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:
+    """Offer a settings field as a box that takes any text and refuses what is not fit, with a sentence.
+
+    A `prefix` of the field's text is kept out of the box. Numbers may be written with thousands separators.
+    """
     key = f"box.{field}"
-    shown = _number_text(getattr(current(), field))
+    shown = _number_text(getattr(current(), field)).removeprefix(prefix)
     _mirror(key, shown)
 
     def apply(text: str) -> None:
-        change(**{field: READERS[field](text.replace(",", "").strip())})
+        change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
 
     st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, apply))
     _refusal(key, shown)

@@ -12,7 +12,7 @@ from dpbayes.ui import controls
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
 from dpbayes.ui.upload import column_editor, loader
-from dpbayes.ui.work import Upload, data_title, given_cpts, graph, truth
+from dpbayes.ui.work import Upload, data_title, given_cpts, graph, leaking_columns, truth
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
@@ -88,10 +88,12 @@ def _synthesise() -> None:
         controls.choice("Network to draw records from", "source", options, format_func=_source_title)
         kinds = [kind for kind in Cpts if _available(kind)]
         controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+        if source.startswith("bayes:"):
+            controls.text_field("Number of features", "source", prefix="bayes:")
     with middle:
-        controls.text_number("Number of records, up to 10,000,000", "records")
+        controls.text_field("Number of records, up to 10,000,000", "records")
     with right:
-        controls.text_number("Seed", "data_seed", help="The same seed draws the same table.")
+        controls.text_field("Seed", "data_seed", help="The same seed draws the same table.")
     if current().graph and st.button("Draw from the network on the Network page"):
         drawn = graph(current())
         change(source=current().graph, cpts=Cpts.RANDOM, graph="")
@@ -153,7 +155,7 @@ def _probabilities() -> None:
 def look(data: Dataset) -> None:
     """Show the public domains to everybody; records and distributions to the curator."""
     st.subheader("Public domains")
-    leaks = set() if current().data != "upload" else st.session_state.get("leaks", set())
+    leaks = leaking_columns(current())
     frame = pd.DataFrame(
         {
             "column": data.names,

@@ -17,7 +17,7 @@ from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, escaped, sentence_instead, short, source
-from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, stealth_increment, strays
+from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
 from dpbayes.validation import InputError, brief
 
 MANY_ARROWS = 60
@@ -42,7 +42,7 @@ def editor() -> None:
     start: Drawing = st.session_state["drawing"]
     try:
         rev = st.session_state["rev"]
-        drawn = dag_editor(start, rev=rev, key="dag", notes=notes)
+        drawn = dag_editor(start, rev=rev, key="dag", notes=notes, edge_notes=_arrow_notes())
     except DrawingError as error:
         st.warning(escaped(str(error)))
         return
@@ -55,6 +55,19 @@ def editor() -> None:
             "them to a column's name, or draw synthetic records from this network."
         )
         st.button("Draw synthetic records from this network", on_click=lambda: adopt_as_source(current()))
+
+
+def _arrow_notes() -> dict[tuple[str, str], str]:
+    """Say at each arrow what the network would be without it; nothing while the drawing is no valid network."""
+    try:
+        net = network(current())
+    except InputError:
+        return {}
+    if not 0 < len(net.edges) <= MANY_ARROWS:
+        return {}
+    frame = _all_arrow_costs(net, current().parameter("epsilon"))
+    sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
+    return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
 
 
 def _origin() -> str:

@@ -15,8 +15,28 @@ from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current, set_parameter
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, sentence_instead, short, source
-from dpbayes.ui.work import STEALTH, counts, data_title, defaults_for, mechanism, needed, network, stealth_increment
+from dpbayes.ui.show import (
+    assumption,
+    chart,
+    data_and_download,
+    escaped,
+    headline,
+    is_curator,
+    sentence_instead,
+    short,
+    source,
+)
+from dpbayes.ui.work import (
+    STEALTH,
+    counts,
+    data_title,
+    defaults_for,
+    leaking_columns,
+    mechanism,
+    needed,
+    network,
+    stealth_increment,
+)
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
@@ -84,9 +104,9 @@ def _controls(net: Network) -> tuple[int, int]:
     states = net.states[node]
     state = st.selectbox("State", range(len(states)), index=net.telling_state(node), format_func=states.__getitem__)
     with st.expander("Prior and seed" if is_curator() else "Prior"):
-        controls.text_number("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():
-            controls.text_number("Seed of the simulated noise", "seed", help="A real release has no seed.")
+            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
     return row, int(net.row_starts[row]) + int(state or 0)
 
 
@@ -267,7 +287,9 @@ def _guarantee(chosen: Mechanism) -> None:
         left.caption(str(chosen.claimed.reference))
         right.metric("Certified", str(chosen.certified))
         right.caption(str(chosen.certified.reference))
-        st.markdown(f"Neighbours: {chosen.certified.neighbours.value}.")
+        assumption(f"Neighbours are {chosen.certified.neighbours.value}.", holds=True)
+        assumption("Every column's domain is public, not taken from the data.", holds=not leaking_columns(current()))
+        assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
         if isinstance(chosen, LaplaceUpdates):
             st.markdown(
                 f"$Z = \\mathrm{{clip}}(\\Delta + \\mathrm{{Lap}}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "

@@ -75,9 +75,9 @@ def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_on
         )
 
 
-def assumption(holds: bool, text: str) -> None:  # noqa: FBT001 - reads as a sentence at the call
-    """Show one assumption of a statement and whether it holds."""
-    st.markdown(f"{'**holds** ·' if holds else '**fails** ·'} {text}")
+def assumption(text: str, *, holds: bool) -> None:
+    """Show one assumption of a statement with a tick or a cross."""
+    st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")
 
 
 def source(reference: Reference) -> None:

@@ -175,7 +175,7 @@ def _encode(mine: Upload, edited: pd.DataFrame) -> None:
     if st.session_state.get("upload.columns") == (id(mine.frame), columns) and mine.dataset is not None:
         return
     data = encode(mine.frame, columns)
-    st.session_state["upload"] = dataclasses.replace(mine, dataset=data)
+    leaks = frozenset(column.name for column in columns if not column.public)
+    st.session_state["upload"] = dataclasses.replace(mine, dataset=data, leaks=leaks)
     st.session_state["upload.columns"] = (id(mine.frame), columns)
-    st.session_state["leaks"] = {column.name for column in columns if not column.public}
     st.caption(escaped(f"{data.n:,} of {len(mine.frame):,} records are in use."))

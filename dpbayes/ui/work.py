@@ -45,6 +45,7 @@ class Upload:
     name: str
     frame: pd.DataFrame
     dataset: Dataset | None = None
+    leaks: frozenset[str] = frozenset()
 
 
 def upload() -> Upload | None:
@@ -117,6 +118,12 @@ def dataset(settings: Settings) -> Dataset:
     if mine.dataset is None:
         raise InputError("The uploaded table has no public domains yet; state them on the Data page.")
     return mine.dataset
+
+
+def leaking_columns(settings: Settings) -> frozenset[str]:
+    """Return the columns whose domains were taken from the data and so tell something of it."""
+    mine = upload()
+    return mine.leaks if settings.data == "upload" and mine else frozenset()
 
 
 def data_title(settings: Settings) -> str:
