@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 _SHIFT = 9.0
 """Arguments are raised to at least this before Stirling's series is used; its error there is below 1e-15."""
 
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 """Coefficients of x^-1, x^-3, ... in ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi)/2."""
 
 
@@ -61,8 +61,8 @@ def _bregman_stirling(x: FloatArray, y: FloatArray) -> FloatArray:
     # x [(1+u) ln(1+u) - u] + 1/2 [u - ln(1+u)]; near zero the bracket is u^2 - (1+u) excess, about u^2/2.
     bracket = np.where(np.abs(u) < 0.5, u * u - (1 + u) * excess, (1 + u) * np.log1p(u) - u)
     main = x * bracket + excess / 2
-    tail = _STIRLING[0] * difference**2 / (x * x * y)
-    for k, coefficient in enumerate(_STIRLING[1:], start=1):
+    tail = STIRLING[0] * difference**2 / (x * x * y)
+    for k, coefficient in enumerate(STIRLING[1:], start=1):
         power = 2 * k + 1
         tail = tail + coefficient * (y**-power - x**-power + power * difference * x ** -(power + 1))
     return main + tail

@@ -46,6 +46,13 @@ PAPERS: dict[str, Paper] = {
             "https://doi.org/10.1007/11681878_14",
         ),
         Paper(
+            "Notes",
+            "unnamed authors",
+            "Notes of DP - Bayesian Inference",
+            "unpublished notes",
+            "",
+        ),
+        Paper(
             "dpbayes",
             "the dpbayes authors",
             "Corrections and sharper statements, each checked by a test of this project",

@@ -1,0 +1,1 @@
+"""The auditor: what a mechanism loses, found without trusting what it says about itself."""

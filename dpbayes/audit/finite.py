@@ -1,0 +1,126 @@
+"""Exact privacy of a mechanism with finitely many inputs and outputs, from the logarithm of its law.
+
+`log_pmf` (X, R) holds ln P[r | x]; `pairs` (N, 2) the places (x, y) of ordered neighbours, both orders where the
+relation is symmetric. The loss of (x, y) at r is ln P[r | x] - ln P[r | y].
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.validation import InputError, finite_number
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_BLOCK = 1 << 20
+"""Losses held at once."""
+
+
+@dataclass(frozen=True)
+class WorstLoss:
+    """The exact pure epsilon, and where it is reached: neighbours x, y and output r, as places; -1 if nowhere."""
+
+    epsilon: float
+    x: int = -1
+    y: int = -1
+    r: int = -1
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The exact epsilon at a given delta, and the neighbours that need it, as places; -1 if no pair needs any."""
+
+    epsilon: float
+    delta: float
+    x: int = -1
+    y: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyCurve:
+    """delta(epsilon) = max over pairs of sum_r (P[r | x] - e^epsilon P[r | y])_+, and the worst pair at each (E, 2)."""
+
+    epsilons: FloatArray
+    deltas: FloatArray
+    worst: IntArray
+
+
+def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray) -> WorstLoss:
+    """Return the largest loss over all pairs and outputs; infinite where y excludes what x allows."""
+    worst = WorstLoss(0.0)
+    for some, losses, _ in _blocks(log_pmf, pairs):
+        place = int(np.argmax(losses))
+        pair, r = divmod(place, losses.shape[1])
+        if losses.flat[place] > worst.epsilon:
+            worst = WorstLoss(float(losses.flat[place]), int(some[pair, 0]), int(some[pair, 1]), r)
+    return worst
+
+
+def exact_curve(log_pmf: FloatArray, *, pairs: IntArray, epsilons: ArrayLike) -> PrivacyCurve:
+    """Return delta at every epsilon (E,). Terms are P[r | x] (1 - e^(epsilon - loss)), which do not cancel."""
+    grid = np.asarray(epsilons, dtype=np.float64)
+    if grid.ndim != 1 or not np.all(grid >= 0):
+        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
+    deltas, worst = np.zeros(len(grid)), np.full((len(grid), 2), -1, dtype=np.int64)
+    for some, losses, log_p in _blocks(log_pmf, pairs):
+        order = np.argsort(-losses.max(axis=1), kind="stable")
+        some, losses, p = some[order], losses[order], np.exp(log_p[order])
+        tops = -losses.max(axis=1)
+        for k, epsilon in enumerate(grid):
+            alive = int(np.searchsorted(tops, -epsilon))  # only these pairs lose more than epsilon anywhere
+            if alive:
+                excess = -np.expm1(np.minimum(epsilon - losses[:alive], 0.0))
+                per_pair = np.einsum("pr,pr->p", p[:alive], excess)
+                place = int(np.argmax(per_pair))
+                if per_pair[place] > deltas[k]:
+                    deltas[k], worst[k] = per_pair[place], some[place]
+    return PrivacyCurve(grid, np.minimum(deltas, 1.0), worst)
+
+
+def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float) -> WorstPair:
+    """Return the smallest epsilon >= 0 with delta(epsilon) <= delta.
+
+    The worst events are prefixes S_k of the outputs sorted by falling loss (Neyman-Pearson), so it is the largest
+    ln((P[S_k | x] - delta) / P[S_k | y]) over pairs and k.
+    """
+    delta = finite_number("delta", delta, low=0, high=1)
+    worst = WorstPair(0.0, delta)
+    for some, losses, log_p in _blocks(log_pmf, pairs):
+        order = np.argsort(-losses, axis=1, kind="stable")
+        log_p = np.take_along_axis(log_p, order, axis=1)
+        log_q = np.take_along_axis(log_pmf[some[:, 1]], order, axis=1)
+        log_p, log_q = np.logaddexp.accumulate(log_p, axis=1), np.logaddexp.accumulate(log_q, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            needed = log_p + np.log1p(-np.exp(np.minimum(np.log(delta) - log_p, 0.0))) - log_q
+        needed = np.where(np.isnan(needed), -np.inf, needed)
+        place = int(np.argmax(needed))
+        if needed.flat[place] > worst.epsilon:
+            x, y = some[place // needed.shape[1]]
+            worst = WorstPair(float(needed.flat[place]), delta, int(x), int(y))
+    return worst
+
+
+def _blocks(log_pmf: FloatArray, pairs: IntArray) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """Yield some pairs, their losses (pairs, R) and their ln P[r | x]; where x excludes r the loss is -infinity."""
+    _check(log_pmf, pairs)
+    step = max(1, _BLOCK // log_pmf.shape[1])
+    for start in range(0, len(pairs), step):
+        some = pairs[start : start + step]
+        log_p, log_q = log_pmf[some[:, 0]], log_pmf[some[:, 1]]
+        with np.errstate(invalid="ignore"):
+            losses = np.where(log_p == -math.inf, -math.inf, log_p - log_q)
+        yield some, losses, log_p
+
+
+def _check(log_pmf: FloatArray, pairs: IntArray) -> None:
+    if log_pmf.ndim != 2 or pairs.ndim != 2 or pairs.shape[1] != 2 or log_pmf.shape[1] == 0:
+        raise InputError("An audit needs one law for every input, and pairs of inputs.")
+    if not np.allclose(special.logsumexp(log_pmf, axis=1), 0.0, atol=1e-9):
+        raise InputError("An audit needs laws that add up to one.")
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= len(log_pmf)):
+        raise InputError(f"Pairs must name inputs from 0 to {len(log_pmf) - 1}.")

@@ -1,0 +1,58 @@
+"""Every table and every pair of neighbours, where there are few enough to list them all."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.compositions import IntArray, compositions, is_listable, neighbour_pairs
+from dpbayes.counts import count
+from dpbayes.dataset import Codes, Dataset
+from dpbayes.hellinger import MOST_PAIRED, Die
+from dpbayes.network import Network
+from dpbayes.validation import InputError, whole_number
+
+
+@dataclass(frozen=True, eq=False)
+class AllTables:
+    """All tables of n records, up to their order.
+
+    `records` (J, nodes) are the possible records, `copies` (T, J) how often each table holds them, `counts` (T, K)
+    the CPT counts, `pairs` (N, 2) the places of all ordered pairs that differ in one replaced record.
+    """
+
+    network: Network
+    n: int
+    records: Codes
+    copies: IntArray
+    counts: IntArray
+    pairs: IntArray
+
+    def table(self, place: int) -> Dataset:
+        """Return one of the tables, its records in lexicographic order."""
+        codes = np.repeat(self.records, self.copies[place], axis=0)
+        return Dataset(self.network.names, self.network.states, codes)
+
+
+def die_neighbours(die: Die) -> IntArray:
+    """Return the places among the candidates of all ordered pairs that differ in one replaced throw: (N, 2)."""
+    die.require_listable(MOST_PAIRED)
+    return neighbour_pairs(die.n, sides=die.sides)
+
+
+def all_tables(network: Network, *, n: int) -> AllTables:
+    """Return all tables of n records; up to order they are the throws of a die with one side for each record.
+
+    Errors: InputError when there are more than MOST_PAIRED, and for a bad n.
+    """
+    n = whole_number("The number of records", n, low=0, high=MOST_PAIRED)
+    sides = math.prod(len(states) for states in network.states)
+    if not is_listable(n, sides=sides, most=MOST_PAIRED):
+        raise InputError(
+            f"{n:,} records of {sides:,} possible kinds make more than {MOST_PAIRED:,} tables, too many to list them "
+            "all; use fewer records or fewer nodes."
+        )
+    records = np.stack(np.unravel_index(np.arange(sides), tuple(network.cards)), axis=-1).astype(np.uint8)
+    single = [count(network, Dataset(network.names, network.states, record[None])).values for record in records]
+    copies = compositions(n, sides=sides)
+    return AllTables(network, n, records, copies, copies @ np.array(single), neighbour_pairs(n, sides=sides))

@@ -1,0 +1,75 @@
+"""What the mechanisms for the posterior of one die share: what they take, hand over, and draw."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.compositions import IntArray
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms.base import FloatArray
+from dpbayes.privacy import Guarantee
+from dpbayes.validation import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedDie:
+    """All that the recipient may see: posteriors `alpha` (*size, m), what is promised, and what was public before."""
+
+    alpha: FloatArray
+    guarantee: Guarantee
+    mechanism: str
+    public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Posterior mean of every side: (*size, m)."""
+        return self.alpha / self.alpha.sum(axis=-1, keepdims=True)
+
+
+class DieMechanism(Protocol):
+    """A way to hand over the posterior of one die. `statistic` stays with the curator; `release` draws (*size, m)."""
+
+    label: ClassVar[str]
+
+    @property
+    def die(self) -> Die: ...
+
+    @property
+    def claimed(self) -> Guarantee: ...
+
+    @property
+    def certified(self) -> Guarantee: ...
+
+    def statistic(self, throws: ArrayLike) -> IntArray: ...
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie: ...
+
+
+class FiniteDieMechanism(DieMechanism, Protocol):
+    """One whose outputs are the die's candidates, with a law that can be written down: what an exact audit needs."""
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray: ...
+
+    def log_pmf_table(self) -> FloatArray: ...
+
+
+def count_throws(die: Die, throws: ArrayLike) -> IntArray:
+    """Return how often every side came up among the codes `throws` (n,): (m,). Errors: InputError for other codes."""
+    codes = np.asarray(throws)
+    if codes.shape != (die.n,):
+        raise InputError(f"The die was thrown {die.n:,} times; give one side for each throw.")
+    if codes.size and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= die.sides):
+        raise InputError(f"Every throw must be a whole number from 0 to {die.sides - 1}.")
+    return np.bincount(codes.astype(np.int64), minlength=die.sides)
+
+
+def draw_candidates(
+    mechanism: FiniteDieMechanism, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> IntArray:
+    """Draw candidates (*size, m) by their inverse distribution function."""
+    cumulative = np.cumsum(np.exp(mechanism.log_pmf(counts)))
+    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    return mechanism.die.candidates[np.minimum(places, len(cumulative) - 1)]

@@ -1,0 +1,266 @@
+"""Exponential mechanisms over the posteriors of one die, scored by Hellinger distance, and Laplace noise beside them.
+
+[Notes] Section 2. What is handed over depends on the data through the drawn posterior alone: the sensitivities at the
+data, local and smooth, are private themselves and never part of a release.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes import hellinger
+from dpbayes.compositions import IntArray
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms.base import EPSILON, FloatArray
+from dpbayes.mechanisms.die import ReleasedDie, count_throws, draw_candidates
+from dpbayes.parameters import Parameter, check_parameters
+from dpbayes.privacy import NON_PRIVATE, Guarantee
+from dpbayes.references import Reference
+from dpbayes.validation import InputError
+
+DELTA = Parameter(
+    r"\delta",
+    low=1e-12,
+    high=0.5,
+    typical=1e-5,
+    log=True,
+    description="How probable it may be that the bound on the odds fails.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerGlobal:
+    """P[r] ~ exp(-epsilon H(x, r) / (2 GS)), GS the global sensitivity. [Notes] Section 2.1.
+
+    Its exact privacy loss is half to two thirds of epsilon; its median error tends to 1 as n grows.
+    """
+
+    label: ClassVar[str] = "Hellinger, global sensitivity"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        self.die.require_listable()
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, as [Notes] Section 2.1 states."""
+        return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: scores change by GS at most, and so does the normaliser's logarithm in these units."""
+        return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
+
+    def statistic(self, throws: ArrayLike) -> IntArray:
+        """Count the throws: (m,)."""
+        return count_throws(self.die, throws)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        scale = hellinger.global_sensitivity(self.die)
+        distance = hellinger.distances(self.die, counts=counts)
+        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=scale)
+
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[r | x] for every candidate as data: (R, R)."""
+        scale = hellinger.global_sensitivity(self.die)
+        return hellinger.log_pmf(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scale)
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw candidate posteriors (*size, m)."""
+        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
+        return ReleasedDie(alpha, self.certified, self.label, {"n": self.die.n, "epsilon": self.epsilon})
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerLocal:
+    """P[r] ~ exp(-epsilon H(x, r) / (2 LS(x))), LS the local sensitivity at the data. [Notes] Section 2.2.
+
+    No promise: the noise itself depends on the data. For one n and prior an audit over all x says what it loses;
+    with the prior 1 no audit has found a loss above epsilon, with 0.1 and n = 200 it exceeds it.
+    """
+
+    label: ClassVar[str] = "Hellinger, local sensitivity (not private)"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        self.die.require_listable()
+
+    @property
+    def claimed(self) -> Guarantee:
+        """No promise, as [Notes] Section 2.2 states."""
+        return NON_PRIVATE
+
+    @property
+    def certified(self) -> Guarantee:
+        """No promise."""
+        return NON_PRIVATE
+
+    def statistic(self, throws: ArrayLike) -> IntArray:
+        """Count the throws: (m,)."""
+        return count_throws(self.die, throws)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        scale = hellinger.local_sensitivity(self.die, counts=counts)
+        distance = hellinger.distances(self.die, counts=counts)
+        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=scale)
+
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[r | x] for every candidate as data: (R, R)."""
+        distance = hellinger.all_distances(self.die)
+        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=self.die.local_sensitivities)
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw candidate posteriors (*size, m)."""
+        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
+        return ReleasedDie(alpha, self.certified, self.label, {"n": self.die.n, "epsilon": self.epsilon})
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerSmooth:
+    """P[r] ~ exp(-epsilon H(x, r) / (2 S_beta(x))), S_beta the smooth sensitivity. [Notes] Section 2.3.
+
+    The lemmas that the claim rests on are false as printed and would not imply it; what is proved is weaker in
+    epsilon. Audits of this mechanism have not found a loss beyond the claim.
+    """
+
+    label: ClassVar[str] = "Hellinger, smooth sensitivity"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float, DELTA]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        self.die.require_listable()
+
+    @property
+    def beta(self) -> float:
+        """The rate at which far tables stop mattering, with the right |R|."""
+        return hellinger.smoothing_rate(self.die, epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """(epsilon, delta), as [Notes] Section 2.3 states."""
+        return Guarantee(self.epsilon, self.delta, reference=Reference("Notes", "Section 2.3"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """(epsilon', delta/2), epsilon' = 3/2 epsilon or slightly more: see `smooth_guarantee`."""
+        proved = hellinger.smooth_guarantee(self.die, epsilon=self.epsilon, delta=self.delta)
+        return Guarantee(proved, self.delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))
+
+    def statistic(self, throws: ArrayLike) -> IntArray:
+        """Count the throws: (m,)."""
+        return count_throws(self.die, throws)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        scale = hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
+        distance = hellinger.distances(self.die, counts=counts)
+        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=scale)
+
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[r | x] for every candidate as data: (R, R)."""
+        scales = hellinger.smooth_sensitivities(self.die, beta=self.beta)
+        return hellinger.log_pmf(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scales)
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw candidate posteriors (*size, m)."""
+        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
+        public = {"n": self.die.n, "epsilon": self.epsilon, "delta": self.delta}
+        return ReleasedDie(alpha, self.certified, self.label, public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceCells:
+    """Counts + Lap(2/epsilon) on every side, clipped to [0, n] and rescaled to n. The baseline of [Notes] Section 3.2.
+
+    One replaced record moves two counts by one, whatever m. Clipping and rescaling are post-processing; when every
+    count is clipped to zero the throws are shared equally.
+    """
+
+    label: ClassVar[str] = "Laplace on every count"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @property
+    def noise_scale(self) -> float:
+        """b = 2/epsilon, in counts."""
+        return 2 / self.epsilon
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, by the Laplace mechanism."""
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: exact for the clipped counts, and rescaling them cannot raise it."""
+        return self.claimed
+
+    def statistic(self, throws: ArrayLike) -> IntArray:
+        """Count the throws: (m,)."""
+        return count_throws(self.die, throws)
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw posteriors (*size, m)."""
+        values = self.die.checked(counts)
+        noisy = np.clip(values + rng.laplace(scale=self.noise_scale, size=(*size, self.die.sides)), 0.0, self.die.n)
+        noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
+        updates = self.die.n * noisy / noisy.sum(axis=-1, keepdims=True)
+        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        return ReleasedDie(self.die.posterior(updates), self.certified, self.label, public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceOne:
+    """The first of two counts + Lap(1/epsilon), clipped to [0, n]; n is public and gives the second one.
+
+    The sensitivity is one, so there is half the noise of `LaplaceCells`. Errors: InputError for other than two sides.
+    """
+
+    label: ClassVar[str] = "Laplace on one count"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        if self.die.sides != 2:
+            raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
+
+    @property
+    def noise_scale(self) -> float:
+        """b = 1/epsilon, in counts."""
+        return 1 / self.epsilon
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, by the Laplace mechanism."""
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon; it is attained."""
+        return self.claimed
+
+    def statistic(self, throws: ArrayLike) -> IntArray:
+        """Count the throws: (m,)."""
+        return count_throws(self.die, throws)
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw posteriors (*size, m)."""
+        noisy = self.die.checked(counts)[0] + rng.laplace(scale=self.noise_scale, size=size)
+        first = np.clip(noisy, 0.0, self.die.n)
+        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        alpha = self.die.posterior(np.stack([first, self.die.n - first], axis=-1))
+        return ReleasedDie(alpha, self.certified, self.label, public)

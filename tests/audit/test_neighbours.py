@@ -1,0 +1,80 @@
+from collections import Counter
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from dpbayes.audit.finite import exact_pure_epsilon
+from dpbayes.audit.neighbours import all_tables, die_neighbours
+from dpbayes.counts import count
+from dpbayes.hellinger import Die
+from dpbayes.network import Network
+from dpbayes.sensitivity import count_sensitivity
+from dpbayes.validation import InputError
+from tests.core.strategies import NAIVE_BAYES, V_STRUCTURE, all_records, chain, empty
+
+TINY = {
+    "one node": empty(1),
+    "three states": Network.from_edges("a", [], {"a": "xyz"}),
+    "two nodes": chain(2),
+    "v-structure": V_STRUCTURE,
+}
+each_network = pytest.mark.parametrize("network", TINY.values(), ids=TINY)
+
+
+@each_network
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_every_table_is_there_once_with_its_counts(network, n):
+    tables = all_tables(network, n=n)
+    found = [tuple(map(tuple, tables.table(k).codes.tolist())) for k in range(len(tables.copies))]
+    assert sorted(found) == sorted(combinations_with_replacement(all_records(network), n))
+    for k in range(len(found)):
+        assert np.array_equal(tables.counts[k], count(network, tables.table(k)).values)
+
+
+@each_network
+def test_neighbours_are_the_tables_that_differ_in_one_record(network):
+    tables = all_tables(network, n=2)
+    bags = [Counter(map(tuple, tables.table(k).codes.tolist())) for k in range(len(tables.copies))]
+    apart = {(x, y) for (x, a), (y, b) in product(enumerate(bags), repeat=2) if (a - b).total() == 1}
+    assert set(map(tuple, tables.pairs.tolist())) == apart
+
+
+@each_network
+def test_the_counts_of_neighbours_differ_by_the_known_sensitivity_at_most(network):
+    tables = all_tables(network, n=2)
+    moved = np.abs(tables.counts[tables.pairs[:, 0]] - tables.counts[tables.pairs[:, 1]]).sum(axis=1)
+    assert moved.max() == count_sensitivity(network)
+
+
+def test_an_audit_of_a_network_mechanism_over_all_tables():
+    # Randomised response on the parity of one cell count: truth with probability 3/4.
+    tables = all_tables(V_STRUCTURE, n=2)
+    parity = tables.counts[:, 4] % 2
+    log_pmf = np.log(np.where(parity[:, None] == [0, 1], 0.75, 0.25))
+    assert exact_pure_epsilon(log_pmf, pairs=tables.pairs).epsilon == pytest.approx(np.log(3))
+
+
+def test_the_neighbours_of_a_die_move_one_throw():
+    die = Die((1.0, 1.0, 1.0), 4)
+    pairs = die_neighbours(die)
+    moved = die.candidates[pairs[:, 0]] - die.candidates[pairs[:, 1]]
+    assert np.all(np.sort(moved, axis=1) == [-1, 0, 1])
+    assert len(pairs) == len(set(map(tuple, pairs.tolist()))) == 6 * 10
+
+
+@pytest.mark.parametrize(("network", "n"), [(NAIVE_BAYES, 1), (NAIVE_BAYES, 2000), (V_STRUCTURE, 20)])
+def test_too_many_tables_are_refused_in_a_sentence(network, n):
+    with pytest.raises(InputError, match="use fewer records or fewer nodes"):
+        all_tables(network, n=n)
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "two"])
+def test_a_bad_number_of_records_is_refused(n):
+    with pytest.raises(InputError, match="number of records must be"):
+        all_tables(V_STRUCTURE, n=n)
+
+
+def test_too_large_dice_are_refused():
+    with pytest.raises(InputError, match="use at most 2,999 throws"):
+        die_neighbours(Die((1.0, 1.0), 3000))

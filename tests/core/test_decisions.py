@@ -1,0 +1,82 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from dpbayes.decisions import Decisions, log_mass_trimmed, sample_trimmed
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.network import Network
+from dpbayes.trimmed import log_odds_bound
+from tests.core.strategies import NAIVE_BAYES, random_networks
+
+ALARM = 1e-9
+DRAWS = 50_000
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160212)
+
+
+def test_decisions_of_a_binary_network_are_its_rows():
+    decisions = Decisions(NAIVE_BAYES)
+    a, b = decisions.parameters(np.arange(66.0))
+    assert np.array_equal(a, np.arange(0, 66, 2))
+    assert np.array_equal(b, np.arange(1, 66, 2))
+    assert np.array_equal(decisions.depths, np.ones(17))
+
+
+@pytest.mark.parametrize("states", range(1, 18))
+def test_depths_are_the_most_decisions_before_a_state(states):
+    network = Network.from_edges(["x"], [], {"x": [f"s{k}" for k in range(states)]})
+    decisions = Decisions(network)
+    assert decisions.depths[0] == math.ceil(math.log2(states))
+    assert len(decisions.spans) == states - 1
+    halves = decisions.probabilities(np.zeros(states - 1))
+    assert halves.sum() == pytest.approx(1)
+    assert halves.min() == 2.0 ** -decisions.depths[0]
+
+
+@pytest.mark.parametrize("network", random_networks(6, most_nodes=3, states=(1, 5)), ids=range(6))
+def test_untrimmed_decisions_give_back_the_dirichlet_posterior(network):
+    alpha = rng().uniform(0.3, 8, network.cell_count)
+    posterior = Dirichlets(network, alpha)
+    draws = sample_trimmed(posterior, 300.0, rng(), (DRAWS,))
+    assert network.row_sums(draws) == pytest.approx(np.ones((DRAWS, network.row_count)))
+    for cell in range(min(network.cell_count, 15)):
+        if posterior.rest[cell] > 0:
+            assert stats.kstest(draws[:, cell], stats.beta(alpha[cell], posterior.rest[cell]).cdf).pvalue > ALARM
+    assert log_mass_trimmed(posterior, 300.0) == pytest.approx(
+        special.gammaln(alpha).sum() - special.gammaln(network.row_sums(alpha)).sum(), rel=1e-9, abs=1e-9
+    )
+
+
+def test_draws_of_four_states_follow_the_dirichlet_law_on_the_trimmed_region():
+    network = Network.from_edges(["x"], [], {"x": "abcd"})
+    alpha, w = np.array([2.0, 1.0, 0.7, 3.0]), 0.2
+    draws = sample_trimmed(Dirichlets(network, alpha), log_odds_bound(w), rng(), (DRAWS,))
+    free = rng().dirichlet(alpha, 400_000)
+    first = free[:, 0] + free[:, 1]
+    decisions = np.stack([first, free[:, 0] / first, free[:, 2] / (1 - first)])
+    kept = free[np.all((decisions >= w) & (decisions <= 1 - w), axis=0)]
+    assert len(kept) > DRAWS / 2
+    for cell in range(4):
+        assert stats.ks_2samp(draws[:, cell], kept[:, cell]).pvalue > ALARM
+        assert stats.ks_2samp(draws[:, cell], free[:, cell]).pvalue < ALARM
+    assert draws.min() >= w**2
+    assert float(log_mass_trimmed(Dirichlets(network, alpha), log_odds_bound(w))) == pytest.approx(
+        math.log(len(kept) / 400_000) + special.gammaln(alpha).sum() - special.gammaln(alpha.sum()), abs=0.03
+    )
+
+
+@pytest.mark.parametrize("size", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("batch", [(), (4,)])
+def test_draws_put_the_size_before_the_batch(size, batch):
+    network = random_networks(1, most_nodes=4, states=(1, 4))[0]
+    posterior = Dirichlets(network, np.ones((*batch, network.cell_count)))
+    assert sample_trimmed(posterior, 1.0, rng(), size).shape == (*size, *batch, network.cell_count)
+
+
+def test_a_node_of_one_state_has_probability_one():
+    network = Network.from_edges("x", [], {"x": ["only"]})
+    assert np.array_equal(sample_trimmed(Dirichlets.symmetric(network), 1.0, rng(), (2,)), np.ones((2, 1)))
