@@ -55,7 +55,7 @@ class LaplaceFourier:
         network = self.prior.network
         if self.calibration is Calibration.AS_PRINTED:
             return printed_walsh_sensitivity(network) / self.epsilon
-        return walsh_sensitivity(network).value / self.epsilon
+        return walsh_sensitivity(network) / self.epsilon
 
     @property
     def lift(self) -> float:
@@ -78,7 +78,7 @@ class LaplaceFourier:
     @property
     def certified(self) -> Guarantee:
         """2 O/b: never more than claimed, since O < |N_I|."""
-        sensitivity = walsh_sensitivity(self.prior.network).value
+        sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
 
     def statistic(self, data: Dataset) -> Counts:
