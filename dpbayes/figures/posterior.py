@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import EXACT, PRIVATE, faded, framed, plain
+from dpbayes.figures.style import EXACT, PRIVATE, distinct_labels, faded, framed, plain
 
 FloatArray = NDArray[np.float64]
 
@@ -132,12 +132,12 @@ def kl_figure(labels: Sequence[str], mean_kl: FloatArray) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=mean_kl,
-            y=[plain(label, 60) for label in labels],
+            y=distinct_labels(labels, 60),
             orientation="h",
             marker={"color": PRIVATE},
             hovertemplate="%{x:.4g} nats<extra></extra>",
         )
     )
     framed(figure, x="KL(exact || private), nats, mean over simulated releases", y="", height=110 + 24 * len(labels))
-    figure.update_yaxes(autorange="reversed")
+    figure.update_yaxes(autorange="reversed", type="category")
     return figure

@@ -1,5 +1,8 @@
 """One palette and one frame for all figures. Colours are told apart by colour-blind readers, on light and on dark."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 import plotly.graph_objects as go
 
 EXACT = "#2E86C1"
@@ -33,3 +36,14 @@ def plain(text: str, limit: int = 48) -> str:
     """Return a name that Plotly shows as text, never as markup, cut to `limit` characters."""
     short = text if len(text) <= limit else text[: limit - 1] + "…"
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def distinct_labels(texts: Iterable[str], limit: int) -> list[str]:
+    """Return `plain` names for a category axis; those that are equal once cut stay apart by an invisible character."""
+    seen: Counter[str] = Counter()
+    found = []
+    for text in texts:
+        short = plain(text, limit)
+        found.append(short + "\u200b" * seen[short])
+        seen[short] += 1
+    return found

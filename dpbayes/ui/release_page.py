@@ -102,12 +102,14 @@ def _controls(net: Network) -> tuple[int, int]:
     row = labels.index(current().row) if current().row in labels else 0
     node = int(net.node_of_row[row])
     states = net.states[node]
-    state = st.selectbox("State", range(len(states)), index=net.telling_state(node), format_func=states.__getitem__)
+    telling = states[net.telling_state(node)]
+    controls.choice("State", "state", states, default=telling)
+    state = states.index(current().state if current().state in states else telling)
     with st.expander("Prior and seed" if is_curator() else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
-    return row, int(net.row_starts[row]) + int(state or 0)
+    return row, int(net.row_starts[row]) + state
 
 
 def _stealth(net: Network) -> None:
@@ -159,9 +161,8 @@ def _curves(study: ReleaseStudy, cell: int) -> tuple[np.ndarray, np.ndarray, np.
 def _picture(study: ReleaseStudy, net: Network, cell: int) -> None:
     name = _cell_name(net, cell)
     theta, curves, exact = _curves(study, cell)
-    zoom = st.session_state.get("zoom", False)
     chart(
-        density_figure(theta, curves, exact, name=name, zoom=zoom),
+        density_figure(theta, curves, exact, name=name, zoom=current().zoom),
         key="density",
         alt=f"Density of the private posterior of P({name})" + (" beside the exact one." if is_curator() else "."),
     )
@@ -169,7 +170,7 @@ def _picture(study: ReleaseStudy, net: Network, cell: int) -> None:
 
 def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
     """Say how far the releases are from the exact posterior, for the curator; offer the numbers."""
-    st.toggle("Zoom to the posteriors", key="zoom")
+    controls.toggle("Zoom to the posteriors", "zoom")
     if is_curator():
         held = interval_coverage(study.exact, study.private, cell, LEVEL)
         kl_row, kl_all = study.kl_rows[:, row], study.kl
@@ -216,12 +217,12 @@ def _query(study: ReleaseStudy, net: Network) -> None:
     target = current().target if current().target in net.names else net.names[0]
     known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
-    st.session_state["evidence"] = [text for text, pair in known.items() if pair in current().evidence]
+    evidence = dict(pair for pair in current().evidence if pair in known.values())
+    st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
     st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
-    evidence = {name: state for name, state in current().evidence if name in net.position and name != target}
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
-    frame = pd.DataFrame({target: states, "private": private[0]})
+    frame = pd.DataFrame({"state": states, "private": private[0]})
     if is_curator():
         frame["exact"] = exact
         frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)

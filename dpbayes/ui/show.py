@@ -17,7 +17,7 @@ CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "la
 
 def escaped(text: str) -> str:
     """Return a name from a file as text that Streamlit's Markdown shows literally."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(text.split()))
 
 
 def short(number: float) -> str:
