@@ -40,6 +40,11 @@ class ReleaseStudy:
         total: FloatArray = self.kl_rows.sum(axis=-1)
         return total
 
+    @property
+    def kl_error(self) -> float:
+        """Standard error of the mean of `kl` over the draws."""
+        return float(self.kl.std(ddof=1) / np.sqrt(len(self.kl)))
+
     @cached_property
     def shifts(self) -> FloatArray:
         """|private - exact| posterior mean of every cell: (draws, K)."""

@@ -41,7 +41,12 @@ def sentence_instead() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        st.warning(escaped(str(error)))
+        refusal(error)
+
+
+def refusal(error: InputError) -> None:
+    """Show a refusal's sentence."""
+    st.warning(escaped(str(error)))
 
 
 @contextmanager
