@@ -1,167 +1,163 @@
-"""What people do with the app, in a real browser: draw, slide, share, change seats, load a table."""
+"""What a person does in the app, from the drawing to the release, in a real browser.
+
+Every story also checks, as it ends, that no script failed and that nothing was asked of another machine.
+"""
 
 import json
-from collections.abc import Iterator
+import re
 
+import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.dag_editor_screen import Screen
-from tests.browser.serving import ROOT, chromium, streamlit_server
+from dpbayes.counts import count
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from tests.browser.app_screen import APP, SLOW_MS, visits
+from tests.browser.serving import streamlit_server
 
 pytestmark = pytest.mark.browser
 
-EXACT_COLOUR = "rgb(46, 134, 193)"
+
+# Network
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with streamlit_server(ROOT / "app.py") as url:
-        yield url
+def test_an_arrow_drawn_by_hand_changes_the_cost_and_a_cycle_does_not(visit):
+    screen = visit("network")
+    expect(screen.metric("Cells K")).to_have_text("36")
+    before = screen.headline.inner_text()
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Rows m")).to_have_text("20")
+    expect(screen.headline).not_to_have_text(before)
+    after = screen.headline.inner_text()
+    screen.drag_arrow("xray", "asia")
+    expect(screen.status).to_have_text("xray → asia would close a cycle: asia → xray")
+    screen.settle()
+    expect(screen.metric("Cells K")).to_have_text("40")
+    assert screen.headline.inner_text() == after
+    assert screen.page.locator(".edge").count() == 9
+    assert screen.warnings.count() == 0
 
 
-@pytest.fixture
-def page(address) -> Iterator[Page]:
-    """A page that must ask nothing of the internet and raise no script error."""
-    with chromium() as page:
-        page.set_default_timeout(20_000)
-        yield page
-        assert page.external == []
-        assert page.errors == []
+def test_a_deleted_node_comes_back_and_the_drawing_survives_another_page(visit):
+    screen = visit("network")
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.node("dysp").focus()
+    screen.press("Delete")
+    expect(screen.metric("Cells K")).to_have_text("32", timeout=SLOW_MS)
+    screen.button("Undo").click()
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.settle()
+    places = {name: screen.centre(name) for name in ("asia", "dysp", "xray")}
+    screen.go("Data")
+    screen.go("Network")
+    expect(screen.arrow("asia", "xray")).to_be_visible()
+    expect(screen.metric("Cells K")).to_have_text("40")
+    assert screen.page.locator(".edge").count() == 9
+    for name, place in places.items():
+        assert screen.centre(name) == pytest.approx(place, abs=2)
 
 
-def visit(page: Page, url: str, title: str) -> None:
-    page.goto(url)
-    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=60_000)
+# Release
 
 
-def metric(page: Page, label: str) -> str:
-    return page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue").inner_text()
+def test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address(visit):
+    screen = visit("release")
+    curves, headline = screen.curves(), screen.headline.inner_text()
+    assert "ε = 1," in headline
+    screen.slider.focus()
+    screen.press("ArrowRight")
+    screen.until_curves_differ(curves)
+    expect(screen.headline).to_contain_text("ε = 1.3,")
+    expect(screen.epsilon_box).to_have_value("1.3")
+    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon=1\.3(&|$)"))
+    screen.press("ArrowLeft")
+    expect(screen.headline).to_have_text(headline)
+    screen.settle()
+    assert screen.curves() == curves, "the same setting draws the same noise"
 
 
-def first_chart(page: Page) -> str:
-    """The drawn lines of the first chart, as path data."""
-    lines = page.locator(".js-plotly-plot").first.locator(".scatterlayer path.js-line")
-    lines.first.wait_for()
-    return "|".join(lines.evaluate_all("paths => paths.map(path => path.getAttribute('d'))"))
+def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
+    screen = visit("release?epsilon=2")
+    curves, headline = screen.curves(), screen.headline.inner_text()
+    refusal = screen.main.get_by_text("Kept 2.")
+    for text in ("banana", "0", "-1", "inf", "nan", "1e99"):
+        screen.type_epsilon(text)
+        expect(refusal).to_be_visible(timeout=SLOW_MS)
+        expect(refusal).to_contain_text("epsilon")
+        assert refusal.count() == 1
+        screen.settle()
+        assert screen.curves() == curves
+        assert screen.headline.inner_text() == headline
+        expect(screen.epsilon_box).to_have_value("2")
+    screen.type_epsilon("3.7")
+    expect(refusal).to_have_count(0)
+    expect(screen.headline).to_contain_text("ε = 3.7,")
 
 
-def headline(page: Page) -> str:
-    return page.get_by_role("heading", level=4).first.inner_text()
+def test_the_release_that_a_person_takes_away_holds_no_exact_count(visit):
+    screen = visit("release?seat=recipient")
+    with screen.page.expect_download() as waiting:
+        screen.button("Download this simulated release (JSON)").click()
+    text = waiting.value.path().read_text(encoding="utf-8")
+    content = json.loads(text)
+    assert set(content) == {"kind", "mechanism", "guarantee", "public", "network", "rows"}
+    assert all(set(row) == {"row", "prior", "posterior"} for row in content["rows"])
+    assert set(content["public"]) == {"n", "epsilon", "noise scale"}
+    network, cpts = load_named("asia")
+    exact = count(network, sample_dataset(network, cpts, 1000, stream(1, "records"))).values
+    released = np.concatenate([np.subtract(row["posterior"], row["prior"]) for row in content["rows"]])
+    assert released.shape == exact.shape
+    clipped = (released == 0) | (released == 1000)
+    assert not np.any((np.abs(released - exact) < 1e-6) & ~clipped)
+    assert np.abs(released - exact).mean() > 5  # the scale of the noise is 16
 
 
-def test_the_first_request_of_a_new_server_may_be_a_deep_link():
-    with streamlit_server(ROOT / "app.py") as fresh, chromium() as page:
-        visit(page, f"{fresh}/network?source=sprinkler", "Network")
-        links = page.get_by_test_id("stSidebarNavLink")
-        expect(links).to_have_text(["Home", "Data", "Network", "Release"])
-        expect(page.get_by_text("Who is looking?")).to_be_visible()
+# Links
 
 
-def test_a_drawn_arrow_changes_the_cost_and_a_cycle_does_not(page, address):
-    visit(page, f"{address}/network?source=sprinkler", "Network")
-    screen = Screen(page)
-    before = int(metric(page, "Cells K"))
-    said = headline(page)
-    screen.drag_arrow("sprinkler", "rain")
-    expect(page.get_by_test_id("stMetric").filter(has_text="Cells K")).to_contain_text(str(before + 4))
-    assert headline(page) != said
-    screen.drag_arrow("wet", "cloudy")
-    expect(screen.status).to_contain_text("cycle")
-    assert int(metric(page, "Cells K")) == before + 4
+def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
+    screen = visit("network")
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.go("Release")
+    screen.option("Fourier").click()
+    expect(screen.headline).to_contain_text("Fourier", timeout=SLOW_MS)
+    screen.type_epsilon("3.7")
+    expect(screen.headline).to_contain_text("3.7")
+    screen.option("Recipient").click()
+    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
+    screen.settle()
+    assert screen.shared_link() == screen.page.url
+    other = visit(screen.page.url)
+    assert other.headline.inner_text() == screen.headline.inner_text()
+    expect(other.epsilon_box).to_have_value("3.7")
+    expect(other.option("Fourier")).to_be_checked()
+    expect(other.option("Recipient")).to_be_checked()
+    assert other.curves() == screen.curves()
+    other.go("Network")
+    expect(other.arrow("asia", "xray")).to_be_visible()
+    expect(other.metric("Cells K")).to_have_text("40")
 
 
-def test_epsilon_repaints_the_chart_and_the_link_reopens_it(page, address):
-    visit(page, f"{address}/release", "Release")
-    drawn, said = first_chart(page), headline(page)
-    slider = page.get_by_role("slider", name="Epsilon").first
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("heading", level=4).first).not_to_have_text(said)
-    page.wait_for_function("() => location.search.includes('epsilon=1.3')")
-    page.wait_for_timeout(500)
-    moved = first_chart(page)
-    assert moved != drawn
-    other = page.context.browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    visit(other, page.url, "Release")
-    assert headline(other) == headline(page)
-    other.wait_for_timeout(500)
-    assert first_chart(other) == moved
+def test_the_shared_link_follows_a_slider_on_the_page(visit):
+    screen = visit("release")
+    screen.slider.focus()
+    screen.press("ArrowRight", "ArrowRight")
+    expect(screen.headline).to_contain_text("ε = 1.6,", timeout=SLOW_MS)
+    screen.settle()
+    assert screen.shared_link() == screen.page.url
+    assert "epsilon=1.6" in screen.page.url
 
 
-def test_a_bad_epsilon_gets_its_sentence_and_keeps_the_chart(page, address):
-    visit(page, f"{address}/release", "Release")
-    drawn = first_chart(page)
-    box = page.get_by_role("textbox", name="epsilon as a number")
-    for bad in ("0", "-1", "inf", "nan", "much"):
-        box.fill(bad)
-        box.press("Enter")
-        expect(page.get_by_text("Kept 1.")).to_be_visible()
-        expect(box).to_have_value("1")
-    assert first_chart(page) == drawn
-
-
-def test_the_recipient_finds_no_exact_value(page, address):
-    visit(page, f"{address}/release?mechanism=LaplaceFourier", "Release")
-    expect(page.get_by_text("KL of all rows").first).to_be_visible()
-    page.get_by_test_id("stSidebar").get_by_text("Recipient", exact=True).click()
-    expect(page.get_by_text("KL of all rows")).to_have_count(0)
-    expect(page.get_by_text("Many possible releases")).to_have_count(0)
-    page.wait_for_timeout(800)
-    body = page.get_by_test_id("stMain").inner_text().lower()
-    assert "exact" not in body
-    assert "curator" not in body
-    strokes = page.locator(".js-plotly-plot path").evaluate_all("paths => paths.map(p => getComputedStyle(p).stroke)")
-    assert strokes
-    assert EXACT_COLOUR not in strokes
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download this simulated release").click()
-    release = json.loads(download.value.path().read_text())
-    assert set(release) == {"kind", "mechanism", "guarantee", "public", "network", "rows"}
-    page.get_by_role("link", name="Data").click()
-    expect(page.get_by_role("heading", name="Data", exact=True)).to_be_visible()
-    expect(page.get_by_text("Public domains")).to_be_visible()
-    expect(page.get_by_text("Distribution of a column")).to_have_count(0)
-
-
-def test_dark_mode_holds(address):
-    with chromium(color_scheme="dark") as page:
-        visit(page, f"{address}/release", "Release")
-        first_chart(page)
-        brightness = """element => getComputedStyle(element)[PROPERTY].match(/[\\d.]+/g).slice(0, 3)
-            .reduce((sum, part) => sum + Number(part), 0) / 3"""
-        ground = page.get_by_test_id("stApp").evaluate(brightness.replace("PROPERTY", "'backgroundColor'"))
-        text = page.get_by_role("heading", level=4).first.evaluate(brightness.replace("PROPERTY", "'color'"))
-        axis = page.locator(".js-plotly-plot .xtick text").first.evaluate(brightness.replace("PROPERTY", "'fill'"))
-        assert ground < 60
-        assert text > 180
-        assert axis > 120
-
-
-def test_an_own_table_reaches_the_release_and_a_bad_file_loses_nothing(page, address, tmp_path):
-    good, bad = tmp_path / "mine.csv", tmp_path / "other.csv"
-    good.write_text('"<b>x</b>",colour\n' + "yes,red\nno,blue\n" * 50)
-    bad.write_text("a;b\n1;2\n")
-    visit(page, f"{address}/data?data=upload", "Data")
-    chooser = page.locator('input[type="file"]').first
-    chooser.set_input_files(good)
-    expect(page.get_by_text("100 records of 2 columns")).to_be_visible()
-    chooser.set_input_files(bad)
-    expect(page.get_by_text("semicolon")).to_be_visible()
-    expect(page.get_by_text("100 records of 2 columns")).to_be_visible()
-    page.get_by_role("link", name="Network").click()
-    expect(Screen(page).node("<b>x</b>")).to_be_visible()
-    page.get_by_role("link", name="Release").click()
-    expect(page.get_by_role("heading", level=4).first).to_contain_text("<b>x</b>")
-
-
-def test_a_drawing_survives_a_visit_elsewhere(page, address):
-    visit(page, f"{address}/network?source=sprinkler", "Network")
-    screen = Screen(page)
-    screen.drag_arrow("sprinkler", "rain")
-    expect(screen.arrow("sprinkler", "rain")).to_have_count(1)
-    page.wait_for_function("() => location.search.includes('graph=')")
-    page.get_by_role("link", name="Home").click()
-    expect(page.get_by_text("5 arrows")).to_be_visible()
-    page.get_by_role("link", name="Network").click()
-    expect(screen.arrow("sprinkler", "rain")).to_have_count(1)
+def test_a_link_to_a_page_as_the_first_request_of_a_new_server_shows_the_whole_app():
+    with streamlit_server(APP) as address, visits(address) as visit:
+        screen = visit("release?epsilon=2&seat=recipient")
+        links = screen.page.get_by_test_id("stSidebarNav").get_by_role("link")
+        assert [name.strip() for name in links.all_inner_texts()] == ["Home", "Data", "Network", "Release"]
+        expect(screen.option("Recipient")).to_be_checked()
+        expect(screen.epsilon_box).to_have_value("2")
+        assert screen.page.url == f"{address}/release?epsilon=2&seat=recipient"
