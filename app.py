@@ -35,7 +35,8 @@ def sidebar() -> None:
             key="story",
             on_change=lambda: st.session_state["story"] and open_story(STORIES[st.session_state["story"]].settings),
         )
-        with st.popover("Share this view", width="stretch"):
+        # Opening it reruns all: a page's fragment moves on without the sidebar, and the link must not be yesterday's.
+        with st.popover("Share this view", width="stretch", key="share", on_change="rerun"):
             st.caption(
                 "This link reopens the same view. Uploaded tables stay with you: the link says they are missing."
             )

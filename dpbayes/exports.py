@@ -4,22 +4,25 @@ import json
 
 import pandas as pd
 
-from dpbayes.mechanisms import Release
+from dpbayes.mechanisms import Release, ReleasedPosterior
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@")
 
 
 def safe_csv(frame: pd.DataFrame) -> bytes:
     """Return the frame as CSV whose texts cannot run as spreadsheet formulas: they get a leading apostrophe."""
 
     def guard(value: object) -> object:
-        return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+        if not isinstance(value, str):
+            return value
+        text = value.replace("\r", " ")  # a bare carriage return opens a new line, and a new cell, in a spreadsheet
+        return f"'{text}" if text.startswith("\t") or text.lstrip().startswith(_FORMULA_STARTS) else text
 
     guarded = frame.rename(columns=guard).map(guard)
     return guarded.to_csv(index=False).encode()
 
 
-def release_json(release: Release, *, simulated: bool = True) -> bytes:
+def release_json(release: Release[ReleasedPosterior], *, simulated: bool = True) -> bytes:
     """Return one release (outcome (K,)) as JSON: network, posterior, guarantee and public facts, nothing else.
 
     `simulated` states in the file that the noise came from a seeded generator, which is no protection.

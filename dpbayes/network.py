@@ -206,12 +206,19 @@ class Network:
         return cells.reshape(*values.shape[:-1], *(int(self.cards[j]) for j in self.families[node]))
 
     def row_labels(self) -> tuple[str, ...]:
-        """A readable name for every row, for example "dysp | bronc=yes, either=no". Length m."""
+        """Return a readable name for every row, for example "dysp | bronc=yes, either=no". Length m."""
         labels: list[str] = []
         for name, family in zip(self.names, self.families, strict=True):
             given = [[assignment(self.names[j], state) for state in self.states[j]] for j in family[:-1]]
             labels += [f"{name} | {', '.join(row)}" if row else name for row in product(*given)]
         return tuple(labels)
+
+    def cell_label(self, cell: int) -> str:
+        """Return a readable name of one cell, for example "dysp=yes | bronc=yes, either=no"."""
+        row = int(self.row_of_cell[cell])
+        state = self.states[self.node_of_row[row]][cell - int(self.row_starts[row])]
+        name, bar, given = self.row_labels()[row].partition(" | ")
+        return f"{assignment(name, state)}{bar}{given}"
 
     def telling_state(self, node: int) -> int:
         """The state to show when one has to stand for a node: the affirmative one, else the first."""

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from dpbayes.closure import OddOverlap
 from dpbayes.fourier import require_binary
 from dpbayes.network import Network
 
@@ -22,12 +21,11 @@ def printed_walsh_sensitivity(network: Network) -> int:
     return 2 * len(network.closure)
 
 
-def walsh_sensitivity(network: Network) -> OddOverlap:
-    """Return 2 O, the L1 sensitivity of the integer Walsh coefficients, or a bound when O is not exact.
+def walsh_sensitivity(network: Network) -> int:
+    """Return 2 O, the L1 sensitivity of the integer Walsh coefficients; a proved bound where O is not found exactly.
 
     Replacing record a by b flips the sign of gamma's term iff <gamma, a xor b> is odd, and any a xor b can occur.
-    [Zhang16] Corollary 2, sharpened.
+    `Closure.odd_overlap` tells whether it is exact. [Zhang16] Corollary 2, sharpened.
     """
     require_binary(network)
-    overlap = network.closure.odd_overlap
-    return OddOverlap(2 * overlap.value, overlap.exact)
+    return 2 * network.closure.odd_overlap.value

@@ -1,1 +1,1 @@
-"""Mechanisms, data and bounds joined: what would happen if one released, and what a structure costs."""
+"""Mechanisms and data joined: what would happen if one released, and what a structure costs."""

@@ -11,7 +11,7 @@ from scipy import special
 from dpbayes.counts import Counts
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.divergence import kl_rows
-from dpbayes.mechanisms import Mechanism, Release
+from dpbayes.mechanisms import Mechanism, Release, ReleasedPosterior
 from dpbayes.predictive import query
 
 FloatArray = NDArray[np.float64]
@@ -22,7 +22,7 @@ class ReleaseStudy:
     """The exact posterior (K,) and a batch of simulated releases (draws, K) of it."""
 
     exact: Dirichlets
-    release: Release
+    release: Release[ReleasedPosterior]
 
     @property
     def private(self) -> Dirichlets:
@@ -40,6 +40,11 @@ class ReleaseStudy:
         total: FloatArray = self.kl_rows.sum(axis=-1)
         return total
 
+    @property
+    def kl_error(self) -> float:
+        """Standard error of the mean of `kl` over the draws."""
+        return float(self.kl.std(ddof=1) / np.sqrt(len(self.kl)))
+
     @cached_property
     def shifts(self) -> FloatArray:
         """|private - exact| posterior mean of every cell: (draws, K)."""
@@ -54,7 +59,9 @@ class ReleaseStudy:
         )
 
 
-def study_release(mechanism: Mechanism, counts: Counts, rng: np.random.Generator, draws: int = 200) -> ReleaseStudy:
+def study_release(
+    mechanism: Mechanism[ReleasedPosterior], counts: Counts, rng: np.random.Generator, draws: int = 200
+) -> ReleaseStudy:
     """Simulate `draws` independent releases of the same counts."""
     exact = mechanism.prior.updated(counts)
     return ReleaseStudy(exact, mechanism.release(counts, rng, (draws,)))

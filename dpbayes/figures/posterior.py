@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import EXACT, PRIVATE, faded, framed, plain
+from dpbayes.figures.style import EXACT, PRIVATE, Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
 
 FloatArray = NDArray[np.float64]
 
@@ -15,13 +15,14 @@ def density_figure(
     theta: FloatArray, private: FloatArray, exact: FloatArray | None, *, name: str, zoom: bool = False
 ) -> go.Figure:
     """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
-    # Traces are plain dictionaries and the faint curves one trace with gaps: building is what a slider waits for.
+    lines = {"type": "scatter", "mode": "lines"}
     traces = []
     others = private[1:]
-    if len(others):
+    if len(others):  # one trace with gaps: a slider waits for every trace
         gap = np.full((len(others), 1), np.nan)
         traces.append(
-            {
+            lines
+            | {
                 "x": np.tile(np.append(theta, np.nan), len(others)),
                 "y": np.hstack([others, gap]).ravel(),
                 "line": {"color": faded(PRIVATE, 0.22), "width": 1},
@@ -29,12 +30,12 @@ def density_figure(
                 "hoverinfo": "skip",
             }
         )
-    traces.append(
-        {"x": theta, "y": private[0], "line": {"color": PRIVATE, "width": 3}, "name": "private (this release)"}
-    )
+    bold = {"x": theta, "y": private[0], "line": {"color": PRIVATE, "width": 3}, "name": "private (this release)"}
+    traces.append(lines | bold)
     if exact is not None:
         traces.append(
-            {
+            lines
+            | {
                 "x": theta,
                 "y": exact,
                 "line": {"color": EXACT, "width": 3},
@@ -43,12 +44,12 @@ def density_figure(
                 "name": "exact (curator only: not private)",
             }
         )
-    figure = go.Figure([{"type": "scatter", "mode": "lines", **trace} for trace in traces])
-    framed(figure, x=f"P({plain(name)})", y="posterior density")
     shown = [private[0]] if exact is None else [private[0], exact]
-    figure.update_yaxes(range=[0, 1.08 * _sensible_top(shown)])
-    figure.update_xaxes(range=_span(theta, shown) if zoom else [0, 1])
-    return figure
+    return figure_of(
+        traces,
+        x=titled(f"P({plain(name)})", range=_span(theta, shown) if zoom else [0, 1]),
+        y=titled("posterior density", range=[0, 1.08 * _sensible_top(shown)]),
+    )
 
 
 def _sensible_top(curves: Sequence[FloatArray]) -> float:
@@ -72,30 +73,37 @@ def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, 
     height = np.empty(dots)
     for place in np.unique(column):  # dots of one column stand on each other
         height[column == place] = np.arange(1, np.count_nonzero(column == place) + 1)
-    figure = go.Figure()
-    figure.add_scatter(
-        x=low + (column + 0.5) * width,
-        y=height,
-        mode="markers",
-        marker={"color": PRIVATE, "size": 11},
-        name=f"private: each dot is {100 / dots:.0f} % of possible releases",
-        customdata=quantiles,
-        hovertemplate="%{customdata:.4f}<extra></extra>",
-    )
+    traces: list[Trace] = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": low + (column + 0.5) * width,
+            "y": height,
+            "marker": {"color": PRIVATE, "size": 11},
+            "name": f"private: each dot is {100 / dots:.0f} % of possible releases",
+            "customdata": quantiles,
+            "hovertemplate": "%{customdata:.4f}<extra></extra>",
+        }
+    ]
     if exact is not None:
-        top = float(height.max()) + 1
-        figure.add_scatter(
-            x=[exact, exact],
-            y=[0, top],
-            mode="lines",
-            line={"color": EXACT, "width": 3},
-            name="exact (curator only: not private)",
+        low, high = min(low, exact), max(high, exact)
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": [exact, exact],
+                "y": [0, float(height.max()) + 1],
+                "line": {"color": EXACT, "width": 3},
+                "name": "exact (curator only: not private)",
+            }
         )
-    framed(figure, x=plain(name, 80), y="possible releases (dots)", height=300)
-    low, high = (low, high) if exact is None else (min(low, exact), max(high, exact))
-    figure.update_xaxes(range=[0.0, 1.0] if high - low > 0.5 else [low - 2 * width, high + 2 * width])
-    figure.update_yaxes(rangemode="tozero")
-    return figure
+    span = [0.0, 1.0] if high - low > 0.5 else [low - 2 * width, high + 2 * width]
+    return figure_of(
+        traces,
+        x=titled(plain(name, 80), range=span),
+        y=titled("possible releases (dots)", rangemode="tozero"),
+        height=300,
+    )
 
 
 def rows_figure(
@@ -104,40 +112,55 @@ def rows_figure(
     exact: tuple[FloatArray, FloatArray, FloatArray] | None,
 ) -> go.Figure:
     """Draw posterior mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
-    figure = go.Figure()
     places = np.arange(len(labels), dtype=float)
     sets = [(private, PRIVATE, "private (this release)", 0.16)]
     if exact is not None:
         sets.insert(0, (exact, EXACT, "exact (curator only: not private)", -0.16))
-    for (mean, low, high), colour, name, offset in sets:
-        figure.add_scatter(
-            x=mean,
-            y=places + offset,
-            mode="markers",
-            marker={"color": colour, "size": 8},
-            error_x={"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "width": 3},
-            name=name,
-            hovertemplate="%{x:.3f}<extra></extra>",
-        )
-    framed(figure, x="posterior mean and 95 % interval (probability)", y="", height=110 + 24 * len(labels))
-    figure.update_xaxes(range=[-0.01, 1.01])
-    figure.update_yaxes(
-        tickvals=places, ticktext=[plain(label, 60) for label in labels], range=[len(labels) - 0.4, -0.6]
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": mean,
+            "y": places + offset,
+            "marker": {"color": colour, "size": 8},
+            "error_x": {
+                "type": "data",
+                "symmetric": False,
+                "array": high - mean,
+                "arrayminus": mean - low,
+                "width": 3,
+            },
+            "name": name,
+            "hovertemplate": "%{x:.3f}<extra></extra>",
+        }
+        for (mean, low, high), colour, name, offset in sets
+    ]
+    ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
+    return figure_of(
+        traces,
+        x=titled("posterior mean and 95 % interval (probability)", range=[-0.01, 1.01]),
+        y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
+        height=_height(labels),
     )
-    return figure
 
 
 def kl_figure(labels: Sequence[str], mean_kl: FloatArray) -> go.Figure:
     """Draw the mean KL divergence of rows (rows,) as bars, in nats."""
-    figure = go.Figure(
-        go.Bar(
-            x=mean_kl,
-            y=[plain(label, 60) for label in labels],
-            orientation="h",
-            marker={"color": PRIVATE},
-            hovertemplate="%{x:.4g} nats<extra></extra>",
-        )
+    bars = {
+        "type": "bar",
+        "x": mean_kl,
+        "y": distinct_labels(labels, 60),
+        "orientation": "h",
+        "marker": {"color": PRIVATE},
+        "hovertemplate": "%{x:.4g} nats<extra></extra>",
+    }
+    return figure_of(
+        [bars],
+        x=titled("KL(exact || private), nats, mean over simulated releases"),
+        y=names_axis(autorange="reversed"),
+        height=_height(labels),
     )
-    framed(figure, x="KL(exact || private), nats, mean over simulated releases", y="", height=110 + 24 * len(labels))
-    figure.update_yaxes(autorange="reversed")
-    return figure
+
+
+def _height(labels: Sequence[str]) -> int:
+    return 110 + 24 * len(labels)

@@ -6,25 +6,25 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import EXACT, PRIVATE, framed, plain
+from dpbayes.figures.style import EXACT, PRIVATE, distinct_labels, figure_of, names_axis, plain, titled
 
 FloatArray = NDArray[np.float64]
 
 
 def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray) -> go.Figure:
     """Draw the noise sd in each node's cells (nodes,) under both mechanisms, in counts."""
-    figure = go.Figure()
-    names = [plain(node, 24) for node in nodes]
-    figure.add_bar(x=names, y=laplace, name="Laplace", marker={"color": PRIVATE})
+    bars = {"type": "bar", "x": distinct_labels(nodes, 24)}
     hatched = {"color": PRIVATE, "pattern": {"shape": "/", "size": 6}}
-    figure.add_bar(x=names, y=fourier, name="Fourier", marker=hatched)
-    framed(figure, x="node", y="noise sd per cell (counts)", height=320)
-    return figure
+    traces = [
+        bars | {"y": laplace, "name": "Laplace", "marker": {"color": PRIVATE}},
+        bars | {"y": fourier, "name": "Fourier", "marker": hatched},
+    ]
+    return figure_of(traces, x=names_axis("node"), y=titled("noise sd per cell (counts)"), height=320)
 
 
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> go.Figure:
     """Draw how many records fall in each state (states,) of one column."""
-    figure = go.Figure(go.Bar(x=[plain(state, 24) for state in states], y=counts, marker={"color": EXACT}))
-    framed(figure, x=plain(name), y="records (curator only: not private)", height=300)
-    figure.update_xaxes(type="category")
-    return figure
+    bars = {"type": "bar", "x": distinct_labels(states, 24), "y": counts, "marker": {"color": EXACT}}
+    return figure_of(
+        [bars], x=names_axis(plain(name)), y=titled("records (curator only: not private)", automargin=True), height=300
+    )

@@ -1,5 +1,9 @@
 """One palette and one frame for all figures. Colours are told apart by colour-blind readers, on light and on dark."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import plotly.graph_objects as go
 
 EXACT = "#2E86C1"
@@ -8,19 +12,34 @@ BOUND = "#808890"
 INVALID = "#D33A2C"
 
 
-def framed(figure: go.Figure, *, x: str, y: str, height: int = 340) -> go.Figure:
-    """Give a figure its axis titles (with units), margins and legend; colours of text come from the page's theme."""
-    figure.update_layout(
-        height=height,
-        margin={"l": 60, "r": 16, "t": 34, "b": 52},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        hovermode="closest",
-        xaxis_title=x,
-        yaxis_title=y,
-    )
-    figure.update_xaxes(automargin=True)
-    figure.update_yaxes(automargin=True)
-    return figure
+Trace = dict[str, Any]
+Axis = dict[str, Any]
+
+
+def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340) -> go.Figure:
+    """Build a figure from plain dictionaries; axes have titles with units, text takes the page's theme.
+
+    In one step, because a slider waits for it: updating a Plotly figure piece by piece takes several times as long.
+    """
+    layout = {
+        "height": height,
+        "margin": {"l": 60, "r": 16, "t": 34, "b": 52},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "hovermode": "closest",
+        "xaxis": x,
+        "yaxis": y,
+    }
+    return go.Figure({"data": list(traces), "layout": layout})
+
+
+def titled(text: str, **more: Any) -> Axis:
+    """Return an axis with a title."""
+    return {"title": {"text": text}, **more}
+
+
+def names_axis(text: str = "", **more: Any) -> Axis:
+    """Return an axis of names, with as much room as they need."""
+    return titled(text, type="category", automargin=True, **more)
 
 
 def faded(colour: str, opacity: float) -> str:
@@ -33,3 +52,14 @@ def plain(text: str, limit: int = 48) -> str:
     """Return a name that Plotly shows as text, never as markup, cut to `limit` characters."""
     short = text if len(text) <= limit else text[: limit - 1] + "…"
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def distinct_labels(texts: Iterable[str], limit: int) -> list[str]:
+    """Return `plain` names for a category axis; those that are equal once cut stay apart by an invisible character."""
+    seen: Counter[str] = Counter()
+    found = []
+    for text in texts:
+        short = plain(text, limit)
+        found.append(short + "\u200b" * seen[short])
+        seen[short] += 1
+    return found

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ class Calibration(enum.Enum):
 
     CERTIFIED = "certified"
     AS_PRINTED = "as printed"
+
+
+OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
 
 class Outcome(Protocol):
@@ -69,10 +72,10 @@ class ReleasedPosterior:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Generic[OutcomeT_co]):
     """All that the recipient may see: no data, no seed, no true count."""
 
-    outcome: ReleasedPosterior
+    outcome: OutcomeT_co
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
@@ -84,7 +87,7 @@ def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
         raise InputError("These counts belong to another network than the prior; count the table again.")
 
 
-class Mechanism(Protocol):
+class Mechanism(Protocol[OutcomeT_co]):
     """A way to hand over a posterior; implementations are frozen dataclasses of their parameters.
 
     `claimed` is what the paper states for the noise in use, `certified` what is proved; both depend on the network
@@ -105,4 +108,6 @@ class Mechanism(Protocol):
 
     def statistic(self, data: Dataset) -> Counts: ...
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release: ...
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[OutcomeT_co]: ...

@@ -33,7 +33,9 @@ class Exact:
         """Count the table under the prior's network."""
         return count(self.prior.network, data)
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
         """Return the counts as they are, repeated to (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
         updates = np.broadcast_to(statistic.values.astype(np.float64), (*size, *statistic.values.shape))

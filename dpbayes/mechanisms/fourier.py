@@ -55,7 +55,7 @@ class LaplaceFourier:
         network = self.prior.network
         if self.calibration is Calibration.AS_PRINTED:
             return printed_walsh_sensitivity(network) / self.epsilon
-        return walsh_sensitivity(network).value / self.epsilon
+        return walsh_sensitivity(network) / self.epsilon
 
     @property
     def lift(self) -> float:
@@ -78,14 +78,16 @@ class LaplaceFourier:
     @property
     def certified(self) -> Guarantee:
         """2 O/b: never more than claimed, since O < |N_I|."""
-        sensitivity = walsh_sensitivity(self.prior.network).value
+        sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
 
     def statistic(self, data: Dataset) -> Counts:
         """Count the table under the prior's network."""
         return count(self.prior.network, data)
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
         """Draw consistent updates (*size, ..., K); they may be negative, the more rarely the larger t is."""
         require_own_counts(self.prior, statistic)
         network = self.prior.network

@@ -54,7 +54,9 @@ class LaplaceUpdates:
         """Count the table under the prior's network."""
         return count(self.prior.network, data)
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
         """Draw noisy updates (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
         noise = rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape))

@@ -113,7 +113,7 @@ class PosteriorSampler:
         """Count the table under the prior's network."""
         return count(self.prior.network, data)
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release:
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
         """Draw CPTs (*size, ..., N, K)."""
         require_own_counts(self.prior, statistic)
         posterior = self.prior.updated(statistic)

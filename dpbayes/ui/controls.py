@@ -18,18 +18,19 @@ def _mirror(key: str, value: object) -> None:
     st.session_state[key] = value
 
 
-def _attempt(key: str, do: Callable[[str], object]) -> None:
+def _attempt(key: str, kept: str, do: Callable[[str], object]) -> None:
     """Apply what was typed in a text box; keep the old value and remember the sentence if it is refused."""
     try:
         do(st.session_state[key])
         st.session_state.pop(f"{key}.refusal", None)
     except InputError as error:
-        st.session_state[f"{key}.refusal"] = str(error)
+        st.session_state[f"{key}.refusal"] = (str(error), kept)
 
 
 def _refusal(key: str, kept: str) -> None:
-    if message := st.session_state.get(f"{key}.refusal"):
-        st.caption(f":red[{escaped(message)}] Kept {kept}.")
+    message, since = st.session_state.get(f"{key}.refusal", ("", ""))
+    if message and since == kept:  # another value, from wherever it came, is an answer to the refusal
+        st.caption(f":red[{escaped(message)}] Kept {escaped(kept)}.")
 
 
 def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:
@@ -44,17 +45,23 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
     def apply(text: str) -> None:
         change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
 
-    st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, apply))
+    st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, shown, apply))
     _refusal(key, shown)
 
 
 def choice(
-    label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str, **more: Any
+    label: str,
+    field: str,
+    options: Sequence[Any],
+    *,
+    default: object = None,
+    format_func: Callable[[Any], str] = str,
+    **more: Any,
 ) -> None:
-    """Offer a settings field as a drop-down list."""
+    """Offer a settings field as a drop-down list; `default`, else the first option, stands for a value not in it."""
     key = f"choice.{field}"
     value = getattr(current(), field)
-    _mirror(key, value if value in options else options[0])
+    _mirror(key, value if value in options else default or options[0])
     st.selectbox(
         label,
         options,
@@ -63,6 +70,13 @@ def choice(
         on_change=lambda: change(**{field: st.session_state[key]}),
         **more,
     )
+
+
+def toggle(label: str, field: str) -> None:
+    """Offer a settings field as a switch."""
+    key = f"toggle.{field}"
+    _mirror(key, getattr(current(), field))
+    st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}))
 
 
 def segments(label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str) -> None:
@@ -118,21 +132,16 @@ def number_parameter(name: str, *, default: object = None) -> None:
         key=slider,
         format_func=_number_text,
         help=parameter.description or None,
-        on_change=lambda: _slide(name, slider, box),
+        on_change=lambda: set_parameter(name, st.session_state[slider]),
     )
     right.text_input(
         f"{name} as a number",
         label_visibility="collapsed",
         key=box,
         on_change=_attempt,
-        args=(box, lambda text: set_parameter(name, read_parameter(name, text.strip()))),
+        args=(box, _number_text(value), lambda text: set_parameter(name, read_parameter(name, text.strip()))),
     )
     _refusal(box, _number_text(value))
-
-
-def _slide(name: str, slider: str, box: str) -> None:
-    st.session_state.pop(f"{box}.refusal", None)
-    set_parameter(name, st.session_state[slider])
 
 
 def _grid(parameter: Parameter) -> list[float]:

@@ -13,6 +13,7 @@ from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
 from dpbayes.ui.upload import column_editor, loader
 from dpbayes.ui.work import Upload, data_title, given_cpts, graph, leaking_columns, truth
+from dpbayes.validation import InputError
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
@@ -75,7 +76,8 @@ def _ready() -> None:
     st.caption(f"{table.description} Source: {table.source}")
     if is_curator() and st.button("Bin its columns differently", help="Opens the raw table as if you had loaded it."):
         st.session_state["upload"] = Upload(table.title, shipped_frame(table.key))
-        st.session_state.pop("columns", None)
+        for stale in ("columns", "upload.mark"):
+            st.session_state.pop(stale, None)
         change(data="upload", graph="", row="", target="", evidence=())
         st.rerun()
 
@@ -86,7 +88,7 @@ def _synthesise() -> None:
     options = list(dict.fromkeys((*FROM, *NAMED, source)))
     with left:
         controls.choice("Network to draw records from", "source", options, format_func=_source_title)
-        kinds = [kind for kind in Cpts if _available(kind)]
+        kinds = [kind for kind in Cpts if _available(kind) or kind is current().cpts]
         controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
         if source.startswith("bayes:"):
             controls.text_field("Number of features", "source", prefix="bayes:")
@@ -118,10 +120,14 @@ def _source_title(spec: str) -> str:
 
 
 def _probabilities() -> None:
-    net, cpts = truth(current())
+    try:
+        net, cpts = truth(current())
+    except InputError:  # the page says why, once
+        return
     if net.cell_count > MOST_EDITABLE:
         st.caption(
-            f"This network has {net.cell_count:,} cells; up to {MOST_EDITABLE} can be typed here. Load a BIF file."
+            f"This network has {net.cell_count:,} cells; up to {MOST_EDITABLE} can be typed here. "
+            "Import a BIF file on the Network page."
         )
         return
     labels = net.row_labels()
@@ -194,5 +200,5 @@ def _distribution(data: Dataset) -> None:
         alt=f"Bars: how many records each state of {name} has.",
     )
     data_and_download(
-        lambda: pd.DataFrame({name: states, "records": found.astype(int)}), name="column", curator_only=True
+        lambda: pd.DataFrame({"state": states, "records": found.astype(int)}), name="column", curator_only=True
     )

@@ -87,11 +87,12 @@ def _decoded(code: str) -> Graph:
         return _graph_from(json.loads(text))
     except (binascii.Error, zlib.error, json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         raise refusal from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise (error if isinstance(error, InputError) else refusal) from None
 
 
 def _graph_from(content: Mapping[str, Any]) -> Graph:
+    json.dumps(content, ensure_ascii=False).encode()  # refuses halves of characters, which no page can show
     names = tuple(content["n"])
     if len(names) > MAX_NODES or not all(isinstance(name, str) and 0 < len(name) <= 200 for name in names):
         raise InputError(f"The network in this link has more than {MAX_NODES} nodes or names that are not text.")

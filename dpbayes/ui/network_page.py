@@ -1,5 +1,7 @@
 """The parts of the Network page: the editor, the costs, import and export."""
 
+from contextlib import suppress
+
 import pandas as pd
 import streamlit as st
 
@@ -48,6 +50,8 @@ def editor() -> None:
         return
     if drawn != start:
         _keep(drawn, drawn_from)
+    if len(current().graph) > MAX_CODE:
+        st.caption("This network is too large for a link; export it below to keep it.")
     _add_columns()
     if notes:
         st.caption(
@@ -73,7 +77,7 @@ def _arrow_notes() -> dict[tuple[str, str], str]:
 def _origin() -> str:
     """Return what the drawing shows: a graph of its own, or the one that comes with some data."""
     settings = current()
-    return settings.graph or f"{settings.data} {settings.source}"
+    return settings.graph or f"{settings.data} {settings.source} {graph(settings).names}"
 
 
 def _drawing(start: Graph) -> Drawing:
@@ -95,8 +99,6 @@ def _keep(drawn: Drawing, before: Graph) -> None:
     st.session_state["drawing"] = drawn
     if code != current().graph:
         change(graph=code)
-        if len(code) > MAX_CODE:
-            st.caption("This network is too large for a link; export it below to keep it.")
         st.rerun()
 
 
@@ -237,7 +239,7 @@ def exchange() -> None:
             if file is not None and st.button("Use this file"):
                 with sentence_instead():
                     _import(file.name, file.getvalue())
-        with right, sentence_instead():
+        with right, suppress(InputError):  # the page has said why
             net = network_of(graph(current()), domains(current()))
             st.download_button(
                 "Download list of arrows", write_edges(net), "network.txt", key="edges.out", on_click="ignore"

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import streamlit as st
 
@@ -59,6 +60,8 @@ class Settings:
     prior: float = 1.0
     seed: int = 1
     row: str = "dysp | bronc=yes, either=no"
+    state: str = ""
+    zoom: bool = False
     target: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, Any], ...] = ()
@@ -97,11 +100,15 @@ def _graph_spec(text: str) -> str:
 
 def _evidence(text: str) -> tuple[tuple[str, str], ...]:
     parts = [part.partition("~") for part in text.split("~~") if part]
-    return tuple((name, state) for name, _, state in parts if name and state)
+    return tuple((unquote(name), unquote(state)) for name, _, state in parts if name and state)
+
+
+def _without_tilde(text: str) -> str:
+    return text.replace("%", "%25").replace("~", "%7E")
 
 
 def _short(text: str) -> str:
-    if len(text) > 500:
+    if len(text) > MAX_CODE:
         raise InputError(f"The name {brief(text)} is too long.")
     return text
 
@@ -134,6 +141,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "prior": functools.partial(finite_number, "The prior", low=LEAST_PRIOR, high=MOST_PRIOR),
     "seed": _whole("The seed", low=0, high=2**32 - 1),
     "row": _short,
+    "state": _short,
+    "zoom": lambda text: _one_of("zoom", ("True", "False"))(text) == "True",
     "target": _short,
     "evidence": lambda text: _evidence(_short(text)),
 }
@@ -164,23 +173,24 @@ def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
 
 
 def query_of(settings: Settings) -> dict[str, str]:
-    """Return what the link must carry: every choice that is not the default. `settings_from` reads it back."""
+    """Return what the link must carry: every choice that is not the default and fits. `settings_from` reads it."""
     query: dict[str, str] = {}
     for field in dataclasses.fields(Settings):
         value = getattr(settings, field.name)
         if field.name == "parameters" or value == field.default:
             continue
         if field.name == "evidence":
-            query["evidence"] = "~~".join(f"{name}~{state}" for name, state in value)
-        elif len(text := _text(value)) <= MAX_CODE:
-            query[field.name] = text
-    return query | {name: _text(value) for name, value in settings.parameters}
+            query["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
+        else:
+            query[field.name] = _text(value)
+    short = {name: text for name, text in query.items() if len(text) <= MAX_CODE}
+    return short | {name: _text(value) for name, value in settings.parameters}
 
 
 def _text(value: object) -> str:
     if isinstance(value, enum.Enum):
         return str(value.value)
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 # The session

@@ -17,7 +17,7 @@ CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "la
 
 def escaped(text: str) -> str:
     """Return a name from a file as text that Streamlit's Markdown shows literally."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(text.split()))
 
 
 def short(number: float) -> str:
@@ -41,7 +41,12 @@ def sentence_instead() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        st.warning(escaped(str(error)))
+        refusal(error)
+
+
+def refusal(error: InputError) -> None:
+    """Show a refusal's sentence."""
+    st.warning(escaped(str(error)))
 
 
 @contextmanager

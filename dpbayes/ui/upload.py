@@ -10,6 +10,7 @@ import streamlit as st
 from dpbayes.columns import Categories, Column, CountAs, Cuts, DropRecord, Missing, OwnState, encode
 from dpbayes.proposals import proposed_column, quantile_cuts
 from dpbayes.tables import read_csv, read_parquet
+from dpbayes.ui.dag_editor import MAX_NAME
 from dpbayes.ui.show import escaped, sentence_instead
 from dpbayes.ui.work import Upload, upload
 from dpbayes.validation import InputError, brief, whole_number
@@ -77,6 +78,7 @@ def _proposals(frame: pd.DataFrame) -> pd.DataFrame:
     records = []
     for name in frame.columns:
         try:
+            _require_drawable(str(name))
             records.append(_record(proposed_column(str(name), frame[name])))
         except InputError as error:
             records.append(_unused(str(name), str(error)))
@@ -139,8 +141,14 @@ def _lines(edited: pd.DataFrame) -> list[dict[str, object]]:
     return [{str(key): value for key, value in line.items()} for line in edited.to_dict("records")]
 
 
+def _require_drawable(name: str) -> None:
+    if len(name) > MAX_NAME:
+        raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")
+
+
 def _column_of(record: dict[str, object]) -> Column:
     name, public = str(record["column"]), bool(record["public"])
+    _require_drawable(name)
     values, missing = _split(str(record["domain"] or "")), _missing_of(str(record["missing values"]), name)
     if record["kind"] == CATEGORIES:
         return Categories(name, tuple(values), public=public, missing=missing)
@@ -172,10 +180,10 @@ def _encode(mine: Upload, edited: pd.DataFrame) -> None:
     columns = [_column_of(record) for record in _lines(edited) if record["use"]]
     if not columns:
         raise InputError("No column is in use; tick at least one.")
-    if st.session_state.get("upload.columns") == (id(mine.frame), columns) and mine.dataset is not None:
-        return
-    data = encode(mine.frame, columns)
-    leaks = frozenset(column.name for column in columns if not column.public)
-    st.session_state["upload"] = dataclasses.replace(mine, dataset=data, leaks=leaks)
-    st.session_state["upload.columns"] = (id(mine.frame), columns)
+    data = mine.dataset
+    if data is None or st.session_state.get("upload.columns") != (id(mine.frame), columns):
+        data = encode(mine.frame, columns)
+        leaks = frozenset(column.name for column in columns if not column.public)
+        st.session_state["upload"] = dataclasses.replace(mine, dataset=data, leaks=leaks)
+        st.session_state["upload.columns"] = (id(mine.frame), columns)
     st.caption(escaped(f"{data.n:,} of {len(mine.frame):,} records are in use."))

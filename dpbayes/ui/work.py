@@ -1,6 +1,7 @@
 """From the settings to the values on the page: the table, the network, the counts, the mechanism.
 
-Caches are the session's own, so an upload never leaves it. Errors are InputErrors that a page shows as they are.
+All caches but that of the shipped tables are the session's own, so an upload never leaves it.
+Errors are InputErrors that a page shows as they are.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from dpbayes.counts import Counts, count
 from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism
+from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, ReleasedPosterior
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, load_named
@@ -75,7 +76,7 @@ def truth(settings: Settings) -> tuple[Network, np.ndarray]:
     if settings.cpts is Cpts.GIVEN and given is None:
         raise InputError(
             "The probabilities that this table was drawn from were typed or uploaded in another session. "
-            "Load the same BIF file on the Data page, or choose random probabilities there."
+            "Load the same BIF file on the Network page, or choose random probabilities on the Data page."
         )
     if settings.cpts is Cpts.GIVEN and given is not None and given.shape == (network.cell_count,):
         return network, given
@@ -112,8 +113,8 @@ def dataset(settings: Settings) -> Dataset:
     mine = upload()
     if mine is None:
         raise InputError(
-            "This view was made with an uploaded table, and uploads never leave their session. "
-            "Load the same file on the Data page to see it again."
+            "There is no uploaded table here, and uploads never leave their session. "
+            "Load the file on the Data page to see this view."
         )
     if mine.dataset is None:
         raise InputError("The uploaded table has no public domains yet; state them on the Data page.")
@@ -200,7 +201,7 @@ def counts(settings: Settings) -> Counts:
     return found
 
 
-def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism:
+def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[ReleasedPosterior]:
     """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
     chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
     defaults = defaults_for(chosen, settings, net)
@@ -221,9 +222,9 @@ def stealth_increment(net: Network, calibration: Calibration, probability: float
     return math.ceil(t * 1e4) / 1e4
 
 
-@st.cache_data(max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
+@st.cache_data(scope="session", max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
 def needed(net: Network, calibration: Calibration) -> np.ndarray:
-    """Return simulated needed increments of the Fourier mechanism; they depend on the graph only, so all may share."""
+    """Return simulated needed increments of the Fourier mechanism; they depend on the graph only."""
     draws = 10_000 if net.cell_count < 1000 else 2_000
     return needed_increments(net, calibration, stream(0, "stealth"), draws=draws)
 

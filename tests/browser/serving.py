@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -32,6 +32,13 @@ PATIENCE_S = 90
 @contextmanager
 def streamlit_server(app: Path | str, *args: str) -> Iterator[str]:
     """Serve `app` for as long as the block lasts and yield its address."""
+    with streamlit_process(app, *args) as (url, _):
+        yield url
+
+
+@contextmanager
+def streamlit_process(app: Path | str, *args: str, cwd: Path = ROOT) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Serve `app` with the configuration of folder `cwd`; yield its address and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -41,12 +48,12 @@ def streamlit_server(app: Path | str, *args: str) -> Iterator[str]:
     # Streamlit puts the app's own folder on the path; an app among the tests also needs the project's.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryFile("w+") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=cwd, env=environment)
         try:
             if not _healthy(server, f"http://127.0.0.1:{port}/_stcore/health"):
                 log.seek(0)
                 raise RuntimeError(log.read())
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", server
         finally:
             _stop(server)
 
@@ -74,14 +81,20 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def chromium(**context: Any) -> Iterator[Page]:
     """Yield a page; `page.external` lists requests that left this machine, `page.errors` script errors."""
-    context.setdefault("viewport", {"width": 1440, "height": 900})
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         try:
-            page = browser.new_context(**context).new_page()
-            page.external, page.errors = [], []
-            page.on("request", lambda r: None if r.url.startswith(LOCAL) else page.external.append(r.url))
-            page.on("pageerror", lambda error: page.errors.append(str(error)))
-            yield page
+            yield watched_page(browser, **context)
         finally:
             browser.close()
+
+
+def watched_page(browser: Browser, **context: Any) -> Page:
+    """Return a page in a context of its own, as another person's browser would have, that remembers what it asked."""
+    context.setdefault("viewport", {"width": 1440, "height": 900})
+    page = browser.new_context(**context).new_page()
+    page.external, page.errors = [], []
+    page.on("request", lambda r: None if r.url.startswith(LOCAL) else page.external.append(r.url))
+    page.on("websocket", lambda s: None if s.url.startswith(LOCAL) else page.external.append(s.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    return page

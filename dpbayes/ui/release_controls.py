@@ -1,0 +1,53 @@
+"""The controls of the Release page: mechanism and parameters, the picked cell, prior and seed."""
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
+from dpbayes.network import Network
+from dpbayes.ui import controls
+from dpbayes.ui.settings import MECHANISM_NAMES, current, set_parameter
+from dpbayes.ui.show import is_curator, sentence_instead
+from dpbayes.ui.work import STEALTH, defaults_for, needed, stealth_increment
+
+
+def picked(net: Network) -> tuple[int, int]:
+    """Return the row and the cell that the settings name, else the first row and its telling state."""
+    labels = net.row_labels()
+    row = labels.index(current().row) if current().row in labels else 0
+    states = net.states[net.node_of_row[row]]
+    telling = net.telling_state(int(net.node_of_row[row]))
+    state = states.index(current().state) if current().state in states else telling
+    return row, int(net.row_starts[row]) + state
+
+
+def release_controls(net: Network) -> None:
+    """Offer everything that a release depends on."""
+    names = {kind.__name__: kind for kind in MECHANISMS}
+    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
+    chosen = names[current().mechanism]
+    controls.parameter_controls(chosen, defaults_for(chosen, current(), net))
+    if chosen is LaplaceFourier:
+        with sentence_instead():
+            _stealth(net)
+    controls.choice("CPT row", "row", net.row_labels(), help="A node, and the states of its parents.")
+    row, _ = picked(net)
+    node = int(net.node_of_row[row])
+    controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
+    with st.expander("Prior and seed" if is_curator() else "Prior"):
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        if is_curator():
+            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _stealth(net: Network) -> None:
+    """Say how often the chosen t keeps every table non-negative, and find a t for a target."""
+    if not net.is_binary:
+        return
+    calibration = current().parameter("calibration")
+    t = current().parameter("t", stealth_increment(net, calibration, STEALTH))
+    kept = float(np.mean(needed(net, calibration) <= t))
+    st.caption(f"With no data at all, {kept:.1%} of releases would be non-negative; real counts only help.")
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
+    right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target)))

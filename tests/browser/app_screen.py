@@ -1,0 +1,144 @@
+"""The whole app as the browser stories see and touch it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.dag_editor_screen import Screen
+from tests.browser.serving import ROOT, chromium, watched_page
+
+APP = ROOT / "app.py"
+SLOW_MS = 20_000
+"""Longest wait for the server's answer, on a busy machine."""
+
+
+class AppScreen(Screen):
+    """What a person sees and does in the app; the editor's gestures come from `Screen`."""
+
+    def settle(self, quiet_ms: int = 400) -> None:
+        """Wait until the server has had nothing to say for a while."""
+        calm = 0
+        for _ in range(SLOW_MS // 100):
+            running = self.page.locator("[data-test-script-state=running]").count()
+            calm = 0 if running else calm + 100
+            if calm >= quiet_ms:
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError("the page never came to rest")
+
+    def go(self, title: str) -> None:
+        """Turn to a page by its name in the sidebar."""
+        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
+        self.arrived(title)
+
+    def arrived(self, title: str) -> None:
+        """Wait for a page to be there in full."""
+        heading = "dpbayes" if title == "Home" else title
+        expect(self.main.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible(timeout=SLOW_MS)
+        expect(self.headline).to_be_visible(timeout=SLOW_MS)
+        if title == "Release":
+            expect(self.chart("rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
+        if title == "Network":
+            expect(self.page.locator(".dag .world")).to_be_visible(timeout=SLOW_MS)
+        self.settle()
+
+    @property
+    def main(self) -> Locator:
+        return self.page.get_by_test_id("stMain")
+
+    @property
+    def headline(self) -> Locator:
+        return self.main.get_by_role("heading", level=4).first
+
+    @property
+    def warnings(self) -> Locator:
+        return self.main.get_by_test_id("stAlert")
+
+    def chart(self, key: str) -> Locator:
+        return self.page.locator(f".st-key-{key} .js-plotly-plot")
+
+    def curves(self, key: str = "density") -> list[str]:
+        """Return the drawn paths of a chart's lines."""
+        return self.chart(key).locator(".scatterlayer path.js-line").evaluate_all("all => all.map(p => p.outerHTML)")
+
+    def until_curves_differ(self, before: list[str]) -> list[str]:
+        for _ in range(SLOW_MS // 50):
+            if (found := self.curves()) and found != before:
+                return found
+            self.page.wait_for_timeout(50)
+        raise AssertionError("the chart never changed")
+
+    def legend(self, key: str = "density") -> list[str]:
+        return self.chart(key).locator(".legendtext").all_text_contents()
+
+    def metric(self, label: str) -> Locator:
+        return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
+
+    def option(self, name: str) -> Locator:
+        """Return one of a few buttons of which one is down."""
+        return self.page.get_by_role("radio", name=name, exact=True)
+
+    @property
+    def slider(self) -> Locator:
+        return self.page.get_by_role("slider")
+
+    @property
+    def epsilon_box(self) -> Locator:
+        return self.page.get_by_role("textbox", name="epsilon as a number")
+
+    def type_epsilon(self, text: str) -> None:
+        self.epsilon_box.fill(text)
+        self.epsilon_box.press("Enter")
+
+    def shared_link(self) -> str:
+        self.button("Share this view").click()
+        code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode")
+        expect(code).to_be_visible()
+        self.settle()
+        text = code.inner_text().strip()
+        self.press("Escape")
+        return text
+
+    def table_cells(self, place: int) -> list[str]:
+        """Return the texts of one of the page's visible tables, which are painted: only the browser's tree has them."""
+        table = self.main.locator("[data-testid=stDataFrame]:visible").nth(place)
+        table.scroll_into_view_if_needed()
+        cells = table.locator("[role=gridcell]")
+        expect(cells.first).to_be_attached(timeout=SLOW_MS)
+        return cells.all_text_contents()
+
+    def upload(self, name: str, content: bytes) -> None:
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        self.page.locator(".st-key-table_file input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+
+
+Visit = Callable[..., AppScreen]
+"""Open an address of the app in a browser of its own: `visit("release?epsilon=2", color_scheme="dark")`."""
+
+
+@contextmanager
+def visits(url: str) -> Iterator[Visit]:
+    """Yield what opens the app at an address; in the end nothing has failed in the browser or left the machine."""
+    pages: list[Page] = []
+    with ExitStack() as stack:
+
+        def visit(path: str, **context: Any) -> AppScreen:
+            if pages:
+                browser = pages[0].context.browser
+                assert browser
+                page = watched_page(browser, **context)
+            else:
+                page = stack.enter_context(chromium(**context))
+            pages.append(page)
+            page.goto(path if path.startswith("http") else f"{url}/{path}")
+            screen = AppScreen(page)
+            name = page.url.removeprefix(url).strip("/").partition("?")[0]
+            screen.arrived(name.capitalize() or "Home")
+            return screen
+
+        yield visit
+        for page in pages:
+            assert page.external == []
+            assert page.errors == []

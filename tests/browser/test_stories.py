@@ -1,0 +1,163 @@
+"""What a person does in the app, from the drawing to the release, in a real browser.
+
+Every story also checks, as it ends, that no script failed and that nothing was asked of another machine.
+"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from dpbayes.counts import count
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from tests.browser.app_screen import APP, SLOW_MS, visits
+from tests.browser.serving import streamlit_server
+
+pytestmark = pytest.mark.browser
+
+
+# Network
+
+
+def test_an_arrow_drawn_by_hand_changes_the_cost_and_a_cycle_does_not(visit):
+    screen = visit("network")
+    expect(screen.metric("Cells K")).to_have_text("36")
+    before = screen.headline.inner_text()
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Rows m")).to_have_text("20")
+    expect(screen.headline).not_to_have_text(before)
+    after = screen.headline.inner_text()
+    screen.drag_arrow("xray", "asia")
+    expect(screen.status).to_have_text("xray → asia would close a cycle: asia → xray")
+    screen.settle()
+    expect(screen.metric("Cells K")).to_have_text("40")
+    assert screen.headline.inner_text() == after
+    assert screen.page.locator(".edge").count() == 9
+    assert screen.warnings.count() == 0
+
+
+def test_a_deleted_node_comes_back_and_the_drawing_survives_another_page(visit):
+    screen = visit("network")
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.node("dysp").focus()
+    screen.press("Delete")
+    expect(screen.metric("Cells K")).to_have_text("32", timeout=SLOW_MS)
+    screen.button("Undo").click()
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.settle()
+    places = {name: screen.centre(name) for name in ("asia", "dysp", "xray")}
+    screen.go("Data")
+    screen.go("Network")
+    expect(screen.arrow("asia", "xray")).to_be_visible()
+    expect(screen.metric("Cells K")).to_have_text("40")
+    assert screen.page.locator(".edge").count() == 9
+    for name, place in places.items():
+        assert screen.centre(name) == pytest.approx(place, abs=2)
+
+
+# Release
+
+
+def test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address(visit):
+    screen = visit("release")
+    curves, headline = screen.curves(), screen.headline.inner_text()
+    assert "ε = 1," in headline
+    screen.slider.focus()
+    screen.press("ArrowRight")
+    screen.until_curves_differ(curves)
+    expect(screen.headline).to_contain_text("ε = 1.3,")
+    expect(screen.epsilon_box).to_have_value("1.3")
+    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon=1\.3(&|$)"))
+    screen.press("ArrowLeft")
+    expect(screen.headline).to_have_text(headline)
+    screen.settle()
+    assert screen.curves() == curves, "the same setting draws the same noise"
+
+
+def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
+    screen = visit("release?epsilon=2")
+    curves, headline = screen.curves(), screen.headline.inner_text()
+    refusal = screen.main.get_by_text("Kept 2.")
+    for text in ("banana", "0", "-1", "inf", "nan", "1e99"):
+        screen.type_epsilon(text)
+        expect(refusal).to_be_visible(timeout=SLOW_MS)
+        expect(refusal).to_contain_text("epsilon")
+        assert refusal.count() == 1
+        screen.settle()
+        assert screen.curves() == curves
+        assert screen.headline.inner_text() == headline
+        expect(screen.epsilon_box).to_have_value("2")
+    screen.type_epsilon("3.7")
+    expect(refusal).to_have_count(0)
+    expect(screen.headline).to_contain_text("ε = 3.7,")
+
+
+def test_the_release_that_a_person_takes_away_holds_no_exact_count(visit):
+    screen = visit("release?seat=recipient")
+    with screen.page.expect_download() as waiting:
+        screen.button("Download this simulated release (JSON)").click()
+    text = waiting.value.path().read_text(encoding="utf-8")
+    content = json.loads(text)
+    assert set(content) == {"kind", "mechanism", "guarantee", "public", "network", "rows"}
+    assert all(set(row) == {"row", "prior", "posterior"} for row in content["rows"])
+    assert set(content["public"]) == {"n", "epsilon", "noise scale"}
+    network, cpts = load_named("asia")
+    exact = count(network, sample_dataset(network, cpts, 1000, stream(1, "records"))).values
+    released = np.concatenate([np.subtract(row["posterior"], row["prior"]) for row in content["rows"]])
+    assert released.shape == exact.shape
+    clipped = (released == 0) | (released == 1000)
+    assert not np.any((np.abs(released - exact) < 1e-6) & ~clipped)
+    assert np.abs(released - exact).mean() > 5  # the scale of the noise is 16
+
+
+# Links
+
+
+def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
+    screen = visit("network")
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.go("Release")
+    screen.option("Fourier").click()
+    expect(screen.headline).to_contain_text("Fourier", timeout=SLOW_MS)
+    screen.type_epsilon("3.7")
+    expect(screen.headline).to_contain_text("3.7")
+    screen.option("Recipient").click()
+    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
+    screen.settle()
+    assert screen.shared_link() == screen.page.url
+    other = visit(screen.page.url)
+    assert other.headline.inner_text() == screen.headline.inner_text()
+    expect(other.epsilon_box).to_have_value("3.7")
+    expect(other.option("Fourier")).to_be_checked()
+    expect(other.option("Recipient")).to_be_checked()
+    assert other.curves() == screen.curves()
+    other.go("Network")
+    expect(other.arrow("asia", "xray")).to_be_visible()
+    expect(other.metric("Cells K")).to_have_text("40")
+
+
+def test_the_shared_link_follows_a_slider_on_the_page(visit):
+    screen = visit("release")
+    screen.slider.focus()
+    screen.press("ArrowRight", "ArrowRight")
+    expect(screen.headline).to_contain_text("ε = 1.6,", timeout=SLOW_MS)
+    screen.settle()
+    assert screen.shared_link() == screen.page.url
+    assert "epsilon=1.6" in screen.page.url
+
+
+def test_a_link_to_a_page_as_the_first_request_of_a_new_server_shows_the_whole_app():
+    with streamlit_server(APP) as address, visits(address) as visit:
+        screen = visit("release?epsilon=2&seat=recipient")
+        links = screen.page.get_by_test_id("stSidebarNav").get_by_role("link")
+        assert [name.strip() for name in links.all_inner_texts()] == ["Home", "Data", "Network", "Release"]
+        expect(screen.option("Recipient")).to_be_checked()
+        expect(screen.epsilon_box).to_have_value("2")
+        assert screen.page.url == f"{address}/release?epsilon=2&seat=recipient"

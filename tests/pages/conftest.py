@@ -1,0 +1,119 @@
+"""Every page opened as Streamlit runs it, without a browser."""
+
+import contextlib
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.ui.settings import Settings
+
+APP = Path(__file__).parents[2] / "app.py"
+PAGES = ("pages/home.py", "pages/data.py", "pages/network.py", "pages/release.py")
+
+
+@pytest.fixture(autouse=True)
+def navigation_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder named pages/ next to the script must not make every new test session run page files alone."""
+    build = PagesManager.__init__
+
+    def built(self: PagesManager, *args: Any, **more: Any) -> None:
+        build(self, *args, **more)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", built)
+
+
+def open_page(page: str, settings: Settings | None = None, **query: str) -> AppTest:
+    """Return a page as a link with this query, or a session with these settings, opens it."""
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    for key, value in query.items():
+        at.query_params[key] = value
+    if settings is not None:
+        at.session_state["settings"] = settings
+    at.run()
+    if page != "pages/home.py":
+        at.switch_page(page).run()
+    return fine(at)
+
+
+def fine(at: AppTest) -> AppTest:
+    """Return the page, having checked that it shows no traceback."""
+    assert not at.exception, [(error.message, error.stack_trace) for error in at.exception]
+    return at
+
+
+def put(at: AppTest, key: str, text: str) -> AppTest:
+    """Type into a text box."""
+    return fine(at.text_input(key=key).set_value(text).run())
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """Press the button with this label."""
+    return fine(next(button for button in at.button if button.label == label).click().run())
+
+
+def settings_of(at: AppTest) -> Settings:
+    found = at.session_state["settings"]
+    assert isinstance(found, Settings)
+    return found
+
+
+def plain(text: str) -> str:
+    """Return escaped Markdown as the person reads it."""
+    return text.replace("\\", "")
+
+
+def headline(at: AppTest) -> str:
+    return plain(next(m.value for m in at.markdown if m.value.startswith("####"))).removeprefix("#### ")
+
+
+def sentences(at: AppTest) -> list[str]:
+    """Return every refusal on the page: warnings, and captions in red."""
+    red = [c.value for c in at.caption if c.value.startswith(":red[")]
+    return [plain(text) for text in [*(w.value for w in at.warning), *red]]
+
+
+def one_sentence(at: AppTest, part: str) -> None:
+    """Check that exactly one refusal is on the page, short, and about this."""
+    found = sentences(at)
+    assert len(found) == 1, found
+    assert part in found[0]
+    assert len(found[0]) < 400
+
+
+def figures(at: AppTest) -> dict[str, dict[str, Any]]:
+    """Return the figures on the page by key, as the browser gets them, with their arrays decoded and gaps None."""
+    found = {chart.key: _decoded(json.loads(chart.proto.spec)) for chart in at.get("plotly_chart")}
+    for figure in found.values():
+        figure["layout"].pop("template", None)  # Plotly's own colours
+    return found
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict):
+        if set(value) >= {"dtype", "bdata"}:
+            numbers = np.frombuffer(b64decode(value["bdata"]), dtype=value["dtype"]).tolist()
+            return [None if number != number else number for number in numbers]
+        return {key: _decoded(inner) for key, inner in value.items()}
+    return [_decoded(inner) for inner in value] if isinstance(value, list) else value
+
+
+def everything(at: AppTest) -> str:
+    """Return all that the page shows or tells a screen reader, as one text."""
+    shown = [repr(figures(at)), *(chart.proto.alt for chart in at.get("plotly_chart"))]
+    shown += [frame.value.to_csv() for frame in at.dataframe]
+    shown += [f"{m.label} {m.value} {m.delta}" for m in at.metric]
+    for kind in (at.markdown, at.caption, at.info, at.warning, at.code, at.subheader, at.title):
+        shown += [element.value for element in kind]
+    for widgets in (at.button, at.selectbox, at.text_input, at.multiselect, at.toggle, at.expander):
+        shown += [f"{widget.label} {getattr(widget, 'help', '')}" for widget in widgets]
+    shown += [f"{button.label} {button.proto.help}" for button in at.get("download_button")]
+    with contextlib.suppress(KeyError):
+        shown.append(at.sidebar.caption[0].value)
+    return "\n".join(shown)

@@ -1,0 +1,48 @@
+"""Controls come from the mechanisms' own parameters."""
+
+import pytest
+
+from dpbayes.mechanisms import MECHANISMS
+from dpbayes.parameters import Parameter, parameters_of
+from dpbayes.ui.settings import MECHANISM_NAMES
+from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
+
+RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
+
+
+@pytest.mark.parametrize("mechanism", RELEASING, ids=MECHANISM_NAMES)
+def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
+    at = open_page("pages/release.py", mechanism=mechanism.__name__)
+    for name, parameter in parameters_of(mechanism).items():
+        if isinstance(parameter, Parameter):
+            slider = at.select_slider(key=f"parameter.{name}")
+            assert f"${parameter.symbol}$" in slider.label
+            put(at, f"box.{name}", str(parameter.high))
+            assert settings_of(at).parameter(name) == parameter.high
+            put(at, f"box.{name}", str(parameter.low))
+            assert settings_of(at).parameter(name) == parameter.low
+            put(at, f"box.{name}", str(2 * parameter.high))
+            one_sentence(at, f"{name} must be between")
+            put(at, f"box.{name}", str(parameter.typical))
+        else:
+            for option in parameter.options:
+                fine(at.segmented_control(key=f"parameter.{name}").set_value(option).run())
+                assert settings_of(at).parameter(name) is option
+    assert not sentences(at)
+
+
+def test_all_mechanisms_but_the_exact_one_are_offered() -> None:
+    at = open_page("pages/release.py")
+    labels = [option.content for option in at.segmented_control(key="segments.mechanism").proto.options]
+    assert labels == [mechanism.label for mechanism in RELEASING]
+
+
+def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
+    at = put(open_page("pages/release.py"), "box.epsilon", "0")
+    one_sentence(at, "epsilon must be between")
+    fine(at.select_slider(key="parameter.epsilon").set_value(2.0).run())
+    assert not sentences(at)
+    put(at, "box.epsilon", "x")
+    one_sentence(at, "Kept 2.")
+    fine(at.selectbox(key="story").set_value("census").run())
+    assert not sentences(at)

@@ -1,0 +1,322 @@
+"""The Data page: every origin, every refusal, and nothing of the curator's for the recipient."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.shipped import SHIPPED
+from dpbayes.ui.settings import Cpts, Seat, Settings
+from tests.pages.conftest import (
+    PAGES,
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/data.py"
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_every_shipped_table_opens_and_is_what_the_headline_says(key: str) -> None:
+    at = open_page(PAGE)
+    fine(at.segmented_control(key="origin").set_value("table").run())
+    fine(at.selectbox(key="ready").set_value(key).run())
+    assert settings_of(at).data == key
+    domains = at.dataframe[0].value
+    assert f"records of {len(domains)} columns" in headline(at)
+    records = sum(figures(at)["column.chart"]["data"][0]["y"])
+    assert f"{int(records):,} records" in headline(at)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_any_number_of_records(n: int) -> None:
+    at = put(open_page(PAGE), "box.records", str(n))
+    assert f"{n:,} records of 8 columns" in headline(at)
+    assert sum(figures(at)["column.chart"]["data"][0]["y"]) == n
+
+
+@pytest.mark.parametrize("bad", ["abc", "-1", "1e9", "2.5", "", "nan", "inf", "\N{SNOWMAN}"])
+def test_a_bad_number_of_records_is_one_sentence(bad: str) -> None:
+    at = put(open_page(PAGE, records="77", data_seed="5"), "box.records", bad)
+    one_sentence(at, "number of records")
+    assert settings_of(at) == Settings(records=77, data_seed=5)
+    assert "77 records" in headline(at)
+
+
+def test_thousands_may_be_written_with_commas() -> None:
+    assert settings_of(put(open_page(PAGE), "box.records", "12,000")).records == 12_000
+
+
+def test_probabilities_can_be_typed_and_bad_ones_are_refused() -> None:
+    at = open_page(PAGE, source="sprinkler")
+    editor = "cpts.sprinkler.published.1"
+    type_cells(at, editor, {0: {"probability": 0.9}})
+    press(at, "Use these probabilities")
+    assert len(sentences(at)) == 1
+    assert settings_of(at).cpts is Cpts.PUBLISHED
+    type_cells(at, editor, {0: {"probability": 1.0}, 1: {"probability": 0.0}})
+    press(at, "Use these probabilities")
+    assert not sentences(at)
+    assert settings_of(at).cpts is Cpts.GIVEN
+    assert sorted(figures(at)["column.chart"]["data"][0]["y"]) == [0, 1000]
+
+
+def type_cells(at: AppTest, key: str, rows: dict[int, dict[str, Any]]) -> AppTest:
+    at.session_state[key] = {"edited_rows": rows, "added_rows": [], "deleted_rows": []}
+    return fine(at.run())
+
+
+def test_the_recipient_sees_domains_and_nothing_of_the_records() -> None:
+    for query in ({}, {"data": "adult"}, {"data": "fulton_census"} if "fulton_census" in SHIPPED else {}):
+        at = open_page(PAGE, seat="recipient", **query)
+        assert not figures(at)
+        assert len(at.dataframe) == 1
+        assert "curator only" not in everything(at).lower()
+        assert not at.get("file_uploader")
+
+
+# Uploads
+
+
+def load(at: AppTest, content: bytes | str, name: str = "mine.csv") -> AppTest:
+    data = content.encode() if isinstance(content, str) else content
+    return fine(at.file_uploader(key="table.file").set_value((name, data, "text/csv")).run())
+
+
+GOOD = "weather,wet\nsun,no\nrain,yes\nrain,yes\nsun,no\n"
+
+
+@pytest.fixture
+def at() -> AppTest:
+    """The Data page with a good table loaded."""
+    at = open_page(PAGE)
+    fine(at.segmented_control(key="origin").set_value("upload").run())
+    load(at, GOOD)
+    assert not refusals(at)
+    assert "4 records of 2 columns" in headline(at)
+    return at
+
+
+def refusals(at: AppTest) -> list[str]:
+    return [sentence for sentence in sentences(at) if "taken from the data" not in sentence]
+
+
+def edit(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
+    version = at.session_state.get("columns.version", 0)
+    return type_cells(at, f"columns.editor.{version}", rows)
+
+
+def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
+    assert "mine.csv" in headline(at)
+    for page in PAGES:
+        fine(at.switch_page(page).run())
+        assert not refusals(at)
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"", "empty"),
+        (b"   \n", "empty"),
+        (b"a,b\n", "no records"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "image"),
+        (b"PK\x03\x04" + bytes(100), "zip archive"),
+        (b"a;b\n1;2\n", "semicolon"),
+        ("Gr\xf6\xdfe,b\n1,2\n".encode("latin-1"), "encoding"),
+        (b"a,a\n1,2\n", "Two columns are named"),
+        (b"a,\n1,2\n", "has no name"),
+        (b"a,b\n1,2\n1,2,3\n", "line 3"),
+        (b'a,b\n"1,2\n', "line"),
+        (",".join(f"c{i}" for i in range(501)).encode() + b"\n" + b",".join([b"1"] * 501), "limit is 500"),
+    ],
+)
+def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest, content: bytes, part: str) -> None:
+    load(at, content, "bad.csv")
+    found = refusals(at)
+    assert len(found) == 1, found
+    assert "mine.csv" in headline(at)
+    assert "4 records of 2 columns" in headline(at)
+    assert part in found[0] or "quotation" in found[0]
+    load(at, "x,y\n1,2\n3,4\n", "next.csv")
+    assert not refusals(at)
+    assert "next.csv" in headline(at)
+
+
+def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.tables.read_csv.__kwdefaults__", {"separator": ",", "encoding": "utf-8", "limit": 10})
+    load(at, "x,y\n1,2\n3,4\n", "big.csv")
+    assert len(refusals(at)) == 1
+    assert "the limit is 10" in refusals(at)[0]
+    assert "mine.csv" in headline(at)
+
+
+def test_a_parquet_file_that_is_none_is_one_sentence(at: AppTest) -> None:
+    load(at, b"a,b\n1,2\n", "bad.parquet")
+    assert len(refusals(at)) == 1
+    assert "mine.csv" in headline(at)
+
+
+def test_odd_names_are_text_on_every_page(at: AppTest) -> None:
+    names = ["<b>x</b>", '"""q"""', "$\\frac{1}{2}$", "=1+1", "records", "private", "[l](http://x)", '"two\nlines"']
+    load(at, ",".join(names) + "\n" + ",".join("<i>" for _ in names) + "\n" + ",".join("b" for _ in names) + "\n")
+    assert not refusals(at)
+    for page in PAGES:
+        for seat in Seat:
+            fine(at.switch_page(page).run())
+            fine(at.segmented_control(key="segments.seat").set_value(seat).run())
+            assert not refusals(at)
+            for element in (*at.markdown, *at.caption, *at.warning, *at.info):
+                assert "<b>" not in element.value
+                assert "<i>" not in element.value
+            for chart in figures(at).values():
+                assert "<b>" not in repr(chart["layout"])
+                assert "<i>" not in repr(chart)
+
+
+def test_missing_values_are_a_state_or_dropped_or_counted_as_another(at: AppTest) -> None:
+    load(at, "weather,wet\nsun,no\nrain,yes\n,yes\nsun,no\n")
+    assert at.dataframe[0].value["missing values"][0] == "a state of its own"
+    assert "4 records" in headline(at)
+    edit(at, {0: {"missing values": "drop the record"}})
+    assert "3 records" in headline(at)
+    edit(at, {0: {"missing values": "count as: rain"}})
+    assert "4 records" in headline(at)
+    for wrong in ("count as: snow", "whatever", None):
+        edit(at, {0: {"missing values": wrong}})
+        assert len(refusals(at)) == 1
+        assert "4 records" in headline(at)
+
+
+def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
+    load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
+    assert "10,000 records of 1 columns" in headline(at)
+    assert "10,000 distinct" in at.dataframe[0].value["remark"][0]
+    edit(at, {0: {"use": True}})
+    assert len(refusals(at)) == 1
+
+
+def test_ten_thousand_numbers_are_cut(at: AppTest) -> None:
+    load(at, "x,b\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(10_000)))
+    assert not refusals(at)
+    assert "10,000 records of 2 columns" in headline(at)
+
+
+def test_a_constant_column_works_on_every_page(at: AppTest) -> None:
+    load(at, "same,b\n" + "x,1\nx,0\nx,1\n")
+    assert not refusals(at)
+    for page in PAGES:
+        for seat in Seat:
+            fine(at.switch_page(page).run())
+            fine(at.segmented_control(key="segments.seat").set_value(seat).run())
+            assert not refusals(at)
+
+
+def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
+    edit(at, {0: {"domain": "sun; snow"}})
+    assert len(refusals(at)) == 1
+    assert '"rain"' in refusals(at)[0]
+    assert "4 records" in headline(at)
+    edit(at, {0: {"domain": "sun; snow; rain", "public": True}})
+    assert not refusals(at)
+    assert next(f.value for f in at.dataframe if "states" in f.value)["states"][0] == 3
+
+
+@pytest.mark.parametrize("domain", ["", None, ";;", "a; a", "x" * 10_000, "; ".join(map(str, range(300)))])
+def test_an_impossible_domain_is_one_sentence(at: AppTest, domain: str | None) -> None:
+    edit(at, {0: {"domain": domain}})
+    assert len(refusals(at)) == 1, refusals(at)
+    assert len(refusals(at)[0]) < 300
+    assert "4 records" in headline(at)
+
+
+def test_cut_points_that_are_no_numbers_are_one_sentence(at: AppTest) -> None:
+    edit(at, {0: {"kind": "cut points", "domain": "low; high"}})
+    assert len(refusals(at)) == 1
+
+
+def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:
+    edit(at, {0: {"use": False}, 1: {"use": False}})
+    assert len(refusals(at)) == 1
+    assert "tick at least one" in refusals(at)[0]
+
+
+def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
+    for _ in range(2):
+        fine(at.run())
+        assert any("4 of 4 records are in use" in plain(caption.value) for caption in at.caption)
+
+
+def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
+    load(at, f"{'x' * 81},b\n1,2\n3,4\n")
+    assert "records of 1 columns" in headline(at)
+    assert "80 characters" in at.dataframe[0].value["remark"][0]
+    edit(at, {0: {"use": True, "domain": "1; 3"}})
+    assert len(refusals(at)) == 1
+    fine(at.switch_page("pages/network.py").run())
+    assert not refusals(at)
+
+
+def test_a_table_of_many_columns(at: AppTest) -> None:
+    load(
+        at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
+    )
+    assert "2 records of 150 columns" in headline(at)
+    for page in PAGES:
+        fine(at.switch_page(page).run())
+        assert not refusals(at)
+
+
+def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> None:
+    fine(at.segmented_control(key="origin").set_value("table").run())
+    press(at, "Bin its columns differently")
+    assert "mine.csv" not in headline(at)
+    load(at, GOOD)
+    assert "mine.csv" in headline(at)
+
+
+def test_the_upload_is_still_there_after_looking_elsewhere(at: AppTest) -> None:
+    fine(at.segmented_control(key="origin").set_value("synthetic").run())
+    fine(at.segmented_control(key="origin").set_value("upload").run())
+    assert "mine.csv" in headline(at)
+
+
+def test_a_column_cut_at_its_quantiles_is_marked_as_a_leak(at: AppTest) -> None:
+    load(at, "x,b\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
+    for bins, refused in (("x", 1), ("1", 1), ("5", 0)):
+        put(at, "quantile.bins", bins)
+        press(at, "Cut")
+        assert len(refusals(at)) == refused
+    assert any("taken from the data" in sentence for sentence in sentences(at))
+
+
+def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
+    assert not figures(at)
+    assert not at.get("file_uploader")
+    text = everything(at)
+    assert "curator's table" in text
+    assert "First records" not in text
+
+
+def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
+    for page in PAGES[1:]:
+        found = sentences(open_page(page, data="upload"))
+        assert len(found) == 1, (page, found)
+
+
+def test_another_table_brings_its_own_drawing(at: AppTest) -> None:
+    fine(at.switch_page("pages/network.py").run())
+    assert [node.name for node in at.session_state["drawing"].nodes] == ["weather", "wet"]
+    fine(at.switch_page(PAGE).run())
+    load(at, "x,y\n1,2\n3,4\n", "next.csv")
+    fine(at.switch_page("pages/network.py").run())
+    assert [node.name for node in at.session_state["drawing"].nodes] == ["x", "y"]

@@ -1,0 +1,96 @@
+"""What a person takes away is safe to open and holds nothing that it should not."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.counts import count
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.exports import release_json, safe_csv
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Release
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", "=cmd|' /C calc'!A0"])
+def test_a_text_cannot_run_as_a_formula(text: str) -> None:
+    written = safe_csv(pd.DataFrame({text: [text, "plain", f"a,{text}"]})).decode()
+    rows = list(csv.reader(io.StringIO(written, newline="")))
+    assert len(rows) == 4
+    assert rows[0][0].startswith("'")
+    assert rows[1][0].startswith("'")
+    assert rows[2] == ["plain"]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1))
+def test_no_cell_starts_like_a_formula_and_every_line_is_a_record(texts: list[str]) -> None:
+    written = safe_csv(pd.DataFrame({"a": texts, "b": range(len(texts))})).decode()
+    assert "\r" not in written
+    rows = list(csv.reader(io.StringIO(written, newline="")))[1:]
+    assert len(rows) == len(texts)
+    assert all(not row[0].strip().startswith(("=", "+", "-", "@")) for row in rows)
+
+
+def test_numbers_stay_numbers() -> None:
+    assert safe_csv(pd.DataFrame({"x": [-1.5, 2.0]})) == b"x\n-1.5\n2.0\n"
+
+
+def released(mechanism: type[LaplaceUpdates] | type[LaplaceFourier], n: int) -> tuple[Release, np.ndarray]:
+    network, cpts = load_named("asia")
+    data = sample_dataset(network, cpts, n, stream(1, "records"))
+    found = count(network, data)
+    prior = Dirichlets.symmetric(network, 1.0)
+    return mechanism(prior=prior, epsilon=1.0).release(found, stream(987_654_321, "x")), found.values
+
+
+def strict(text: bytes) -> Any:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text.decode(), parse_constant=refuse)
+
+
+def numbers_in(value: Any) -> list[float]:
+    if isinstance(value, dict):
+        return [number for inner in value.values() for number in numbers_in(inner)]
+    if isinstance(value, list):
+        return [number for inner in value for number in numbers_in(inner)]
+    return [value] if isinstance(value, int | float) else []
+
+
+@pytest.mark.parametrize("mechanism", [LaplaceUpdates, LaplaceFourier])
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_a_release_file_is_strict_json_and_says_what_it_is(
+    mechanism: type[LaplaceUpdates] | type[LaplaceFourier], n: int
+) -> None:
+    release, _ = released(mechanism, n)
+    content = strict(release_json(release))
+    assert "demonstration only" in content["kind"]
+    assert content["guarantee"]["epsilon"] == 1.0
+    assert len(content["rows"]) == 18
+    posterior = np.concatenate([row["posterior"] for row in content["rows"]])
+    np.testing.assert_allclose(posterior, release.outcome.posterior.alpha)
+    assert set(content) == {"kind", "mechanism", "guarantee", "public", "network", "rows"}
+
+
+@pytest.mark.parametrize("mechanism", [LaplaceUpdates, LaplaceFourier])
+def test_a_release_file_holds_no_seed_and_no_exact_count(
+    mechanism: type[LaplaceUpdates] | type[LaplaceFourier],
+) -> None:
+    release, exact = released(mechanism, 1000)
+    text = release_json(release)
+    assert b"seed" not in text.replace(b"seeded noise", b"")
+    assert b"987654321" not in text
+    posterior = np.concatenate([row["posterior"] for row in strict(text)["rows"]])
+    inside = (exact > 60) & (exact < 940)  # cells that no clipping brings to a round number
+    assert inside.any()
+    assert not set(1.0 + exact[inside]) & set(posterior)
+    assert not set(exact[inside].astype(float)) & set(numbers_in(strict(text)["public"]))

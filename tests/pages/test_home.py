@@ -1,0 +1,61 @@
+"""Home leads to every page and to every story."""
+
+import pytest
+
+from dpbayes.ui.settings import Seat
+from dpbayes.ui.stories import STORIES
+from tests.pages.conftest import PAGES, fine, headline, open_page, press, sentences, settings_of
+
+
+@pytest.mark.parametrize("seat", Seat)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_opens_in_both_seats_with_a_headline(page: str, seat: Seat) -> None:
+    at = open_page(page, seat=seat.value)
+    assert headline(at)
+    assert not sentences(at)
+    assert not at.error
+
+
+@pytest.mark.parametrize("key", STORIES)
+def test_a_story_opens_where_it_says(key: str) -> None:
+    story = STORIES[key]
+    at = fine(open_page("pages/home.py", seat="recipient").button(key=f"open.{key}").click().run())
+    assert at.title[0].value == story.page.removeprefix("pages/").removesuffix(".py").capitalize()
+    assert settings_of(at).data == story.settings.data
+    assert settings_of(at).source == story.settings.source
+    assert settings_of(at).seat is Seat.RECIPIENT
+    assert not sentences(at)
+
+
+@pytest.mark.parametrize("key", STORIES)
+def test_a_story_opens_from_the_sidebar_of_any_page(key: str) -> None:
+    at = open_page("pages/release.py")
+    fine(at.selectbox(key="story").set_value(key).run())
+    assert settings_of(at) == STORIES[key].settings
+    assert not sentences(at)
+
+
+def test_home_says_what_is_open() -> None:
+    assert any("8 nodes and 8 arrows" in info.value for info in open_page("pages/home.py").info)
+    assert any("37 nodes and 46 arrows" in info.value for info in open_page("pages/home.py", source="alarm").info)
+
+
+def test_the_seat_is_kept_from_page_to_page() -> None:
+    at = open_page("pages/data.py")
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
+    for page in PAGES:
+        fine(at.switch_page(page).run())
+        assert settings_of(at).seat is Seat.RECIPIENT
+
+
+def test_the_share_link_holds_what_was_chosen() -> None:
+    at = open_page("pages/data.py")
+    at.text_input(key="box.records").set_value("77").run()
+    assert any("records=77" in code.value for code in at.code)
+
+
+def test_a_table_can_be_drawn_from_the_drawn_network() -> None:
+    at = open_page("pages/data.py", graph="chain:3")
+    press(at, "Draw from the network on the Network page")
+    assert settings_of(at).source == "chain:3"
+    assert "1,000 records of 3 columns" in headline(at)

@@ -1,0 +1,174 @@
+"""The state is the link; a hostile link is ignored part by part."""
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.mechanisms import Calibration
+from dpbayes.shipped import SHIPPED
+from dpbayes.synthetic import MAX_RECORDS
+from dpbayes.ui.graphs import MAX_CODE, Graph, code_of
+from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Seat, Settings, query_of, settings_from
+from tests.pages.conftest import PAGES, headline, open_page, sentences, settings_of
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+graphs = st.lists(words, min_size=1, max_size=4, unique=True).map(lambda names: code_of(Graph(tuple(names), ())))
+specs = st.one_of(st.sampled_from(["asia", "alarm", "bayes:3", "chain:5"]), graphs)
+seeds = st.integers(0, 2**32 - 1)
+parameters = st.fixed_dictionaries(
+    {},
+    optional={
+        "epsilon": st.floats(1e-3, 1e3),
+        "t": st.floats(0, 50),
+        "calibration": st.sampled_from(Calibration),
+    },
+).map(lambda chosen: tuple(sorted(chosen.items())))
+
+any_settings = st.builds(
+    Settings,
+    seat=st.sampled_from(Seat),
+    data=st.sampled_from(["synthetic", "upload", *SHIPPED]),
+    source=specs,
+    cpts=st.sampled_from(Cpts),
+    records=st.integers(0, MAX_RECORDS),
+    data_seed=seeds,
+    graph=st.one_of(st.just(""), specs),
+    mechanism=st.sampled_from(MECHANISM_NAMES),
+    prior=st.floats(LEAST_PRIOR, MOST_PRIOR),
+    seed=seeds,
+    row=words,
+    target=words,
+    evidence=st.lists(st.tuples(words, words), max_size=3).map(tuple),
+    parameters=parameters,
+)
+
+
+@given(any_settings)
+def test_a_link_reopens_the_same_view(settings: Settings) -> None:
+    assert settings_from(query_of(settings)) == (settings, ())
+
+
+def test_what_is_the_default_is_not_in_the_link() -> None:
+    assert query_of(Settings()) == {}
+
+
+def test_what_does_not_fit_stays_out_of_the_link() -> None:
+    names = tuple(f"{i:03d}" + "".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, 60)) for i in range(300))
+    settings = Settings(graph=code_of(Graph(names, ())), evidence=(("a", "b" * MAX_CODE),), prior=2.0)
+    assert query_of(settings) == {"prior": "2"}
+
+
+@given(st.dictionaries(words.map("x{}".format), words))
+def test_unknown_parts_are_passed_over(query: dict[str, str]) -> None:
+    assert settings_from(query) == (Settings(), ())
+
+
+@given(st.sampled_from(["seat", "data", "source", "records", "graph", "evidence", "epsilon", "t", "prior"]), st.text())
+def test_any_text_is_read_or_refused_in_one_sentence(key: str, text: str) -> None:
+    settings, problems = settings_from({"mechanism": "LaplaceFourier", key: text})
+    assert settings.mechanism == "LaplaceFourier"
+    assert len(problems) <= 1
+    assert all(len(problem) < 400 for problem in problems)
+
+
+def packed(content: Any) -> str:
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return "g:" + base64.urlsafe_b64encode(zlib.compress(text)).decode().rstrip("=")
+
+
+def two(**other: Any) -> dict[str, Any]:
+    return {"n": ["a", "b"], "e": [[0, 1]], "p": [None, None], "s": {}, **other}
+
+
+REFUSED = {
+    "unknown network": {"graph": "atlantis"},
+    "unknown source": {"source": "<script>alert(1)</script>"},
+    "epsilon 1e99": {"epsilon": "1e99"},
+    "epsilon nan": {"epsilon": "nan"},
+    "100 kB": {"graph": "g:" + "A" * 100_000},
+    "1 MB": {"graph": "g:" + "A" * 1_000_000},
+    "1 MB of a name": {"graph": "x" * 1_000_000},
+    "zip bomb": {"graph": packed(b"[" + b" " * 30_000_000)},
+    "random bytes": {"graph": "g:" + base64.urlsafe_b64encode(bytes(range(256))).decode()},
+    "not base64": {"graph": "g:\N{SNOWMAN}%%"},
+    "not an object": {"graph": packed([1, 2])},
+    "half a character": {"graph": packed(two(n=["\ud800", "b"]))},
+    "a place beyond numbers": {"graph": packed(two(p=[[10**400, 1], None]))},
+    "a place that is text": {"graph": packed(two(p=[["x", "y"], None]))},
+    "an arrow from nowhere": {"graph": packed(two(e=[[7, 1]]))},
+    "an arrow from before": {"graph": packed(two(e=[[-1, 0]]))},
+    "too many nodes": {"graph": packed(two(n=[str(i) for i in range(301)], p=[None] * 301))},
+    "deep": {"graph": packed(b"[" * 100_000)},
+    "complete and huge": {"graph": "full:300"},
+    "size": {"graph": "bayes:1e9"},
+    "seat": {"seat": "admin"},
+    "records": {"records": "1e12"},
+    "seed": {"seed": "-1"},
+    "prior": {"prior": "0"},
+    "mechanism": {"mechanism": "Exact"},
+    "cpts": {"cpts": "mine"},
+    "long row": {"row": "x" * 10_000},
+}
+
+
+@pytest.mark.parametrize("hostile", REFUSED.values(), ids=REFUSED.keys())
+def test_a_bad_part_gives_one_sentence_and_the_rest_is_kept(hostile: dict[str, str]) -> None:
+    rest = {"data_seed": "7", "prior": "2.5"} if "prior" not in hostile else {"data_seed": "7"}
+    settings, problems = settings_from({**hostile, **rest})
+    assert len(problems) == 1
+    assert len(problems[0]) < 300
+    assert settings == settings_from(rest)[0]
+
+
+@pytest.mark.parametrize("name", ["100 kB", "epsilon 1e99", "unknown source", "seat"])
+def test_the_page_says_what_it_ignored_and_opens(name: str) -> None:
+    at = open_page("pages/home.py", data_seed="7", **REFUSED[name])
+    assert len(sentences(at)) == 1
+    assert "was ignored" in sentences(at)[0]
+    assert settings_of(at).data_seed == 7
+    at.run()
+    assert not sentences(at)
+
+
+READ_BUT_ODD = {
+    "cycle": {"graph": packed(two(e=[[0, 1], [1, 0]]))},
+    "cycle in the source": {"source": packed(two(e=[[0, 1], [1, 0]])), "cpts": "random"},
+    "arrow to itself": {"graph": packed(two(e=[[0, 0]]))},
+    "one name twice": {"graph": packed(two(n=["a", "a"]))},
+    "no nodes": {"graph": packed(two(n=[], e=[], p=[]))},
+    "no nodes in the source": {"source": packed(two(n=[], e=[], p=[])), "cpts": "random"},
+    "no states": {"source": packed(two(s={"0": []})), "cpts": "random"},
+    "far away": {"graph": packed(two(p=[[1e300, 1], None]))},
+    "a long name": {"source": packed(two(n=["x" * 200, "b"])), "cpts": "random"},
+    "strangers": {"graph": packed(two())},
+    "another's probabilities": {"cpts": "given"},
+    "another's table": {"data": "upload"},
+    "unknown keys": {"constructor": "1", "__proto__": "2", "parameters": "3"},
+    "unknown names": {"row": "nope", "target": "nobody", "evidence": "smoke~banana~~x~y~~dysp~yes~~asia"},
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("query", READ_BUT_ODD.values(), ids=READ_BUT_ODD.keys())
+def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, query: dict[str, str]) -> None:
+    for seat in Seat:
+        at = open_page(page, seat=seat.value, **query)
+        found = sentences(at)
+        assert all(found.count(sentence) == 1 for sentence in found)
+        assert all(len(sentence) < 400 for sentence in found)
+
+
+def test_the_link_follows_the_page_and_back() -> None:
+    at = open_page("pages/release.py")
+    at.select_slider(key="parameter.epsilon").set_value(2.5).run()
+    at.selectbox(key="choice.target").set_value("lung").run()
+    query = {key: value[0] if isinstance(value, list) else value for key, value in at.query_params.items()}
+    again = open_page("pages/release.py", **query)
+    assert settings_of(again) == settings_of(at)
+    assert headline(again) == headline(at)

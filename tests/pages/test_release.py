@@ -1,0 +1,308 @@
+"""The Release page: its numbers are the core's, its refusals are sentences, and the recipient sees nothing exact."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.counts import count
+from dpbayes.dirichlet import LEAST_PRIOR, Dirichlets
+from dpbayes.experiments.releases import ReleaseStudy, study_release
+from dpbayes.mechanisms import Calibration, LaplaceUpdates
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from dpbayes.ui.graphs import Graph, code_of
+from dpbayes.ui.settings import Seat, Settings
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/release.py"
+
+
+def study(settings: Settings) -> ReleaseStudy:
+    """Return what the page should show, from the core alone."""
+    network, cpts = load_named(settings.source)
+    data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
+    mechanism = LaplaceUpdates(
+        prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon")
+    )
+    return study_release(mechanism, count(network, data), stream(settings.seed, "release", "LaplaceUpdates"), 200)
+
+
+def test_the_headline_is_the_cores_number() -> None:
+    at = open_page(PAGE)
+    found = study(Settings())
+    net = found.exact.network
+    row = net.row_labels().index("dysp | bronc=yes, either=no")
+    shift = found.shifts[:, int(net.row_starts[row])]
+    assert f"by {shift.mean():.2g} on average" in headline(at)
+    assert f"less than {np.quantile(shift, 0.9):.2g} in nine of ten" in headline(at)
+    kl = next(metric for metric in at.metric if metric.label.startswith("KL of all rows"))
+    assert math.isclose(float(kl.value), found.kl.mean(), rel_tol=0.01)
+
+
+def test_slider_and_box_stay_in_step() -> None:
+    at = open_page(PAGE)
+    fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
+    assert at.text_input(key="box.epsilon").value == "10"
+    put(at, "box.epsilon", "0.1")
+    assert at.select_slider(key="parameter.epsilon").value == 0.1
+    put(at, "box.epsilon", "1000")
+    assert at.select_slider(key="parameter.epsilon").value == 100.0
+    assert "ε = 1000" in headline(at)
+
+
+@pytest.mark.parametrize(
+    "bad", ["0", "-1", "inf", "-inf", "nan", "text", "1e99", "", "1,5", "\N{SNOWMAN}", "<b>", "$x$"]
+)
+def test_a_bad_epsilon_gives_one_sentence_and_keeps_the_last(bad: str) -> None:
+    at = put(open_page(PAGE, epsilon="2"), "box.epsilon", bad)
+    one_sentence(at, "Kept 2.")
+    assert settings_of(at).parameter("epsilon") == 2.0
+    assert "ε = 2" in headline(at)
+    put(at, "box.epsilon", "3")
+    assert not sentences(at)
+
+
+@pytest.mark.parametrize("field", ["prior", "seed"])
+@pytest.mark.parametrize("bad", ["0.5.5", "-1", "nan", "1e99", ""])
+def test_a_bad_prior_or_seed_gives_one_sentence(field: str, bad: str) -> None:
+    at = put(open_page(PAGE), f"box.{field}", bad)
+    one_sentence(at, "Kept 1.")
+    assert settings_of(at) == Settings()
+
+
+def test_prior_and_seed_change_the_picture() -> None:
+    at = open_page(PAGE)
+    shown = [figures(at)]
+    for field, text in (("prior", "50"), ("seed", "2")):
+        put(at, f"box.{field}", text)
+        shown.append(figures(at))
+    assert shown[0] != shown[1] != shown[2]
+
+
+def test_the_figures_move_with_epsilon_and_their_axes_do_not_lie() -> None:
+    at = open_page(PAGE)
+    before = figures(at)
+    fine(at.select_slider(key="parameter.epsilon").set_value(4.0).run())
+    after = figures(at)
+    assert set(before) == set(after) >= {"density", "dots", "rows", "kl"}
+    for key in before:
+        assert before[key]["data"] != after[key]["data"], key
+    private = [trace for trace in after["density"]["data"] if trace["name"].startswith("private")]
+    assert len(private) == 1
+    assert np.isfinite(private[0]["y"]).all()
+
+
+def test_the_mechanism_changes_with_its_controls() -> None:
+    at = open_page(PAGE)
+    fine(at.segmented_control(key="segments.mechanism").set_value("LaplaceFourier").run())
+    assert "Fourier release" in headline(at)
+    printed = at.segmented_control(key="parameter.calibration").set_value(Calibration.AS_PRINTED)
+    fine(printed.run())
+    assert settings_of(at).parameter("calibration") is Calibration.AS_PRINTED
+    before = settings_of(at)
+    press(at, "Find t")
+    assert settings_of(at) != before
+    assert not sentences(at)
+
+
+def test_fourier_on_a_network_that_is_not_binary_is_a_sentence_and_laplace_goes_on() -> None:
+    at = open_page(PAGE, source="survey", mechanism="LaplaceFourier")
+    one_sentence(at, "binary nodes")
+    fine(at.segmented_control(key="segments.mechanism").set_value("LaplaceUpdates").run())
+    assert not sentences(at)
+    assert "Laplace release" in headline(at)
+
+
+def test_every_row_and_state_can_be_picked() -> None:
+    at = open_page(PAGE, source="sprinkler")
+    for row in at.selectbox(key="choice.row").options:
+        fine(at.selectbox(key="choice.row").set_value(row).run())
+        assert row.split(" | ")[0] in headline(at)
+    state = next(box for box in at.selectbox if box.label == "State")
+    before = headline(at)
+    fine(state.select_index(1 - state.index).run())
+    assert headline(at) != before
+
+
+def test_a_query_takes_one_state_of_each_node() -> None:
+    at = open_page(PAGE, source="sprinkler")
+    fine(at.selectbox(key="choice.target").set_value(at.selectbox(key="choice.target").options[-1]).run())
+    options = at.multiselect(key="evidence").options
+    fine(at.multiselect(key="evidence").set_value(options[:2]).run())
+    assert len(settings_of(at).evidence) == 1
+    assert at.multiselect(key="evidence").value == [options[1]]
+    assert settings_of(at).target == at.selectbox(key="choice.target").value
+
+
+def test_a_query_about_a_column_with_a_name_of_ours_is_whole() -> None:
+    names = ("private", "exact", "state")
+    graph = code_of(Graph(names, (), {}, dict.fromkeys(names, ("low", "high"))))
+    for target in names:
+        at = open_page(PAGE, source=graph, cpts="random", target=target)
+        frame = next(f.value for f in at.dataframe if "private" in f.value.columns)
+        assert list(frame["state"]) == ["low", "high"]
+        assert frame["private"].sum() == pytest.approx(1, abs=1e-3)
+        assert frame["exact"].sum() == pytest.approx(1, abs=1e-3)
+
+
+def test_evidence_that_cannot_happen_is_answered() -> None:
+    query = {"target": "tub", "evidence": "either~no~~lung~yes", "prior": str(LEAST_PRIOR), "records": "10000"}
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value, **query)
+        assert len(sentences(at)) <= 1
+        assert "nan" not in everything(at)
+
+
+@pytest.mark.parametrize("seat", Seat)
+@pytest.mark.parametrize("mechanism", ["LaplaceUpdates", "LaplaceFourier"])
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_hardly_any_records(n: int, mechanism: str, seat: Seat) -> None:
+    at = open_page(PAGE, records=str(n), mechanism=mechanism, seat=seat.value, target="dysp", evidence="smoke~yes")
+    assert not sentences(at)
+    assert "nan" not in everything(at)
+
+
+@pytest.mark.parametrize("seat", Seat)
+def test_a_column_of_one_state(seat: Seat) -> None:
+    graph = code_of(Graph(("a", "b"), (("a", "b"),), {}, {"a": ("x",), "b": ("y", "z")}))
+    for row in ("a", "b | a=x"):
+        at = open_page(PAGE, source=graph, cpts="random", seat=seat.value, row=row, target="a", evidence="b~y")
+        assert not sentences(at)
+        assert row.split(" | ")[0] in headline(at)
+
+
+def test_a_row_and_a_question_of_the_old_table_do_not_break_the_new_one() -> None:
+    at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="dysp | bronc=no, either=no")
+    at.switch_page("pages/data.py").run()
+    fine(at.selectbox(key="choice.source").set_value("survey").run())
+    fine(at.switch_page(PAGE).run())
+    assert not sentences(at)
+    assert "A=" in headline(at)
+
+
+def test_claimed_and_certified_are_shown_side_by_side() -> None:
+    for query in ({}, {"seat": "recipient"}, {"mechanism": "LaplaceFourier", "calibration": "as printed"}):
+        labels = [metric.label for metric in open_page(PAGE, **query).metric]
+        assert {"Claimed", "Certified"} <= set(labels)
+
+
+def test_the_comparison_holds_both_mechanisms() -> None:
+    at = open_page(PAGE)
+    at.session_state["comparison"] = True
+    fine(at.run())
+    frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
+    assert list(frame["mechanism"]) == ["Laplace", "Fourier"]
+
+
+# The recipient's seat
+
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+@pytest.fixture
+def downloads(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Everything that the page offers as a file."""
+    taken: list[bytes] = []
+
+    def record(_label: str, data: bytes | str | Callable[[], bytes], *_: Any, **__: Any) -> bool:
+        content = data() if callable(data) else data
+        taken.append(content.encode() if isinstance(content, str) else content)
+        return False
+
+    monkeypatch.setattr(streamlit, "download_button", record)
+    return taken
+
+
+def opened(seat: Seat) -> AppTest:
+    at = open_page(PAGE, seat=seat.value, target="dysp", evidence="bronc~yes", row="dysp | bronc=yes, either=no")
+    for key in ("numbers.density", "numbers.kl-by-row", "comparison"):
+        at.session_state[key] = True
+    return fine(at.run())
+
+
+def exact_numbers() -> set[float]:
+    """Return what a recipient must not see, to eight digits: counts, means, intervals, divergences, answers."""
+    found = study(Settings())
+    exact = found.exact
+    busy = exact.alpha > 60  # a cell that noise moves off its exact value, whatever is clipped
+    low, high = exact.interval(0.95, cells=np.flatnonzero(busy))
+    answer = found.query("dysp", {"bronc": "yes"})[0]
+    values = [
+        exact.mean[busy],
+        low,
+        high - exact.mean[busy],
+        answer,
+        found.kl_rows.mean(axis=0),
+        found.shifts.mean(axis=0),
+    ]
+    return {float(f"{value:.8g}") for value in np.concatenate(values) if value not in (0, 1)}
+
+
+def shown_numbers(text: str) -> set[float]:
+    return {float(f"{float(number):.8g}") for number in NUMBER.findall(text)}
+
+
+def test_the_recipient_sees_and_takes_away_nothing_exact(downloads: list[bytes]) -> None:
+    text = everything(opened(Seat.RECIPIENT)) + "\n".join(content.decode() for content in downloads)
+    assert "exact" not in text.lower().replace("exactly", "")
+    assert "KL" not in text
+    assert "overage" not in text
+    assert not exact_numbers() & shown_numbers(text)
+    assert len(downloads) >= 2
+    kept = study(Settings()).release.outcome.posterior.alpha[0]
+    assert set(np.round(kept, 6)) & {round(number, 6) for number in shown_numbers(text)}
+
+
+def test_the_same_search_finds_what_the_curator_sees(downloads: list[bytes]) -> None:
+    text = everything(opened(Seat.CURATOR)) + "\n".join(content.decode() for content in downloads)
+    assert "exact (curator only: not private)" in text
+    assert len(exact_numbers() & shown_numbers(text)) > 20
+
+
+def test_the_recipient_has_one_private_curve() -> None:
+    density = figures(open_page(PAGE, seat="recipient"))["density"]["data"]
+    assert [trace["name"] for trace in density] == ["private (this release)"]
+
+
+def test_changing_seats_takes_the_exact_curve_away_and_brings_it_back() -> None:
+    at = open_page(PAGE)
+    before = figures(at)
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
+    assert set(figures(at)) == {"density", "rows"}
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.CURATOR).run())
+    assert figures(at) == before
+
+
+ODD = ("<b>x</b>", "$\\frac{1}{2}$", "a|b, c=d", "=1+1", "[l](http://x)", "a\nb\n\n    c", "&amp;", "'\"`", ":red[x]")
+
+
+@pytest.mark.parametrize("mechanism", ["LaplaceUpdates", "LaplaceFourier"])
+def test_odd_names_are_text_everywhere(mechanism: str, downloads: list[bytes]) -> None:
+    graph = code_of(Graph(ODD, ((ODD[0], ODD[5]),), {}, {ODD[5]: ("<i>", "$y$")}))
+    at = open_page(PAGE, source=graph, cpts="random", mechanism=mechanism, target=ODD[5], evidence="<b>x</b>~yes")
+    at.session_state["numbers.kl-by-row"] = True
+    for row in at.selectbox(key="choice.row").options:
+        fine(at.selectbox(key="choice.row").set_value(row).run())
+        shown = next(m.value for m in at.markdown if m.value.startswith("####"))
+        assert "\n" not in shown
+        assert "\\<" in shown or "<" not in shown
+    assert "<b>" not in repr([figure["layout"] for figure in figures(at).values()])
+    assert downloads
