@@ -14,8 +14,12 @@ from dpbayes.validation import InputError
 
 
 def _mirror(key: str, value: object) -> None:
-    """Let the widget of this key show `value`; what was typed and refused does not linger."""
-    st.session_state[key] = value
+    """Let the widget of this key show `value`; what was typed and refused does not linger.
+
+    What it shows already is not written again: that would go to the browser, and pull back a slider still on the move.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
 
 
 def _attempt(key: str, kept: str, do: Callable[[str], object]) -> None:
@@ -123,7 +127,9 @@ def number_parameter(name: str, *, default: object = None) -> None:
     slider, box = f"parameter.{name}", f"box.{name}"
     value = current().parameter(name, default)
     grid = _grid(parameter)
-    _mirror(slider, min(grid, key=lambda g: abs(_place(g, parameter) - _place(value, parameter))))
+    stop = min(grid, key=lambda g: abs(_place(g, parameter) - _place(value, parameter)))
+    st.session_state[f"{slider}.shown"] = stop
+    _mirror(slider, stop)
     _mirror(box, _number_text(value))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
@@ -138,10 +144,16 @@ def number_parameter(name: str, *, default: object = None) -> None:
         f"{name} as a number",
         label_visibility="collapsed",
         key=box,
-        on_change=_attempt,
-        args=(box, _number_text(value), lambda text: set_parameter(name, read_parameter(name, text.strip()))),
+        on_change=_typed,
+        args=(name, slider, box, _number_text(value)),
     )
     _refusal(box, _number_text(value))
+
+
+def _typed(name: str, slider: str, box: str, kept: str) -> None:
+    """Take the number in the box, unless the slider moved: then the browser sent what the box showed a moment ago."""
+    if st.session_state[slider] == st.session_state[f"{slider}.shown"]:
+        _attempt(box, kept, lambda text: set_parameter(name, read_parameter(name, text.strip())))
 
 
 def _grid(parameter: Parameter) -> list[float]:

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.dag_editor_screen import Screen
-from tests.browser.serving import ROOT, chromium, watched_page
+from tests.browser.serving import ROOT, chromium
 
 APP = ROOT / "app.py"
 SLOW_MS = 20_000
@@ -17,15 +17,15 @@ SLOW_MS = 20_000
 class AppScreen(Screen):
     """What a person sees and does in the app; the editor's gestures come from `Screen`."""
 
-    def settle(self, quiet_ms: int = 400) -> None:
+    def settle(self, quiet_ms: int = 250) -> None:
         """Wait until the server has had nothing to say for a while."""
         calm = 0
-        for _ in range(SLOW_MS // 100):
+        for _ in range(SLOW_MS // 50):
             running = self.page.locator("[data-test-script-state=running]").count()
-            calm = 0 if running else calm + 100
+            calm = 0 if running else calm + 50
             if calm >= quiet_ms:
                 return
-            self.page.wait_for_timeout(100)
+            self.page.wait_for_timeout(50)
         raise AssertionError("the page never came to rest")
 
     def go(self, title: str) -> None:
@@ -109,9 +109,18 @@ class AppScreen(Screen):
         expect(cells.first).to_be_attached(timeout=SLOW_MS)
         return cells.all_text_contents()
 
+    def load_own(self, name: str, content: str) -> None:
+        """From the Data page, load a table of one's own; wait for it to be there."""
+        self.option("Load your own").click()
+        expect(self.main.get_by_text("No file yet.")).to_be_visible(timeout=SLOW_MS)
+        self.upload(name, content.encode())
+        expect(self.headline).to_contain_text(name, timeout=SLOW_MS)
+        self.settle()
+
     def upload(self, name: str, content: bytes) -> None:
-        file = {"name": name, "mimeType": "text/csv", "buffer": content}
-        self.page.locator(".st-key-table_file input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+        self.main.locator("input[type=file]").first.set_input_files(
+            [{"name": name, "mimeType": "text/csv", "buffer": content}]
+        )
 
 
 Visit = Callable[..., AppScreen]
@@ -125,12 +134,7 @@ def visits(url: str) -> Iterator[Visit]:
     with ExitStack() as stack:
 
         def visit(path: str, **context: Any) -> AppScreen:
-            if pages:
-                browser = pages[0].context.browser
-                assert browser
-                page = watched_page(browser, **context)
-            else:
-                page = stack.enter_context(chromium(**context))
+            page = stack.enter_context(chromium(**context))
             pages.append(page)
             page.goto(path if path.startswith("http") else f"{url}/{path}")
             screen = AppScreen(page)

@@ -78,15 +78,34 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
+_running: list[Browser] = []
+
+
+@contextmanager
+def one_browser() -> Iterator[Browser]:
+    """Start Chromium, or take the one that an outer block has started: a start takes longer than a page."""
+    if _running:
+        yield _running[0]
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        _running.append(browser)
+        try:
+            yield browser
+        finally:
+            _running.clear()
+            browser.close()
+
+
 @contextmanager
 def chromium(**context: Any) -> Iterator[Page]:
     """Yield a page; `page.external` lists requests that left this machine, `page.errors` script errors."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+    with one_browser() as browser:
+        page = watched_page(browser, **context)
         try:
-            yield watched_page(browser, **context)
+            yield page
         finally:
-            browser.close()
+            page.context.close()
 
 
 def watched_page(browser: Browser, **context: Any) -> Page:

@@ -1,0 +1,1 @@
+"""How fast the promises are kept: `python -m benchmarks` from the project's folder, or `make bench`."""

@@ -1,0 +1,99 @@
+"""The app in a real browser: from a key on a slider to the repainted chart, and from nothing to the first chart."""
+
+import statistics
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from benchmarks.record import Record
+from tests.browser.serving import ROOT, chromium, one_browser, streamlit_process
+
+APP = ROOT / "app.py"
+TRIVIAL = Path(__file__).with_name("trivial_page.py")
+LINE = ".js-plotly-plot .scatterlayer path.js-line"
+TURN = 10
+"""Key presses in one direction before turning back: a slider must not reach its end."""
+
+STOPWATCH = """() => {
+  const ink = () => {
+    const chart = document.querySelector('.js-plotly-plot');
+    return chart ? [...chart.querySelectorAll('.scatterlayer path.js-line')].map(p => p.getAttribute('d')).join() : '';
+  };
+  window.watch = {};
+  document.addEventListener('keydown', () => { window.watch = {start: performance.now(), ink: ink()}; }, true);
+  new MutationObserver(() => {
+    const watch = window.watch;
+    if (watch.start && !watch.took && ink() && ink() !== watch.ink) watch.took = performance.now() - watch.start;
+  }).observe(document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['d']});
+}"""
+
+
+def prepare(page: Page, url: str) -> None:
+    """Open a page, wait for it to be at rest, and put a stopwatch into it and the focus on its slider."""
+    page.goto(url)
+    page.locator(LINE).first.wait_for(timeout=90_000, state="attached")
+    rest(page, 2000)
+    page.evaluate(STOPWATCH)
+    page.get_by_role("slider").first.focus()
+
+
+def rest(page: Page, quiet_ms: int = 350) -> None:
+    """Wait until the server has been quiet for so long."""
+    page.wait_for_timeout(quiet_ms)
+    page.locator("[data-test-script-state=notRunning]").wait_for(state="attached")
+    page.wait_for_timeout(quiet_ms // 2)
+
+
+def move(page: Page, turn: int) -> float:
+    """Press one key on the slider; return the milliseconds until the first chart's lines differ."""
+    page.keyboard.press("ArrowRight" if (turn // TURN) % 2 == 0 else "ArrowLeft")
+    page.wait_for_function("() => window.watch.took", timeout=30_000)
+    return float(page.evaluate("() => window.watch.took"))
+
+
+def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
+    """Time the Release page and the trivial page in turns, in the same minutes, in the same browser."""
+    with ExitStack() as stack:
+        stack.enter_context(one_browser())
+        plain = Path(stack.enter_context(tempfile.TemporaryDirectory()))  # a folder without any configuration
+        app, _ = stack.enter_context(streamlit_process(APP))
+        same, _ = stack.enter_context(streamlit_process(TRIVIAL))
+        defaults, _ = stack.enter_context(streamlit_process(TRIVIAL, cwd=plain))
+        pages = {}
+        for key, url in {"app": f"{app}/release", "same": same, "defaults": defaults}.items():
+            pages[key] = stack.enter_context(chromium())
+            prepare(pages[key], url)
+        took: dict[str, list[float]] = {key: [] for key in pages}
+        for turn in range(warm_up + rounds):
+            for key, page in pages.items():
+                page.bring_to_front()
+                took[key].append(move(page, turn))
+                rest(page)
+    median = {key: statistics.median(times[warm_up:]) for key, times in took.items()}
+    return [
+        Record(
+            name="Slider to repainted chart, Release",
+            value=median["app"],
+            unit="ms",
+            baseline=f"trivial page, {configuration}",
+            baseline_value=median[key],
+            bound=1.5,
+        )
+        for key, configuration in (("same", "the project's configuration"), ("defaults", "Streamlit's defaults"))
+    ]
+
+
+def cold_start(*, repeats: int = 3) -> list[Record]:
+    """Time from starting the server to the first chart on Release; the browser is running already."""
+    took = []
+    with one_browser():
+        for _ in range(repeats):
+            start = time.perf_counter()
+            with streamlit_process(APP) as (url, _), chromium() as page:
+                page.goto(f"{url}/release")
+                page.locator(LINE).first.wait_for(timeout=90_000, state="attached")
+                took.append(time.perf_counter() - start)
+    return [Record(name="Cold start of the server to the first chart", value=statistics.median(took), unit="s")]

@@ -1,0 +1,125 @@
+"""Stories of who looks, on what background, and at whose table."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.app_screen import SLOW_MS
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("Home", "Data", "Network", "Release")
+CSV = '<b>rain</b>,"say ""wet""",sprinkler\n' + "".join(
+    f"{'yes' if i % 3 else 'no'},{'a' if i % 2 else 'b'},{'on' if i % 5 else 'off'}\n" for i in range(200)
+)
+
+
+EXACT = "rgb(46, 134, 193)"
+"""The colour of everything exact."""
+
+
+# Seats
+
+
+def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
+    screen = visit("release")
+    curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
+    assert "exact (curator only: not private)" in screen.legend()
+    assert EXACT in _strokes(screen.main)
+    assert screen.metric("KL of this row").count() == 1
+    screen.option("Recipient").click()
+    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
+    screen.settle()
+    assert screen.page.locator(".js-plotly-plot").count() < chart_count
+    assert len(screen.curves()) == 1 < len(curator_curves)
+    assert EXACT not in _strokes(screen.main)
+    assert screen.page.get_by_test_id("stMetric").filter(has_text="KL").count() == 0
+    _shows_nothing_exact(screen.main)
+    for title in PAGES:
+        screen.go(title)
+        expect(screen.option("Recipient")).to_be_checked()
+        if title != "Home":  # its steps tell what a curator will see
+            _shows_nothing_exact(screen.main)
+    screen.option("Curator").click()
+    expect(screen.metric("KL of this row")).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+    assert screen.curves() == curator_curves
+
+
+def _strokes(main: Locator) -> set[str]:
+    """Return the colours of all lines and bars in the page's charts."""
+    parts = main.locator(".js-plotly-plot .cartesianlayer path, .js-plotly-plot .legend path")
+    return set(parts.evaluate_all("all => all.flatMap(p => [getComputedStyle(p).stroke, getComputedStyle(p).fill])"))
+
+
+def _shows_nothing_exact(main: Locator) -> None:
+    text = main.inner_text()
+    for word in (r"\bexact\b", r"\bKL\b", "curator only", "not private", "First records"):
+        assert not re.search(word, text, re.IGNORECASE), f"{word} in {text}"
+    alts = " ".join(main.locator("[aria-label]").evaluate_all("all => all.map(e => e.ariaLabel)"))
+    assert "exact" not in alts
+
+
+# Dark
+
+
+def test_a_dark_system_gets_a_dark_page_with_readable_text_and_charts(visit):
+    screen = visit("release", color_scheme="dark")
+    assert _light(screen.page.locator(".stApp"), "background-color") < 60
+    for part in (screen.headline, screen.page.get_by_test_id("stSidebarNav").get_by_role("link").first):
+        assert _light(part, "color") > 180
+    for text in (".legendtext", ".xtick text", ".xtitle"):
+        assert _light(screen.chart("density").locator(text).first, "fill") > 120
+    screen.go("Network")
+    assert _light(screen.page.locator(".node text").first, "fill") > 180
+    assert _light(screen.chart("noise").locator(".xtick text").first, "fill") > 120
+
+
+def _light(part: Locator, style: str) -> float:
+    """Return how light the colour of a part is, 0 to 255."""
+    colour = part.evaluate("(element, style) => getComputedStyle(element).getPropertyValue(style)", style)
+    red, green, blue = (float(number) for number in re.findall(r"[\d.]+", colour)[:3])
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+# A person's own table
+
+
+def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
+    screen = visit("data")
+    screen.load_own("my <b>table</b>.csv", CSV)
+    expect(screen.headline).to_contain_text("my <b>table</b>.csv: 200 records of 3 columns")
+    domains = screen.table_cells(1)
+    assert domains[:3] == ["<b>rain</b>", "2", "no, yes"]
+    assert 'say "wet"' in domains
+    assert "taken from the data: a leak" in domains
+    screen.go("Network")
+    assert sorted(screen.page.locator(".node text").all_text_contents()) == ["<b>rain</b>", 'say "wet"', "sprinkler"]
+    expect(screen.metric("Cells K")).to_have_text("6")
+    screen.drag_arrow("sprinkler", "<b>rain</b>")
+    expect(screen.metric("Cells K")).to_have_text("8", timeout=SLOW_MS)
+    screen.settle()
+    screen.go("Release")
+    expect(screen.headline).to_contain_text("P(<b>rain</b>=yes | sprinkler=")
+    expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(<b>rain</b>=yes | sprinkler=")
+    assert screen.page.locator("b").count() == 0
+    assert screen.warnings.count() == 0
+
+
+def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
+    screen = visit("data")
+    screen.load_own("mine.csv", CSV)
+    before = screen.warnings.count()
+    for name, content in (("picture.csv", bytes(range(256)) * 8), ("empty.csv", b""), ("header.csv", b"a,b\n")):
+        screen.upload(name, content)
+        expect(screen.main.get_by_text(name, exact=True)).to_be_visible(timeout=SLOW_MS)
+        expect(screen.warnings).to_have_count(before + 1, timeout=SLOW_MS)
+        screen.settle()
+        sentence = screen.warnings.first.inner_text().strip()
+        assert sentence.endswith(".")
+        assert "Traceback" not in sentence
+        assert len(sentence) < 200
+        expect(screen.headline).to_contain_text("mine.csv: 200 records")
+    screen.go("Release")
+    expect(screen.headline).to_contain_text("<b>rain</b>")

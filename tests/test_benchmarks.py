@@ -1,0 +1,54 @@
+"""The benchmarks run, at sizes too small to say anything of speed."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks import record
+from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
+from benchmarks.memory import per_thousand
+from benchmarks.record import Record, as_table, save
+
+
+def test_every_benchmark_of_the_core_gives_sane_records():
+    records = [
+        *asia_releases(draws=3, repeats=1),
+        *andes_releases(name="asia", draws=3, repeats=1),
+        *counting(n=500, nodes=4, repeats=1),
+        *growth(features=(2, 4), sizes=(100, 200), repeats=1),
+    ]
+    assert [r.name for r in records if r.bound == 20] == [
+        f"Asia, 3 releases, {label}" for label in ("Exact (not private)", "Laplace", "Fourier")
+    ]
+    assert sum(r.baseline_value is not None for r in records) == 3
+    for r in records:
+        assert math.isfinite(r.value)
+        if r.unit == "ms":
+            assert r.value > 0
+    assert len(as_table(records).splitlines()) == 1 + len(records)
+
+
+def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():
+    slow = Record(name="page", value=150, unit="ms", baseline="trivial", baseline_value=100, bound=1.4)
+    fast = Record(name="count", value=2, unit="ms", baseline="pandas", baseline_value=120, bound=50, least=True)
+    alone = Record(name="release", value=3, unit="ms", bound=20)
+    assert (slow.ratio, slow.met) == (1.5, False)
+    assert (fast.ratio, fast.met) == (60, True)
+    assert (alone.ratio, alone.met) == (None, True)
+    assert Record(name="cold start", value=3, unit="s").met is None
+    assert "NO" in as_table([slow])
+
+
+def test_records_are_kept_as_json(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "RESULTS", tmp_path / "results")
+    path = save([Record(name="one", value=1, unit="ms", bound=2)], looks=[(0, 1.0)])
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["records"][0]["met"] is True
+    assert content["looks"] == [[0, 1.0]]
+
+
+def test_slopes_are_exponents_and_memory_is_per_thousand_moves():
+    assert slope([10, 100, 1000], [1, 10, 100]) == pytest.approx(1)
+    assert per_thousand(np.array([0.0, 500.0, 1000.0]), np.array([80.0, 81.0, 82.0])) == pytest.approx(2)
