@@ -5,14 +5,14 @@ import enum
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
-from dpbayes.validation import InputError, finite_number
+from dpbayes.validation import InputError, finite_number, whole_number
 
 
 @dataclass(frozen=True)
 class Parameter:
     """What a number means: symbol (LaTeX), closed range, typical value, whether its scale is logarithmic.
 
-    `title` names it on a page where its own name is only a letter.
+    `title` names it on a page where its own name is only a letter; `whole` numbers are integers.
     """
 
     symbol: str
@@ -20,11 +20,14 @@ class Parameter:
     high: float
     typical: float
     log: bool = False
+    whole: bool = False
     title: str = ""
     description: str = ""
 
     def checked(self, name: str, value: object) -> float:
-        """Return `value` as a float within the range. Errors: InputError with a sentence."""
+        """Return `value` as a float, or an int where it is `whole`, within the range. Errors: InputError."""
+        if self.whole:
+            return whole_number(name, value, low=int(self.low), high=int(self.high))
         return finite_number(name, value, low=self.low, high=self.high)
 
 
@@ -33,6 +36,7 @@ class Choice:
     """What a choice among the members of an enum means."""
 
     options: type[enum.Enum]
+    title: str = ""
     description: str = ""
 
     def checked(self, name: str, value: object) -> enum.Enum:

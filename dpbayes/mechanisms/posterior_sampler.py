@@ -16,7 +16,7 @@ from dpbayes.mechanisms.base import EPSILON, Calibration, FloatArray, Release, r
 from dpbayes.parameters import Choice, Parameter, check_parameters
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
-from dpbayes.validation import InputError, whole_number
+from dpbayes.validation import InputError
 
 MOST_DRAWS = 10_000
 
@@ -26,6 +26,7 @@ DRAWS = Parameter(
     high=MOST_DRAWS,
     typical=1,
     log=True,
+    whole=True,
     title="Posterior draws",
     description="How many CPTs are drawn and handed over; every one of them costs privacy.",
 )
@@ -64,9 +65,7 @@ class PosteriorSampler:
     calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
 
     def __post_init__(self) -> None:
-        draws = self.draws
         check_parameters(self)
-        object.__setattr__(self, "draws", whole_number("draws", draws, low=1, high=MOST_DRAWS))
         least = 2 * self._depth * math.log(2)
         if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
             raise InputError(

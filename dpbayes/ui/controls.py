@@ -8,9 +8,12 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.parameters import Choice, Parameter, parameters_of
-from dpbayes.ui.settings import PARAMETERS, READERS, change, current, read_parameter, set_parameter
+from dpbayes.ui.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
 from dpbayes.ui.show import escaped
 from dpbayes.validation import InputError
+
+FEW = 4
+"""More options than this are a list, not a row of buttons."""
 
 
 def _mirror(key: str, value: object) -> None:
@@ -99,31 +102,41 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
 
 def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> None:
     """Build every control of a mechanism from its annotated parameters; `defaults` stand where nothing was chosen."""
-    for name, parameter in parameters_of(mechanism).items():
-        if isinstance(parameter, Choice):
-            _choice_parameter(name, parameter)
-        else:
-            number_parameter(name, default=defaults.get(name))
+    for name in parameters_of(mechanism):
+        parameter_control(name, default=defaults.get(name))
 
 
-def _choice_parameter(name: str, parameter: Choice) -> None:
-    key = f"parameter.{name}"
-    _mirror(key, current().parameter(name))
-    st.segmented_control(
-        name.capitalize(),
-        list(parameter.options),
-        key=key,
-        format_func=lambda option: str(option.value),
-        required=True,
-        help=parameter.description or None,
-        on_change=lambda: set_parameter(name, st.session_state[key]),
-    )
-
-
-def number_parameter(name: str, *, default: object = None) -> None:
-    """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
+def parameter_control(name: str, *, default: object = None) -> None:
+    """Build the control of one parameter, or of a page's option `page.name`, from its annotation."""
     parameter = PARAMETERS[name]
-    assert isinstance(parameter, Parameter)
+    if isinstance(parameter, Choice):
+        _choice_parameter(name, parameter, default)
+    else:
+        _number_parameter(name, parameter, default)
+
+
+def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
+    key, options = f"parameter.{name}", list(parameter.options)
+    _mirror(key, current().parameter(name, default))
+    shared: dict[str, Any] = {
+        "key": key,
+        "format_func": lambda option: str(option.value),
+        "help": parameter.description or None,
+        "on_change": lambda: set_parameter(name, st.session_state[key]),
+    }
+    if len(options) <= FEW:
+        st.segmented_control(_title(name), options, required=True, **shared)
+    else:
+        st.selectbox(_title(name), options, **shared)
+
+
+def _title(name: str) -> str:
+    title = called(name)
+    return title[0].upper() + title[1:]
+
+
+def _number_parameter(name: str, parameter: Parameter, default: object) -> None:
+    """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
     slider, box = f"parameter.{name}", f"box.{name}"
     value = current().parameter(name, default)
     grid = _grid(parameter)
@@ -133,7 +146,7 @@ def number_parameter(name: str, *, default: object = None) -> None:
     _mirror(box, _number_text(value))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
-        f"{parameter.title or name.capitalize()} (${parameter.symbol}$)",
+        f"{_title(name)} (${parameter.symbol}$)" if parameter.symbol else _title(name),
         grid,
         key=slider,
         format_func=_number_text,
@@ -141,7 +154,7 @@ def number_parameter(name: str, *, default: object = None) -> None:
         on_change=lambda: set_parameter(name, st.session_state[slider]),
     )
     right.text_input(
-        f"{name} as a number",
+        f"{_title(name)} as a number",
         label_visibility="collapsed",
         key=box,
         on_change=_typed,
@@ -156,14 +169,16 @@ def _typed(name: str, slider: str, box: str, kept: str) -> None:
         _attempt(box, kept, lambda text: set_parameter(name, read_parameter(name, text.strip())))
 
 
-def _grid(parameter: Parameter) -> list[float]:
+def _grid(parameter: Parameter) -> Sequence[float]:
     """Slider stops: 1, 1.25, 1.6, 2, 2.5, ... on a logarithmic scale around the useful range, else 101 even steps."""
     if parameter.log:
         low, high = max(parameter.low, parameter.typical / 100), min(parameter.high, parameter.typical * 100)
         tens = range(round(10 * math.log10(low)), round(10 * math.log10(high)) + 1)
-        return [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
-    top = min(parameter.high, 4 * parameter.typical)
-    return [float(f"{stop:.4g}") for stop in np.linspace(parameter.low, top, 101)]
+        stops = [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
+    else:
+        top = min(parameter.high, 4 * parameter.typical)
+        stops = [float(f"{stop:.4g}") for stop in np.linspace(parameter.low, top, 101)]
+    return list(dict.fromkeys(int(stop) for stop in stops)) if parameter.whole else stops
 
 
 def _place(value: float, parameter: Parameter) -> float:

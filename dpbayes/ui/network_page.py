@@ -172,7 +172,7 @@ def _t_for(net: Network) -> float:
 
 def costs(net: Network) -> None:
     """Show epsilon, sizes, and noise by node."""
-    controls.number_parameter("epsilon")
+    controls.parameter_control("epsilon")
     epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)

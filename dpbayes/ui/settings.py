@@ -15,14 +15,15 @@ from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.synthetic import MAX_RECORDS
 from dpbayes.ui.graphs import MAX_CODE, graph_of
+from dpbayes.ui.options import OPTIONS, described_options
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in MECHANISMS if mechanism.__name__ != "Exact")
 
 PARAMETERS: dict[str, Parameter | Choice] = {
     name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()
-}
-"""Every parameter of every mechanism, by name; they go in the link under these names."""
+} | described_options()
+"""Every parameter of every mechanism, by name, and every option of a page; they go in the link under these names."""
 
 
 class Seat(enum.Enum):
@@ -67,18 +68,28 @@ class Settings:
     parameters: tuple[tuple[str, Any], ...] = ()
 
     def parameter(self, name: str, default: object = None) -> Any:
-        """Return a mechanism parameter's value: what was chosen, else `default`, else the typical one."""
+        """Return the value of a parameter or option: what was chosen, else `default`, else the typical one."""
         chosen = dict(self.parameters)
         if name in chosen or default is not None:
             return chosen.get(name, default)
         known = PARAMETERS[name]
         return known.typical if isinstance(known, Parameter) else next(iter(known.options))
 
+    def options(self, page: str) -> Any:
+        """Return all options of a page as the instance of its class that `OPTIONS` names."""
+        kind = OPTIONS[page]
+        return kind(**{name: self.parameter(f"{page}.{name}") for name in parameters_of(kind)})
+
     def with_parameter(self, name: str, value: object) -> "Settings":
-        """Return the settings with one mechanism parameter set. Errors: InputError out of range."""
-        checked = PARAMETERS[name].checked(name, value)
+        """Return the settings with one parameter or option set. Errors: InputError out of range."""
+        checked = PARAMETERS[name].checked(called(name), value)
         chosen = {**dict(self.parameters), name: checked}
         return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
+
+
+def called(name: str) -> str:
+    """Return what a person calls a parameter or an option."""
+    return PARAMETERS[name].title or name.rpartition(".")[2]
 
 
 def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
@@ -150,12 +161,12 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 def read_parameter(name: str, text: str) -> Any:
-    """Return a mechanism parameter from text. Errors: InputError with a sentence."""
+    """Return a parameter or an option from text. Errors: InputError with a sentence."""
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
-        text = _one_of(name, (option.value for option in parameter.options))(text)
+        text = _one_of(called(name), (option.value for option in parameter.options))(text)
         return parameter.options(text)
-    return parameter.checked(name, text)
+    return parameter.checked(called(name), text)
 
 
 def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
@@ -213,7 +224,7 @@ def change(**fields: object) -> None:
 
 
 def set_parameter(name: str, value: object) -> None:
-    """Set one mechanism parameter. Errors: InputError out of range."""
+    """Set one parameter or option. Errors: InputError out of range."""
     st.session_state["settings"] = current().with_parameter(name, value)
 
 
