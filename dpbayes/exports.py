@@ -2,9 +2,14 @@
 
 import json
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from dpbayes.mechanisms import Release, ReleasedPosterior
+from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior, SampledCpts
+from dpbayes.network import Network
+
+FloatArray = NDArray[np.float64]
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -22,15 +27,14 @@ def safe_csv(frame: pd.DataFrame) -> bytes:
     return guarded.to_csv(index=False).encode()
 
 
-def release_json(release: Release[ReleasedPosterior], *, simulated: bool = True) -> bytes:
-    """Return one release (outcome (K,)) as JSON: network, posterior, guarantee and public facts, nothing else.
+def release_json(release: Release[Outcome], network: Network) -> bytes:
+    """Return one simulated release as JSON: network, outcome, guarantee and public facts, nothing else.
 
-    `simulated` states in the file that the noise came from a seeded generator, which is no protection.
+    The file states that its noise came from a seeded generator, which is no protection.
     """
-    prior = release.outcome.prior
-    network = prior.network
+    held = _held(release.outcome)
     content = {
-        "kind": "simulated release: seeded noise, for demonstration only" if simulated else "release",
+        "kind": "simulated release: seeded noise, for demonstration only",
         "mechanism": release.mechanism,
         "guarantee": {
             "epsilon": release.guarantee.epsilon if release.guarantee.is_private else None,
@@ -44,12 +48,17 @@ def release_json(release: Release[ReleasedPosterior], *, simulated: bool = True)
             for name, states, parents in zip(network.names, network.states, network.parents, strict=True)
         },
         "rows": [
-            {
-                "row": label,
-                "prior": prior.alpha[network.cells_of_row(row)].tolist(),
-                "posterior": release.outcome.posterior.alpha[network.cells_of_row(row)].tolist(),
-            }
+            {"row": label} | {name: values[..., network.cells_of_row(row)].tolist() for name, values in held.items()}
             for row, label in enumerate(network.row_labels())
         ],
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _held(outcome: Outcome) -> dict[str, FloatArray]:
+    """Return what the outcome of one release holds, by name: arrays (..., K)."""
+    if isinstance(outcome, ReleasedPosterior):
+        return {"prior": outcome.prior.alpha, "posterior": outcome.posterior.alpha}
+    if isinstance(outcome, SampledCpts):
+        return {"draws": outcome.draws}
+    return {"probabilities": outcome.probabilities}

@@ -13,7 +13,14 @@ import pytest
 
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.experiments.structure import structure_cost
-from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import (
+    MECHANISMS,
+    Calibration,
+    LaplaceFourier,
+    LaplaceUpdates,
+    MapExponential,
+    PosteriorSampler,
+)
 from dpbayes.networks import NAMED, full, load_named
 from dpbayes.references import PAPERS
 
@@ -172,6 +179,8 @@ def test_the_table_of_mechanisms_states_what_they_promise():
         "Laplace": LaplaceUpdates(prior=prior, epsilon=1),
         "Fourier, certified noise": LaplaceFourier(prior=prior, epsilon=1),
         "Fourier, as printed": LaplaceFourier(prior=prior, epsilon=1, calibration=Calibration.AS_PRINTED),
+        "Posterior sampling, certified": PosteriorSampler(prior=prior, epsilon=1),
+        "Private MAP": MapExponential(prior=prior, epsilon=1),
     }
     for name, mechanism in kinds.items():
         row = next(line for line in TEXTS["README.md"].splitlines() if line.startswith(f"| {name} |"))

@@ -11,60 +11,88 @@ from scipy import special
 from dpbayes.counts import Counts
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.divergence import kl_rows
-from dpbayes.mechanisms import Mechanism, Release, ReleasedPosterior
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.predictive import query
+from dpbayes.validation import InputError
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseStudy:
-    """The exact posterior (K,) and a batch of simulated releases (draws, K) of it."""
+    """The exact posterior (K,) and a batch of simulated releases of it."""
 
     exact: Dirichlets
-    release: Release[ReleasedPosterior]
+    release: Release[Outcome]
+
+    @cached_property
+    def private(self) -> FloatArray:
+        """The CPTs that every release stands for: (releases, K)."""
+        return self.release.outcome.probabilities
+
+    @cached_property
+    def shifts(self) -> FloatArray:
+        """|private - exact| posterior mean of every cell: (releases, K)."""
+        return np.abs(self.private - self.exact.mean)
+
+    @cached_property
+    def predictive_kl_rows(self) -> FloatArray:
+        """KL(exact || private) of every row's distribution of the next record's state in nats: (releases, m)."""
+        losses: FloatArray = self.exact.network.row_sums(special.rel_entr(self.exact.mean, self.private))
+        return losses
 
     @property
-    def private(self) -> Dirichlets:
-        """The private posteriors (draws, K)."""
-        return self.release.outcome.posterior
+    def is_posterior(self) -> bool:
+        """Whether a release holds a posterior; others hold CPTs without a law around them."""
+        return isinstance(self.release.outcome, ReleasedPosterior)
+
+    @property
+    def posterior(self) -> Dirichlets:
+        """The private posteriors (releases, K). Errors: InputError where a release holds none."""
+        outcome = self.release.outcome
+        if not isinstance(outcome, ReleasedPosterior):
+            raise InputError(f"A release of {self.release.mechanism} holds no posterior.")
+        return outcome.posterior
 
     @cached_property
     def kl_rows(self) -> FloatArray:
-        """KL(exact || private) of every row in nats: (draws, m). [Zhang16] Theorem 1."""
-        return kl_rows(self.exact, self.private)
+        """KL(exact || private) of every row's posterior in nats: (releases, m). [Zhang16] Theorem 1."""
+        return kl_rows(self.exact, self.posterior)
 
     @cached_property
     def kl(self) -> FloatArray:
-        """KL(exact || private) of the whole posterior in nats: (draws,)."""
+        """The sum of `kl_rows` over the rows: (releases,)."""
         total: FloatArray = self.kl_rows.sum(axis=-1)
         return total
 
     @property
     def kl_error(self) -> float:
-        """Standard error of the mean of `kl` over the draws."""
+        """Standard error of the mean of `kl` over the releases."""
         return float(self.kl.std(ddof=1) / np.sqrt(len(self.kl)))
 
-    @cached_property
-    def shifts(self) -> FloatArray:
-        """|private - exact| posterior mean of every cell: (draws, K)."""
-        return np.abs(self.private.mean - self.exact.mean)
-
     def query(self, target: str, evidence: Mapping[str, str]) -> tuple[FloatArray, FloatArray]:
-        """P(target | evidence), exact (r,) and private (draws, r)."""
+        """P(target | evidence), exact (r,) and private (releases, r)."""
         network = self.exact.network
         return (
             query(network, self.exact.mean, target, evidence),
-            query(network, self.release.outcome.probabilities, target, evidence),
+            query(network, self.private, target, evidence),
         )
 
 
 def study_release(
-    mechanism: Mechanism[ReleasedPosterior], counts: Counts, rng: np.random.Generator, draws: int = 200
+    mechanism: Mechanism[Outcome], counts: Counts, rng: np.random.Generator, releases: int = 200
 ) -> ReleaseStudy:
-    """Simulate `draws` independent releases of the same counts."""
+    """Simulate independent releases of the same counts."""
     exact = mechanism.prior.updated(counts)
-    return ReleaseStudy(exact, mechanism.release(counts, rng, (draws,)))
+    return ReleaseStudy(exact, mechanism.release(counts, rng, (releases,)))
+
+
+def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:
+    """Return what every release says of one cell where it says it N times: (releases, N)."""
+    outcome = study.release.outcome
+    if isinstance(outcome, SampledCpts):
+        return outcome.draws[..., cell]
+    return outcome.probabilities[..., cell, None]
 
 
 def interval_coverage(exact: Dirichlets, private: Dirichlets, cell: int, level: float = 0.95) -> FloatArray:

@@ -33,23 +33,77 @@ def density_figure(
     bold = {"x": theta, "y": private[0], "line": {"color": PRIVATE, "width": 3}, "name": "private (this release)"}
     traces.append(lines | bold)
     if exact is not None:
-        traces.append(
-            lines
-            | {
-                "x": theta,
-                "y": exact,
-                "line": {"color": EXACT, "width": 3},
-                "fill": "tozeroy",
-                "fillcolor": faded(EXACT, 0.15),
-                "name": "exact (curator only: not private)",
-            }
-        )
+        traces.append(_exact_line(theta, exact))
     shown = [private[0]] if exact is None else [private[0], exact]
     return figure_of(
         traces,
         x=titled(f"P({plain(name)})", range=_span(theta, shown) if zoom else [0, 1]),
         y=titled("posterior density", range=[0, 1.08 * _sensible_top(shown)]),
     )
+
+
+def draws_figure(
+    drawn: FloatArray,
+    possible: FloatArray | None,
+    exact: tuple[FloatArray, FloatArray] | None,
+    *,
+    name: str,
+    zoom: bool = False,
+) -> go.Figure:
+    """Draw the values that one release holds (N,) as ticks, shares of all `possible` ones, and the exact density.
+
+    `exact` is (theta (grid,), density (grid,)); without it there is no density axis.
+    """
+    ticks = {"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": PRIVATE}}
+    bold = {"type": "scatter", "mode": "markers", "x": drawn, "y": np.zeros(len(drawn)), "marker": ticks}
+    traces: list[Trace] = [
+        bold | {"yaxis": "y2", "name": "private (this release)", "hovertemplate": "%{x:.4f}<extra></extra>"}
+    ]
+    shown = [drawn]
+    if possible is not None:
+        shown.append(possible)
+        traces.insert(0, _shares(possible))
+    axis, shares = titled("posterior density", visible=False), titled("share of draws", rangemode="tozero")
+    if exact is not None:
+        theta, density = exact
+        shown.append(np.array(_span(theta, [density])))
+        traces.append(_exact_line(theta, density))
+        axis = titled("posterior density", range=[0, 1.08 * _sensible_top([density])])
+        shares |= {"overlaying": "y", "side": "right", "showgrid": False}
+    low, high = (float(pick(each)) for pick, each in ((np.min, np.concatenate(shown)), (np.max, np.concatenate(shown))))
+    margin = max(0.02, 0.05 * (high - low))
+    span = [max(0.0, low - margin), min(1.0, high + margin)] if zoom else [0, 1]
+    figure = figure_of(traces, x=titled(f"P({plain(name)})", range=span), y=axis)
+    return figure.update_layout(yaxis2=shares, margin_r=60)
+
+
+def _shares(possible: FloatArray) -> Trace:
+    low, high = float(possible.min()), float(possible.max())
+    room = max(0.0, 0.02 - (high - low)) / 2  # values that are all but equal still get bars that can be seen
+    heights, edges = np.histogram(possible, bins=40, range=(max(0.0, low - room), min(1.0, high + room)))
+    return {
+        "type": "bar",
+        "x": (edges[1:] + edges[:-1]) / 2,
+        "y": heights / heights.sum(),
+        "width": np.diff(edges),
+        "yaxis": "y2",
+        "marker": {"color": faded(PRIVATE, 0.4), "line": {"width": 0}},
+        "name": "draws of all possible releases",
+        "hovertemplate": "%{y:.1%} near %{x:.3f}<extra></extra>",
+    }
+
+
+def _exact_line(theta: FloatArray, density: FloatArray) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": theta,
+        "y": density,
+        "line": {"color": EXACT, "width": 3},
+        "fill": "tozeroy",
+        "fillcolor": faded(EXACT, 0.15),
+        "name": "exact (curator only: not private)",
+    }
 
 
 def _sensible_top(curves: Sequence[FloatArray]) -> float:
@@ -111,7 +165,7 @@ def rows_figure(
     private: tuple[FloatArray, FloatArray, FloatArray],
     exact: tuple[FloatArray, FloatArray, FloatArray] | None,
 ) -> go.Figure:
-    """Draw posterior mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
+    """Draw mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
     places = np.arange(len(labels), dtype=float)
     sets = [(private, PRIVATE, "private (this release)", 0.16)]
     if exact is not None:
@@ -138,14 +192,14 @@ def rows_figure(
     ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
     return figure_of(
         traces,
-        x=titled("posterior mean and 95 % interval (probability)", range=[-0.01, 1.01]),
+        x=titled("probability: mean and 95 % interval", range=[-0.01, 1.01]),
         y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
         height=_height(labels),
     )
 
 
-def kl_figure(labels: Sequence[str], mean_kl: FloatArray) -> go.Figure:
-    """Draw the mean KL divergence of rows (rows,) as bars, in nats."""
+def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str) -> go.Figure:
+    """Draw the mean KL divergence of rows (rows,) as bars, in nats; `what` it is between goes to the axis."""
     bars = {
         "type": "bar",
         "x": mean_kl,
@@ -156,7 +210,7 @@ def kl_figure(labels: Sequence[str], mean_kl: FloatArray) -> go.Figure:
     }
     return figure_of(
         [bars],
-        x=titled("KL(exact || private), nats, mean over simulated releases"),
+        x=titled(f"KL(exact || private) of {what}, nats, mean over releases"),
         y=names_axis(autorange="reversed"),
         height=_height(labels),
     )

@@ -1,14 +1,20 @@
 """The mechanisms; the tuple MECHANISMS is the only registry."""
 
-from dpbayes.mechanisms.base import Calibration, Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.base import Calibration, Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.laplace import LaplaceUpdates
+from dpbayes.mechanisms.map_exponential import MapEstimate, MapExponential
+from dpbayes.mechanisms.posterior_sampler import PosteriorSampler
 
-MECHANISMS: tuple[type[Exact] | type[LaplaceUpdates] | type[LaplaceFourier], ...] = (
+NetworkMechanism = Exact | LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
+
+MECHANISMS: tuple[type[NetworkMechanism], ...] = (
     Exact,
     LaplaceUpdates,
     LaplaceFourier,
+    PosteriorSampler,
+    MapExponential,
 )
 
 __all__ = [
@@ -17,8 +23,13 @@ __all__ = [
     "Exact",
     "LaplaceFourier",
     "LaplaceUpdates",
+    "MapEstimate",
+    "MapExponential",
     "Mechanism",
+    "NetworkMechanism",
     "Outcome",
+    "PosteriorSampler",
     "Release",
     "ReleasedPosterior",
+    "SampledCpts",
 ]

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,12 @@ OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
 
 class Outcome(Protocol):
-    """Anything a release may hold: it offers CPT probabilities (..., K)."""
+    """Anything a release may hold: it offers CPT probabilities (..., K), and some of a batch of releases."""
 
     @property
     def probabilities(self) -> FloatArray: ...
+
+    def part(self, releases: int | slice) -> Self: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,26 @@ class ReleasedPosterior:
         """Whether no released update is negative (...,): for Fourier releases, whether stealth succeeded."""
         return np.asarray((self.updates >= 0).all(axis=-1))
 
+    def part(self, releases: int | slice) -> "ReleasedPosterior":
+        """Return some of a batch (releases, K)."""
+        return ReleasedPosterior(self.prior, self.updates[releases])
+
+
+@dataclass(frozen=True, eq=False)
+class SampledCpts:
+    """CPTs handed over as they are, without a law around them: `draws` (..., N, K), N of them in each release."""
+
+    draws: FloatArray
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
+        return self.draws.mean(axis=-2)
+
+    def part(self, releases: int | slice) -> "SampledCpts":
+        """Return some of a batch (releases, N, K)."""
+        return SampledCpts(self.draws[releases])
+
 
 @dataclass(frozen=True, eq=False)
 class Release(Generic[OutcomeT_co]):
@@ -79,6 +101,10 @@ class Release(Generic[OutcomeT_co]):
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    def part(self, releases: int | slice) -> "Release[OutcomeT_co]":
+        """Return some of a batch of releases; each keeps its own promise."""
+        return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)
 
 
 def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:

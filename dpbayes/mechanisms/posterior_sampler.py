@@ -12,7 +12,7 @@ from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions, sample_trimmed
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import EPSILON, Calibration, FloatArray, Release, require_own_counts
+from dpbayes.mechanisms.base import EPSILON, Calibration, Release, SampledCpts, require_own_counts
 from dpbayes.parameters import Choice, Parameter, check_parameters
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
@@ -30,18 +30,6 @@ DRAWS = Parameter(
     title="Posterior draws",
     description="How many CPTs are drawn and handed over; every one of them costs privacy.",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class SampledCpts:
-    """N joint draws of all CPTs: `draws` (..., N, K)."""
-
-    draws: FloatArray
-
-    @property
-    def probabilities(self) -> FloatArray:
-        """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
-        return self.draws.mean(axis=-2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,14 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.experiments.releases import ReleaseStudy, interval_coverage, study_release
+from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
 from dpbayes.exports import release_json
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Release, ReleasedPosterior
+from dpbayes.mechanisms import Mechanism, Outcome
 from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
+from dpbayes.ui.formulas import formula
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current
 from dpbayes.ui.show import assumption, chart, data_and_download, escaped, is_curator, sentence_instead, source
 from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
@@ -19,22 +20,25 @@ from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
 
+LEAST_DRAWS = 20
+
 LEVEL = 0.95
 ROWS_AT_ONCE = 24
 MANY_VALUES = 600_000
 """Draws times cells that are still quick; larger networks get fewer draws, and the page says so."""
 
 
-def draws_of(net: Network) -> int:
-    """Return how many releases to simulate for a network of this size."""
-    return max(20, min(DRAWS, MANY_VALUES // net.cell_count))
+def draws_of(chosen: Mechanism[Outcome]) -> int:
+    """Return how many releases to simulate: fewer of a large network, or where each holds many draws."""
+    size = chosen.prior.network.cell_count * getattr(chosen, "draws", 1)
+    return max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size))
 
 
-def simulate(chosen: Mechanism[ReleasedPosterior]) -> ReleaseStudy:
+def simulate(chosen: Mechanism[Outcome]) -> ReleaseStudy:
     """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
     found = counts(current())
     rng = stream(current().seed, "release", type(chosen).__name__)
-    return study_release(chosen, found, rng, draws_of(found.network))
+    return study_release(chosen, found, rng, draws_of(chosen))
 
 
 def release_details(study: ReleaseStudy, net: Network, cell: int) -> None:
@@ -53,9 +57,9 @@ def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
         with left:
             st.subheader("Many possible releases")
             name = f"P({net.cell_label(cell)})"
-            figure = quantile_dots_figure(study.private.mean[:, cell], float(study.exact.mean[cell]), name=name)
+            figure = quantile_dots_figure(study.private[:, cell], float(study.exact.mean[cell]), name=name)
             chart(figure, key="dots", alt=f"Quantile dots of the private posterior mean of {name}.")
-            st.caption(f"{len(study.private.alpha)} simulated releases. Publishing them all would cost ε for each.")
+            st.caption(f"{len(study.private)} simulated releases. Publishing them all would cost ε for each.")
     with right if is_curator() else left, sentence_instead():
         st.subheader("Ask a question")
         _query(study, net)
@@ -93,14 +97,17 @@ def _all_rows(study: ReleaseStudy, net: Network) -> None:
         rows = _rows_shown(net)
         cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
         labels = [net.cell_label(int(cell)) for cell in cells]
-        first = study.private.part(0)
-        figure = rows_figure(labels, _summary(first, cells), _summary(study.exact, cells) if is_curator() else None)
-        chart(figure, key="rows", alt="Posterior means with 95 % intervals of one state of every row.")
+        first = _summary(study.posterior.part(0), cells) if study.is_posterior else _drawn_summary(study, cells)
+        figure = rows_figure(labels, first, _summary(study.exact, cells) if is_curator() else None)
+        chart(figure, key="rows", alt="Means with 95 % intervals of one state of every row.")
         if is_curator():
-            mean_kl = study.kl_rows.mean(axis=0)
+            kls, what = (
+                (study.kl_rows, "posteriors") if study.is_posterior else (study.predictive_kl_rows, "predictions")
+            )
+            mean_kl = kls.mean(axis=0)
             worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
             row_labels = net.row_labels()
-            figure = kl_figure([row_labels[row] for row in worst], mean_kl[worst])
+            figure = kl_figure([row_labels[row] for row in worst], mean_kl[worst], what=what)
             chart(figure, key="kl", alt="Bars: the mean KL divergence of the rows where it is largest.")
             data_and_download(
                 lambda: pd.DataFrame({"row": row_labels, "mean KL (nats)": mean_kl}),
@@ -124,7 +131,14 @@ def _summary(posterior: Dirichlets, cells: np.ndarray) -> tuple[np.ndarray, np.n
     return posterior.mean[cells], low, high
 
 
-def _guarantee(chosen: Mechanism[ReleasedPosterior]) -> None:
+def _drawn_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean and the middle 95 % of the first release's draws; of a single one, that one."""
+    drawn = np.stack([drawn_values(study, int(cell))[0] for cell in cells])
+    low, high = np.quantile(drawn, (0.5 - LEVEL / 2, 0.5 + LEVEL / 2), axis=-1)
+    return drawn.mean(axis=-1), low, high
+
+
+def _guarantee(chosen: Mechanism[Outcome]) -> None:
     with st.expander("What is promised, by whom, and why"):
         left, right = st.columns(2)
         left.metric("Claimed", str(chosen.claimed))
@@ -134,18 +148,7 @@ def _guarantee(chosen: Mechanism[ReleasedPosterior]) -> None:
         assumption(f"Neighbours are {chosen.certified.neighbours.value}.", holds=True)
         assumption("Every column's domain is public, not taken from the data.", holds=not leaking_columns(current()))
         assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
-        if isinstance(chosen, LaplaceUpdates):
-            st.markdown(
-                f"$Z = \\mathrm{{clip}}(\\Delta + \\mathrm{{Lap}}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
-                f"scale $2|I|/\\varepsilon = {chosen.noise_scale:.4g}$ counts."
-            )
-        if isinstance(chosen, LaplaceFourier):
-            closure = chosen.prior.network.closure
-            st.markdown(
-                f"$s_\\gamma + \\mathrm{{Lap}}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
-                f"$b = {chosen.noise_scale:.4g}$; one record flips at most $O = {closure.odd_overlap.value}$ of them. "
-                f"Every table is lifted by $2t|N_I|b = {chosen.lift:,.4g}$ invented records."
-            )
+        st.markdown(formula(chosen))
         source(chosen.claimed.reference)
 
 
@@ -157,35 +160,38 @@ def _comparison(net: Network, cell: int) -> None:
         for name in MECHANISM_NAMES:
             with sentence_instead():
                 other = mechanism(current(), net, name)
-                study = simulate(other)
-                held = interval_coverage(study.exact, study.private, cell, LEVEL)
-                records.append(
-                    {
-                        "mechanism": other.label,
-                        "certified": str(other.certified),
-                        "mean |difference| of this cell": study.shifts[:, cell].mean(),
-                        "mean |difference| of all cells": study.shifts.mean(),
-                        "KL of all rows (nats)": study.kl.mean(),
-                        "standard error": study.kl_error,
-                        f"held by {LEVEL:.0%} intervals": held.mean(),
-                    }
-                )
+                records.append(_compared(simulate(other), other, cell))
         st.dataframe(pd.DataFrame(records).round(4), hide_index=True)
-        st.caption(f"Curator only: not private. Means over {draws_of(net)} simulated releases.")
+        st.caption(
+            "Curator only: not private. Means over simulated releases. A release that holds draws and no posterior has "
+            "no KL from the exact one, and no intervals."
+        )
+
+
+def _compared(study: ReleaseStudy, chosen: Mechanism[Outcome], cell: int) -> dict[str, object]:
+    found: dict[str, object] = {
+        "mechanism": chosen.label,
+        "certified": str(chosen.certified),
+        "mean |difference| of this cell": study.shifts[:, cell].mean(),
+        "mean |difference| of all cells": study.shifts.mean(),
+        "KL of all rows' predictions (nats)": study.predictive_kl_rows.sum(axis=-1).mean(),
+    }
+    if study.is_posterior:
+        held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+        found |= {
+            "KL of all rows (nats)": study.kl.mean(),
+            "standard error": study.kl_error,
+            f"held by {LEVEL:.0%} intervals": held.mean(),
+        }
+    return found
 
 
 def _download(study: ReleaseStudy) -> None:
     """Offer the first simulated release: what a recipient would get, and nothing else."""
-    outcome = study.release.outcome
-    single = Release(
-        ReleasedPosterior(outcome.prior, outcome.updates[0]),
-        study.release.guarantee,
-        study.release.mechanism,
-        study.release.public,
-    )
+    net = study.exact.network
     st.download_button(
         "Download this simulated release (JSON)",
-        lambda: release_json(single),
+        lambda: release_json(study.release.part(0), net),
         "simulated-release.json",
         "application/json",
         key="download.release",

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, interval_coverage
-from dpbayes.figures.posterior import density_figure
+from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
+from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.network import Network
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import picked, release_controls
@@ -47,7 +47,7 @@ def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
     name = escaped(f"P({net.cell_label(cell)})")
     promise = escaped(str(study.release.guarantee))
     if not is_curator():
-        mean = study.private.mean[0, cell]
+        mean = study.private[0, cell]
         return f"With {promise}, this release says that {name} is about {mean:.2f}."
     shift = study.shifts[:, cell]
     return (
@@ -63,42 +63,61 @@ def _picture(net: Network, cell: int) -> ReleaseStudy | None:
     except InputError as error:
         refusal(error)
         return None
-    name = net.cell_label(cell)
-    theta, curves, exact = _curves(study, cell)
-    chart(
-        density_figure(theta, curves, exact, name=name, zoom=current().zoom),
-        key="density",
-        alt=f"Density of the private posterior of P({name})" + (" beside the exact one." if is_curator() else "."),
-    )
+    name, beside = net.cell_label(cell), " beside the exact density." if is_curator() else "."
+    if study.is_posterior:
+        figure = density_figure(*_curves(study, cell), name=name, zoom=current().zoom)
+        chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}")
+    else:
+        figure = draws_figure(*_draws(study, cell), name=name, zoom=current().zoom)
+        chart(figure, key="density", alt=f"The values of P({name}) that this release holds{beside}")
     return study
 
 
 def _curves(study: ReleaseStudy, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return theta, the private densities and the exact one; the recipient gets one release and nothing exact."""
-    first = study.private.part(0)
+    first = study.posterior.part(0)
     theta = density_grid([study.exact, first] if is_curator() else [first], cell)
-    shown = study.private.part(slice(0, SHOWN_CURVES if is_curator() else 1))
+    shown = study.posterior.part(slice(0, SHOWN_CURVES if is_curator() else 1))
     return theta, density(shown, cell, theta), density(study.exact, cell, theta) if is_curator() else None
+
+
+def _draws(
+    study: ReleaseStudy, cell: int
+) -> tuple[np.ndarray, np.ndarray | None, tuple[np.ndarray, np.ndarray] | None]:
+    """Return the first release's values, all possible ones and the exact density; the recipient gets the first."""
+    drawn = drawn_values(study, cell)
+    if not is_curator():
+        return drawn[0], None, None
+    theta = density_grid([study.exact], cell)
+    return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
 
 
 def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
     """Say how far the releases are from the exact posterior, for the curator; offer the numbers."""
     controls.toggle("Zoom to the posteriors", "zoom")
     if is_curator():
-        held = interval_coverage(study.exact, study.private, cell, LEVEL)
-        kl_row, kl_all = study.kl_rows[:, row], study.kl
         left, middle, right = st.columns(3)
-        left.metric("KL of this row, nats", short(kl_row.mean()), help="KL(exact || private), mean over releases.")
-        middle.metric("KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {study.kl_error:.1g}.")
-        right.metric(
-            f"Coverage of {LEVEL:.0%} intervals",
-            f"{held.mean():.0%}",
-            help="How much of this cell's exact posterior lies in the private credible interval, on average.",
-        )
+        if study.is_posterior:
+            held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+            kl_row, kl_all = study.kl_rows[:, row], study.kl
+            left.metric("KL of this row, nats", short(kl_row.mean()), help="KL(exact || private), mean over releases.")
+            middle.metric("KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {study.kl_error:.1g}.")
+            right.metric(
+                f"Coverage of {LEVEL:.0%} intervals",
+                f"{held.mean():.0%}",
+                help="How much of this cell's exact posterior lies in the private credible interval, on average.",
+            )
+        else:
+            lost = study.predictive_kl_rows.mean(axis=0)
+            what = "KL(exact || private) between distributions of the next record's state, mean over releases."
+            left.metric("KL of this row's prediction, nats", short(lost[row]), help=what)
+            middle.metric("KL of all rows' predictions, nats", short(lost.sum()), help=what)
         st.caption("Curator only: not private.")
     data_and_download(lambda: _curve_frame(study, cell), name="density", curator_only=is_curator())
 
 
 def _curve_frame(study: ReleaseStudy, cell: int) -> pd.DataFrame:
+    if not study.is_posterior:
+        return pd.DataFrame({"draw of this release": drawn_values(study, cell)[0]})
     theta, curves, exact = _curves(study, cell)
     return pd.DataFrame({"theta": theta, "private": curves[0]} | ({} if exact is None else {"exact": exact}))

@@ -17,7 +17,7 @@ from dpbayes.counts import Counts, count
 from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, ReleasedPosterior
+from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, Outcome
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, load_named
@@ -201,7 +201,7 @@ def counts(settings: Settings) -> Counts:
     return found
 
 
-def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[ReleasedPosterior]:
+def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[Outcome]:
     """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
     chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
     defaults = defaults_for(chosen, settings, net)

@@ -4,7 +4,7 @@ import pytest
 
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Parameter, parameters_of
-from dpbayes.ui.settings import MECHANISM_NAMES
+from dpbayes.ui.settings import MECHANISM_NAMES, called
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 
 RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
@@ -19,15 +19,16 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
             assert f"${parameter.symbol}$" in slider.label
             put(at, f"box.{name}", str(parameter.high))
             assert settings_of(at).parameter(name) == parameter.high
+            put(at, f"box.{name}", str(2 * parameter.high))
+            one_sentence(at, f"{called(name)} must be between")
             put(at, f"box.{name}", str(parameter.low))
             assert settings_of(at).parameter(name) == parameter.low
-            put(at, f"box.{name}", str(2 * parameter.high))
-            one_sentence(at, f"{name} must be between")
             put(at, f"box.{name}", str(parameter.typical))
         else:
             for option in parameter.options:
                 fine(at.segmented_control(key=f"parameter.{name}").set_value(option).run())
                 assert settings_of(at).parameter(name) is option
+            fine(at.segmented_control(key=f"parameter.{name}").set_value(next(iter(parameter.options))).run())
     assert not sentences(at)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpbayes.counts import count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.exports import release_json, safe_csv
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Release
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler, Release
 from dpbayes.networks import load_named
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
@@ -51,6 +51,21 @@ def released(mechanism: type[LaplaceUpdates] | type[LaplaceFourier], n: int) -> 
     return mechanism(prior=prior, epsilon=1.0).release(found, stream(987_654_321, "x")), found.values
 
 
+def test_a_release_that_is_no_posterior_holds_its_draws_or_its_estimate() -> None:
+    network, cpts = load_named("asia")
+    found = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
+    prior = Dirichlets.symmetric(network)
+    sampled = PosteriorSampler(prior=prior, epsilon=9.0, draws=3).release(found, stream(2))
+    estimate = MapExponential(prior=prior, epsilon=9.0).release(found, stream(2))
+    for release, name, values in (
+        (sampled, "draws", sampled.outcome.draws),
+        (estimate, "probabilities", estimate.outcome.probabilities),
+    ):
+        rows = strict(release_json(release, network))["rows"]
+        assert set(rows[0]) == {"row", name}
+        np.testing.assert_array_equal(np.concatenate([row[name] for row in rows], axis=-1), values)
+
+
 def strict(text: bytes) -> Any:
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
@@ -72,7 +87,7 @@ def test_a_release_file_is_strict_json_and_says_what_it_is(
     mechanism: type[LaplaceUpdates] | type[LaplaceFourier], n: int
 ) -> None:
     release, _ = released(mechanism, n)
-    content = strict(release_json(release))
+    content = strict(release_json(release, release.outcome.prior.network))
     assert "demonstration only" in content["kind"]
     assert content["guarantee"]["epsilon"] == 1.0
     assert len(content["rows"]) == 18
@@ -86,7 +101,7 @@ def test_a_release_file_holds_no_seed_and_no_exact_count(
     mechanism: type[LaplaceUpdates] | type[LaplaceFourier],
 ) -> None:
     release, exact = released(mechanism, 1000)
-    text = release_json(release)
+    text = release_json(release, release.outcome.prior.network)
     assert b"seed" not in text.replace(b"seeded noise", b"")
     assert b"987654321" not in text
     posterior = np.concatenate([row["posterior"] for row in strict(text)["rows"]])

@@ -204,12 +204,45 @@ def test_claimed_and_certified_are_shown_side_by_side() -> None:
         assert {"Claimed", "Certified"} <= set(labels)
 
 
-def test_the_comparison_holds_both_mechanisms() -> None:
+def test_the_comparison_holds_every_mechanism() -> None:
     at = open_page(PAGE)
     at.session_state["comparison"] = True
     fine(at.run())
     frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
-    assert list(frame["mechanism"]) == ["Laplace", "Fourier"]
+    assert list(frame["mechanism"]) == ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
+    assert list(frame["KL of all rows (nats)"].isna()) == [False, False, True, True]
+    assert frame["KL of all rows' predictions (nats)"].notna().all()
+
+
+@pytest.mark.parametrize("mechanism", ["PosteriorSampler", "MapExponential"])
+@pytest.mark.parametrize("records", ["0", "1", "2", "1000"])
+def test_a_release_of_draws_is_shown_as_what_it_holds(mechanism: str, records: str) -> None:
+    curator = open_page(PAGE, mechanism=mechanism, records=records, epsilon="30")
+    shown = figures(curator)["density"]["data"]
+    assert [trace["name"] for trace in shown] == [
+        "draws of all possible releases",
+        "private (this release)",
+        "exact (curator only: not private)",
+    ]
+    assert sum(shown[0]["y"]) == pytest.approx(1)
+    recipient = open_page(PAGE, mechanism=mechanism, records=records, epsilon="30", seat="recipient")
+    (ticks,) = figures(recipient)["density"]["data"]
+    assert ticks["x"] == shown[1]["x"]
+    assert "exact" not in everything(recipient).lower().replace("exactly", "")
+    assert not sentences(recipient)
+
+
+def test_every_draw_of_a_release_is_a_tick_within_the_trimmed_region() -> None:
+    at = open_page(PAGE, mechanism="PosteriorSampler", draws="7", epsilon="50")
+    (ticks,) = (trace for trace in figures(at)["density"]["data"] if trace["name"].startswith("private"))
+    assert len(ticks["x"]) == 7
+    omega = 1 / (1 + math.exp(50 / (2 * 8 * 7)))
+    assert omega <= min(ticks["x"]) <= max(ticks["x"]) <= 1 - omega
+
+
+def test_the_printed_sampler_below_two_ln_two_is_a_sentence() -> None:
+    at = open_page(PAGE, mechanism="PosteriorSampler", calibration="as printed")
+    one_sentence(at, "epsilon must be above 1.386")
 
 
 # The recipient's seat

@@ -1,0 +1,306 @@
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate
+
+from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
+from dpbayes.regression import Moments, ScaledRegression, moments, stacked
+from dpbayes.validation import InputError
+
+ROOT3 = math.sqrt(3)
+FLAT = 1e-3
+"""The weakest prior that the mechanism takes."""
+
+Record = tuple[Sequence[float], float]
+
+
+def table(*rows: tuple[int, Record]) -> Moments:
+    """Moments of records with how often each occurs."""
+    many = np.array([count for count, _ in rows], dtype=float)
+    x, y = np.array([record[0] for _, record in rows], dtype=float), np.array([record[1] for _, record in rows])
+    return Moments((x.T * many) @ x, x.T @ (many * y), np.asarray(many @ (y * y)), int(many.sum()))
+
+
+def sampler(bound: float, variance: float = 1.0, b: float = FLAT) -> RegressionSampler:
+    return RegressionSampler(prior_precision=b, noise_variance=variance, norm_bound=bound)
+
+
+def loss(mechanism: RegressionSampler, first: Moments, second: Moments) -> np.ndarray:
+    """The worse of both orders."""
+    settings = {
+        "prior_precision": mechanism.prior_precision,
+        "noise_variance": mechanism.noise_variance,
+        "norm_bound": mechanism.norm_bound,
+    }
+    return np.maximum(exact_loss(first, second, **settings), exact_loss(second, first, **settings))
+
+
+def one_feature_attack(n: int) -> tuple[Moments, Moments]:
+    """All records say that the weight is large; one of them says the opposite in the other table."""
+    rest = (n - 1, ([1.0], 1.0))
+    return table(rest, (1, ([1.0], 1.0))), table(rest, (1, ([1.0], -1.0)))
+
+
+def two_feature_attack(n: int) -> tuple[Moments, Moments]:
+    """For B = 2: the rest draws w to (1, -sqrt(3)), where one record's residual is 0 and the other's is 3.
+
+    At w = (-2, 0) it is the other way round.
+    """
+    half = (n - 1) // 2
+    rest = (half, ([1.0, 0.0], 1.0)), (n - 1 - half, ([0.0, 1 / ROOT3], -1.0))
+    return table(*rest, (1, ([1.0, 0.0], 1.0))), table(*rest, (1, ([-0.5, ROOT3 / 2], 1.0)))
+
+
+# The largest value of a quadratic over a ball
+
+
+@pytest.mark.parametrize("radius", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_largest_value_in_a_disc_is_what_a_grid_finds(seed, radius):
+    draw = np.random.default_rng(seed)
+    curvature = draw.standard_normal((2, 2))
+    curvature, slope = curvature + curvature.T, draw.standard_normal(2)
+    r, theta = np.meshgrid(np.linspace(0, radius, 400), np.linspace(0, 2 * math.pi, 4_000))
+    w = np.stack([r * np.cos(theta), r * np.sin(theta)], axis=-1)
+    values = np.einsum("...i,ij,...j->...", w, curvature, w) / 2 + w @ slope
+    found = largest_in_ball(curvature, slope, radius)
+    assert values.max() <= found * (1 + 1e-12)
+    assert found == pytest.approx(values.max(), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("curvature", "slope", "radius", "largest"),
+    [
+        ([[-2.0]], [2.0], 3.0, 1.0),  # inside
+        ([[-2.0]], [2.0], 0.5, 0.75),  # on the edge
+        ([[2.0]], [0.0], 3.0, 9.0),  # either edge
+        ([[0.0]], [0.0], 3.0, 0.0),
+        ([[0.0]], [-2.0], 3.0, 6.0),
+        ([[2.0, 0.0], [0.0, 1.0]], [0.0, 0.5], 1.0, 1.125),  # no slope along the steepest axis
+        ([[0.0, 0.0], [0.0, -2.0]], [0.0, 1.0], 1.0, 0.25),
+    ],
+)
+def test_known_largest_values(curvature, slope, radius, largest):
+    assert largest_in_ball(curvature, slope, radius) == pytest.approx(largest, abs=1e-12)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1e-200, 1e-17, 1e-9])
+@pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
+def test_next_to_no_slope_along_the_steepest_axis_changes_next_to_nothing(turn, slope):
+    axes = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    for steep, known in ((2.0, 1.125), (0.0, 0.0)):
+        curvature = axes @ np.diag([steep, steep / 2]) @ axes.T
+        found = largest_in_ball(curvature, axes @ [slope, steep / 4], 1.0)
+        assert found == pytest.approx(known, abs=2e-9)
+
+
+def test_largest_values_come_in_batches():
+    slopes = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    assert largest_in_ball(np.zeros((2, 2)), slopes, 2.0) == pytest.approx([2, 4, 0])
+    assert largest_in_ball(np.zeros((3, 2, 2)), slopes, np.array([1.0, 2.0, 3.0])) == pytest.approx([1, 4, 0])
+
+
+# The loss, against brute force
+
+
+def slow_loss(first: Moments, second: Moments, mechanism: RegressionSampler) -> float:
+    """The largest ratio of two densities on a fine grid, each normalised by Simpson's rule; one feature."""
+    w = np.linspace(-mechanism.norm_bound, mechanism.norm_bound, 20_001)
+    logs = []
+    for part in (first, second):
+        residuals = part.square - 2 * w * part.cross[0] + w * w * part.gram[0, 0]
+        log_density = -residuals / (2 * mechanism.noise_variance) - mechanism.prior_precision * w * w / 2
+        top = log_density.max()
+        logs.append(log_density - top - math.log(integrate.simpson(np.exp(log_density - top), x=w)))
+    return float((logs[0] - logs[1]).max())
+
+
+@pytest.mark.parametrize("bound", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize("variance", [0.5, 2.0])
+@pytest.mark.parametrize("b", [FLAT, 5.0])
+def test_the_loss_is_the_largest_log_ratio_of_the_densities(bound, variance, b):
+    mechanism = sampler(bound, variance, b)
+    rest = (5, ([0.7], 0.4)), (2, ([-0.3], 0.9))
+    first, second = table(*rest, (1, ([1.0], 1.0))), table(*rest, (1, ([-0.6], 1.0)))
+    for one, other in ((first, second), (second, first)):
+        found = exact_loss(one, other, prior_precision=b, noise_variance=variance, norm_bound=bound)
+        assert found == pytest.approx(slow_loss(one, other, mechanism), rel=1e-6)
+
+
+def test_two_features_of_which_one_is_never_used_lose_what_the_cut_prior_leaves():
+    # With a second feature that is always 0, w_1 has the cut prior's marginal times the likelihood: checked on a grid.
+    bound, first, second = 1.3, ([1.0, 0.0], 1.0), ([1.0, 0.0], -0.5)
+    phi = np.linspace(-math.pi / 2, math.pi / 2, 20_001)
+    w, chord = bound * np.sin(phi), bound * np.cos(phi)
+    logs = []
+    for _, y in (first, second):
+        density = np.exp(-((y - w) ** 2) / 2 - FLAT * w * w / 2)
+        across = math.sqrt(2 * math.pi / FLAT) * np.vectorize(math.erf)(chord * math.sqrt(FLAT / 2))
+        logs.append(np.log(density) - math.log(integrate.simpson(density * across * bound * np.cos(phi), x=phi)))
+    found = exact_loss(table((1, first)), table((1, second)), prior_precision=FLAT, noise_variance=1, norm_bound=bound)
+    assert found == pytest.approx((logs[0] - logs[1]).max(), rel=1e-7)
+
+
+# The promise
+
+
+@pytest.mark.parametrize(
+    ("bound", "n", "known"),
+    [
+        (0.25, 1, 0.5),
+        (0.25, 1_000, 0.998),
+        (0.25, 10**5, 1.0),
+        (1.0, 1, 2.0),
+        (1.0, 10**6, 4.0),
+    ],
+)
+def test_the_attack_on_one_feature_has_its_known_loss(bound, n, known):
+    mechanism = sampler(bound)
+    found = float(loss(mechanism, *one_feature_attack(n)))
+    assert found == pytest.approx(known, abs=2e-3)
+    assert found <= mechanism.certified.epsilon
+
+
+@pytest.mark.parametrize(("n", "known"), [(1, 4.5), (100, 8.393), (10**6, 8.995)])
+def test_the_attack_on_two_features_has_its_known_loss(n, known):
+    mechanism = sampler(2.0)
+    found = float(loss(mechanism, *two_feature_attack(n)))
+    assert found == pytest.approx(known, abs=1e-3)
+    assert found <= mechanism.certified.epsilon == 9
+
+
+@pytest.mark.parametrize("n", [10**5, 10**6])
+@pytest.mark.parametrize("bound", [0.01, 0.25, 1.0])
+@pytest.mark.parametrize("variance", [0.5, 1.0, 4.0])
+def test_the_promise_is_tight_up_to_a_norm_bound_of_one(n, bound, variance):
+    mechanism = sampler(bound, variance)
+    found = float(loss(mechanism, *one_feature_attack(n)))
+    share = found / mechanism.certified.epsilon
+    assert share <= 1
+    # The edge is felt once n B/sigma^2 is large.
+    assert 1 - share < max(0.02, 5 * variance / (n * bound))
+
+
+def test_more_records_never_lower_the_attack_s_loss():
+    sizes = [1, 3, 10, 100, 1_000, 10**4, 10**5]
+    for bound in (0.25, 1.0):
+        losses = [float(loss(sampler(bound), *one_feature_attack(n))) for n in sizes]
+        assert all(small < large for small, large in itertools.pairwise(losses))
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.25, 2 / 3, 1.0])
+def test_a_ball_half_as_large_again_or_half_the_noise_is_found_out(bound):
+    promise = sampler(bound).certified.epsilon
+    neighbours = one_feature_attack(10**6)
+    assert loss(sampler(bound), *neighbours) <= promise
+    assert loss(sampler(1.5 * bound), *neighbours) > 1.2 * promise
+    assert loss(sampler(bound, variance=0.5), *neighbours) > 1.9 * promise
+
+
+def test_half_the_noise_is_found_out_in_two_dimensions():
+    promise = sampler(2.0).certified.epsilon
+    assert loss(sampler(2.0, variance=0.5), *two_feature_attack(10**6)) > 1.9 * promise
+
+
+@pytest.mark.parametrize("bound", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize("n", [1, 30])
+@pytest.mark.parametrize("b", [FLAT, 5.0])
+def test_no_neighbours_on_a_grid_of_single_feature_records_beat_the_promise(bound, n, b):
+    mechanism = sampler(bound, b=b)
+    records = [([x], y) for x in (-1, -0.5, 0, 1) for y in (-1.0, 0.0, 0.5, 1.0)]
+    rests = [(n - 1 - k, k, one, other) for one, other in itertools.combinations(records, 2) for k in {0, n // 2}]
+    pairs = list(itertools.permutations(records, 2))
+
+    def tables(side: int) -> Moments:
+        x = np.array([[pair[side][0] for pair in pairs]] * len(rests))
+        y = np.array([[pair[side][1] for pair in pairs]] * len(rests))
+        before = [(a * np.square(r[0][0]) + c * np.square(s[0][0])) for a, c, r, s in rests]
+        both = [(a * r[0][0] * r[1] + c * s[0][0] * s[1]) for a, c, r, s in rests]
+        squares = [(a * r[1] ** 2 + c * s[1] ** 2) for a, c, r, s in rests]
+        gram = np.array(before)[:, None, None, None] + (x**2)[..., None]
+        cross = np.array(both)[:, None, None] + x * y[..., None]
+        return Moments(gram, cross, np.array(squares)[:, None] + y**2, n)
+
+    found = exact_loss(tables(0), tables(1), prior_precision=b, noise_variance=1.0, norm_bound=bound)
+    assert found.shape == (len(rests), len(pairs))
+    assert found.max() <= mechanism.certified.epsilon * (1 + 1e-9)
+    assert found.max() > 0.2 * mechanism.certified.epsilon
+
+
+@pytest.mark.parametrize("bound", [0.5, 1.0, 2.0])
+def test_no_neighbours_with_two_features_beat_the_promise(bound):
+    mechanism = sampler(bound)
+    angles = np.arange(6) * (math.pi / 3)
+    records = [([math.cos(a), math.sin(a)], y) for a in angles for y in (1.0, -1.0)]
+    pairs = list(itertools.combinations(records, 2))
+    losses = {}
+    for n in (1, 3, 1_000):
+        tables = [stacked([table((n - 1, records[0]), (1, pair[side])) for pair in pairs]) for side in (0, 1)]
+        losses[n] = float(loss(mechanism, *tables).max())
+    most = mechanism.certified.epsilon
+    assert 0.4 * most < max(losses.values()) <= most * (1 + 1e-9)
+
+
+# What one record can do whatever the others are
+
+
+@given(st.integers(1, 14), st.floats(0.01, 20), st.floats(0.05, 20), st.integers(0, 2**32 - 1), st.booleans())
+def test_no_two_records_differ_by_a_wider_range_than_certified(d, bound, variance, seed, edge):
+    draw = np.random.default_rng(seed)
+    x = draw.standard_normal((2, d))
+    x /= np.linalg.norm(x, axis=1, keepdims=True) * (1 if edge else 1 + draw.random((2, 1)))
+    y = draw.choice([-1.0, 1.0], 2) if edge else draw.uniform(-1, 1, 2)
+    names = tuple(f"c{j}" for j in range(d + 1))
+    first, second = (moments(ScaledRegression(x[k : k + 1], y[k : k + 1], names)) for k in (0, 1))
+    found = float(likelihood_range(first, second, noise_variance=variance, norm_bound=bound))
+    assert 0 <= found <= sampler(bound, variance).certified.epsilon * (1 + 1e-9)
+    w = draw.standard_normal((200, d))
+    w *= bound * draw.random((200, 1)) / np.linalg.norm(w, axis=1, keepdims=True)
+    ratio = ((y[1] - w @ x[1]) ** 2 - (y[0] - w @ x[0]) ** 2) / (2 * variance)
+    assert np.ptp(ratio) <= found * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize(("bound", "pair"), [(0.25, one_feature_attack), (1.0, one_feature_attack)])
+def test_the_range_of_opposite_records_is_what_is_certified(bound, pair):
+    found = likelihood_range(*pair(1), noise_variance=1.0, norm_bound=bound)
+    assert found == pytest.approx(sampler(bound).certified.epsilon)
+
+
+def test_the_range_of_the_two_feature_attack_is_what_is_certified():
+    assert likelihood_range(*two_feature_attack(1), noise_variance=1.0, norm_bound=2.0) == pytest.approx(9)
+
+
+@pytest.mark.parametrize("n", [1, 5, 1_000])
+def test_no_loss_exceeds_the_range_of_its_two_records(n):
+    for bound, neighbours in ((0.5, one_feature_attack(n)), (2.0, two_feature_attack(n))):
+        mechanism = sampler(bound)
+        most = likelihood_range(*neighbours, noise_variance=1.0, norm_bound=bound)
+        assert loss(mechanism, *neighbours) <= most * (1 + 1e-9)
+
+
+def test_equal_tables_lose_nothing():
+    part, _ = two_feature_attack(50)
+    assert loss(sampler(2.0), part, part) == 0
+    assert likelihood_range(part, part, noise_variance=1.0, norm_bound=2.0) == 0
+
+
+# Refusals
+
+
+def test_tables_that_are_no_neighbours_are_refused():
+    with pytest.raises(InputError, match="same number of records and features"):
+        loss(sampler(1.0), table((3, ([1.0], 1.0))), table((4, ([1.0], 1.0))))
+    with pytest.raises(InputError, match="same number of records and features"):
+        likelihood_range(table((1, ([1.0], 1.0))), table((1, ([1.0, 0.0], 1.0))), noise_variance=1, norm_bound=1)
+
+
+def test_three_features_are_too_many_for_the_loss():
+    part = table((1, ([1.0, 0.0, 0.0], 1.0)))
+    with pytest.raises(InputError, match="one or two"):
+        loss(sampler(1.0), part, part)
