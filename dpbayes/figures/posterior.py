@@ -52,7 +52,7 @@ def draws_figure(
 ) -> go.Figure:
     """Draw the values that one release holds (N,) as ticks, shares of all `possible` ones, and the exact density.
 
-    `exact` is (theta (grid,), density (grid,)); without it there is no density axis.
+    `exact` is (theta (grid,), density (grid,)); axes of what is not given are left out.
     """
     ticks = {"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": PRIVATE}}
     bold = {"type": "scatter", "mode": "markers", "x": drawn, "y": np.zeros(len(drawn)), "marker": ticks}
@@ -60,17 +60,19 @@ def draws_figure(
         bold | {"yaxis": "y2", "name": "private (this release)", "hovertemplate": "%{x:.4f}<extra></extra>"}
     ]
     shown = [drawn]
+    axis, shares = titled("posterior density", visible=False), titled("share of draws", visible=False)
     if possible is not None:
         shown.append(possible)
         traces.insert(0, _shares(possible))
-    axis, shares = titled("posterior density", visible=False), titled("share of draws", rangemode="tozero")
+        shares = titled("share of draws", rangemode="tozero", tickformat=".0%")
     if exact is not None:
         theta, density = exact
         shown.append(np.array(_span(theta, [density])))
         traces.append(_exact_line(theta, density))
         axis = titled("posterior density", range=[0, 1.08 * _sensible_top([density])])
         shares |= {"overlaying": "y", "side": "right", "showgrid": False}
-    low, high = (float(pick(each)) for pick, each in ((np.min, np.concatenate(shown)), (np.max, np.concatenate(shown))))
+    everything = np.concatenate(shown)
+    low, high = float(everything.min()), float(everything.max())
     margin = max(0.02, 0.05 * (high - low))
     span = [max(0.0, low - margin), min(1.0, high + margin)] if zoom else [0, 1]
     figure = figure_of(traces, x=titled(f"P({plain(name)})", range=span), y=axis)

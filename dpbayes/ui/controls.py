@@ -96,6 +96,7 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
         key=key,
         format_func=format_func,
         required=True,
+        wrap=True,
         on_change=lambda: change(**{field: st.session_state[key]}),
     )
 
@@ -125,7 +126,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }
     if len(options) <= FEW:
-        st.segmented_control(_title(name), options, required=True, **shared)
+        st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
     else:
         st.selectbox(_title(name), options, **shared)
 

@@ -13,7 +13,7 @@ from dpbayes.ui import controls
 from dpbayes.ui.release_controls import picked, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, short
+from dpbayes.ui.show import chart, data_and_download, escaped, headline, inside, is_curator, refusal, short
 from dpbayes.ui.work import mechanism, network
 from dpbayes.validation import InputError
 
@@ -51,7 +51,7 @@ def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
         return f"With {promise}, this release says that {name} is about {mean:.2f}."
     shift = study.shifts[:, cell]
     return (
-        f"With {promise}, a {study.release.mechanism} release moves {name} by {shift.mean():.2g} on average, "
+        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {shift.mean():.2g} on average, "
         f"and by less than {np.quantile(shift, 0.9):.2g} in nine of ten releases."
     )
 
@@ -109,9 +109,9 @@ def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
             )
         else:
             lost = study.predictive_kl_rows.mean(axis=0)
-            what = "KL(exact || private) between distributions of the next record's state, mean over releases."
-            left.metric("KL of this row's prediction, nats", short(lost[row]), help=what)
-            middle.metric("KL of all rows' predictions, nats", short(lost.sum()), help=what)
+            what = "In nats: KL(exact || private) between distributions of the next record's state, mean over releases."
+            left.metric("Prediction KL, this row", short(lost[row]), help=what)
+            middle.metric("Prediction KL, all rows", short(lost.sum()), help=what)
         st.caption("Curator only: not private.")
     data_and_download(lambda: _curve_frame(study, cell), name="density", curator_only=is_curator())
 

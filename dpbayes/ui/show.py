@@ -25,6 +25,11 @@ def short(number: float) -> str:
     return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
 
 
+def inside(label: str) -> str:
+    """Return a mechanism's label as it stands inside a sentence; one of a single word is a name."""
+    return label if " " not in label else label[0].lower() + label[1:]
+
+
 def headline(text: str) -> None:
     """Show the page's one sentence; names in it must be `escaped`."""
     st.markdown(f"#### {text}")
