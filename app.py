@@ -15,6 +15,8 @@ PAGES = [
     st.Page("pages/data.py", title="Data", url_path="data"),
     st.Page("pages/network.py", title="Network", url_path="network"),
     st.Page("pages/release.py", title="Release", url_path="release"),
+    st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
+    st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
 ]
 
 st.set_page_config(page_title="dpbayes", layout="wide")

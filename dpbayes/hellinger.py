@@ -170,7 +170,7 @@ def all_distances(die: Die) -> FloatArray:
 
 
 def _distance(log_bc: FloatArray) -> FloatArray:
-    return np.sqrt(-np.expm1(log_bc))
+    return np.sqrt(np.maximum(-np.expm1(log_bc), 0.0))
 
 
 # Sensitivities

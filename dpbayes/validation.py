@@ -28,7 +28,7 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
     if math.isnan(number):
         raise InputError(f"{name} must be a number, and NaN is not one.")
     if not low <= number <= high:
-        raise InputError(f"{name} must be between {low:g} and {high:g}; {number:g} is not.")
+        raise InputError(f"{name} must be between {low:.12g} and {high:.12g}; {number:.12g} is not.")
     return number
 
 
@@ -38,7 +38,7 @@ def whole_number(name: str, value: object, *, low: int, high: int) -> int:
     if isinstance(value, int):  # a float would round it beyond 2^53
         return value
     if number != int(number):
-        raise InputError(f"{name} must be a whole number; {number:g} is not.")
+        raise InputError(f"{name} must be a whole number; {number:.12g} is not.")
     return int(number)
 
 

@@ -14,7 +14,17 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.ui.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGES = ("pages/home.py", "pages/data.py", "pages/network.py", "pages/release.py")
+PAGES = (
+    "pages/home.py",
+    "pages/data.py",
+    "pages/network.py",
+    "pages/release.py",
+    "pages/sampling.py",
+    "pages/hellinger.py",
+)
+
+WITHOUT_DATA = ("pages/home.py", "pages/hellinger.py")
+"""Pages that need no table."""
 
 
 @pytest.fixture(autouse=True)

@@ -10,25 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
-from dpbayes.mechanisms import Calibration
+from dpbayes.parameters import Choice, Parameter
 from dpbayes.shipped import SHIPPED
 from dpbayes.synthetic import MAX_RECORDS
 from dpbayes.ui.graphs import MAX_CODE, Graph, code_of
-from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Seat, Settings, query_of, settings_from
+from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Settings, query_of, settings_from
 from tests.pages.conftest import PAGES, headline, open_page, sentences, settings_of
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 graphs = st.lists(words, min_size=1, max_size=4, unique=True).map(lambda names: code_of(Graph(tuple(names), ())))
 specs = st.one_of(st.sampled_from(["asia", "alarm", "bayes:3", "chain:5"]), graphs)
 seeds = st.integers(0, 2**32 - 1)
-parameters = st.fixed_dictionaries(
-    {},
-    optional={
-        "epsilon": st.floats(1e-3, 1e3),
-        "t": st.floats(0, 50),
-        "calibration": st.sampled_from(Calibration),
-    },
-).map(lambda chosen: tuple(sorted(chosen.items())))
+
+
+def values(note: Parameter | Choice) -> st.SearchStrategy[Any]:
+    """Draw any value that a parameter or an option may have."""
+    if isinstance(note, Choice):
+        return st.sampled_from(note.options)
+    return st.integers(int(note.low), int(note.high)) if note.whole else st.floats(note.low, note.high)
+
+
+parameters = st.fixed_dictionaries({}, optional={name: values(note) for name, note in PARAMETERS.items()}).map(
+    lambda chosen: tuple(sorted(chosen.items(), key=lambda item: item[0]))
+)
 
 any_settings = st.builds(
     Settings,
@@ -69,7 +73,7 @@ def test_unknown_parts_are_passed_over(query: dict[str, str]) -> None:
     assert settings_from(query) == (Settings(), ())
 
 
-@given(st.sampled_from(["seat", "data", "source", "records", "graph", "evidence", "epsilon", "t", "prior"]), st.text())
+@given(st.sampled_from(["seat", "data", "source", "records", "graph", "evidence", "prior", *PARAMETERS]), st.text())
 def test_any_text_is_read_or_refused_in_one_sentence(key: str, text: str) -> None:
     settings, problems = settings_from({"mechanism": "LaplaceFourier", key: text})
     assert settings.mechanism == "LaplaceFourier"

@@ -1,0 +1,267 @@
+"""Posterior sampling: what trimming a CPT row keeps of it, what more draws buy, and the query game as it is played."""
+
+import enum
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.decisions import Decisions, sample_trimmed
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.log_odds import log_odds_rule
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.posterior_sampler import PosteriorSampler
+from dpbayes.network import Network
+from dpbayes.query_game import BetaPair, GammaPair, NormalPair, Pair
+from dpbayes.trimmed import log_odds_quantile
+
+FloatArray = NDArray[np.float64]
+
+_LATTICE = 512
+"""Points over the other decisions of a long row, behind the density of one of its states."""
+
+# One row, trimmed
+
+
+@dataclass(frozen=True, eq=False)
+class RowState:
+    """One state of a CPT row under Dirichlet(alpha), alpha (r,), and the decisions that lead to it."""
+
+    alpha: FloatArray
+    state: int
+
+    @cached_property
+    def row(self) -> Dirichlets:
+        """The row as a network of one node."""
+        states = tuple(str(state) for state in range(len(self.alpha)))
+        return Dirichlets(Network.from_edges(["row"], [], {"row": states}), self.alpha)
+
+    @cached_property
+    def path(self) -> tuple[FloatArray, FloatArray]:
+        """Beta parameters of the decisions towards the state, (d,) for it and (d,) against it."""
+        decisions = Decisions(self.row.network)
+        spans = decisions.spans.reshape(-1, 3)
+        on_way = (spans[:, 0] <= self.state) & (self.state < spans[:, 2])
+        first = (self.state < spans[:, 1])[on_way]
+        a, b = (side[on_way] for side in decisions.parameters(self.alpha))
+        return np.where(first, a, b), np.where(first, b, a)
+
+    @property
+    def mean(self) -> float:
+        """The exact posterior mean."""
+        return float(self.row.mean[self.state])
+
+    def region(self, bound: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Least and largest probability of the state once all log-odds are within +-bound (...,)."""
+        steps, edge = len(self.path[0]), np.asarray(bound, dtype=np.float64)
+        return np.exp(steps * special.log_expit(-edge)), np.exp(steps * special.log_expit(edge))
+
+    def exact_mass_within(self, bound: float) -> float:
+        """The share of the exact posterior of this state that lies in the region."""
+        if not len(self.path[0]):
+            return 1.0
+        a, b = self.row.alpha[self.state], self.row.rest[self.state]
+        low, high = self.region(bound)
+        return float(np.clip(special.betainc(a, b, high) - special.betainc(a, b, low), 0.0, 1.0))
+
+    def trimmed_moments(self, bound: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the state's probability in one trimmed draw, for bounds (...,)."""
+        a, b = self.path
+        rule = log_odds_rule(a, b, np.asarray(bound, dtype=np.float64)[..., None])
+        theta = special.expit(rule.nodes)
+        mean = rule.mean(theta).prod(axis=-1)
+        # E prod p^2 - (E prod p)^2 without cancellation: each decision's relative variance.
+        spread = rule.mean((theta - rule.mean(theta)[..., None]) ** 2) / rule.mean(theta) ** 2
+        return mean, mean**2 * np.expm1(np.log1p(spread).sum(axis=-1))
+
+    def error_of_mean(self, bound: ArrayLike, draws: ArrayLike) -> FloatArray:
+        """Root mean square distance of the mean of N trimmed draws from the exact posterior mean (...,)."""
+        mean, variance = self.trimmed_moments(bound)
+        return np.sqrt((mean - self.mean) ** 2 + variance / np.asarray(draws))
+
+    def trimmed_density(self, bound: float, theta: FloatArray) -> FloatArray:
+        """Density of the state's probability in one trimmed draw at theta (grid,), 0 outside the region.
+
+        A row of two states has a trimmed Beta. In a longer one the other decisions are averaged over on a lattice.
+        """
+        a, b = self.path
+        if not len(a):
+            return np.zeros_like(theta)
+        others = np.ones(1)
+        if len(a) > 1:
+            steps = (np.arange(_LATTICE)[:, None] * _additive_steps(len(a) - 1) + 0.5) % 1
+            others = special.expit(log_odds_quantile(steps, a[1:], b[1:], bound)).prod(axis=-1)
+        share = theta / others[:, None]
+        inside = (share >= special.expit(-bound) * (1 - 1e-12)) & (share <= special.expit(bound) * (1 + 1e-12))
+        safe = np.where(inside, np.minimum(share, 1.0), 0.5)
+        log_mass = float(log_odds_rule(a[0], b[0], bound).log_mass)
+        log_density = special.xlogy(a[0] - 1, safe) + special.xlog1py(b[0] - 1, -safe) - log_mass
+        found: FloatArray = np.where(inside, np.exp(log_density) / others[:, None], 0.0).mean(axis=0)
+        return found
+
+    def sample(self, bound: float, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
+        """Draw the state's probability from the trimmed posterior: (*size,)."""
+        if len(self.alpha) == 1:
+            return np.ones(size)
+        drawn: FloatArray = sample_trimmed(self.row, bound, rng, size)[..., self.state]
+        return drawn
+
+
+def _additive_steps(dimensions: int) -> FloatArray:
+    """The additive recurrence of low discrepancy whose base generalises the golden ratio (dimensions,)."""
+    base = 2.0
+    for _ in range(60):
+        base = (1 + base) ** (1 / (dimensions + 1))
+    return np.asarray(base ** -np.arange(1, dimensions + 1), dtype=np.float64)
+
+
+# Bounds of the log-odds
+
+
+def certified_bound(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -> FloatArray:
+    """Return epsilon / (2 T N) (...,), T = |I| for binary nodes, else the sum of ceil(log2 r); see PosteriorSampler."""
+    terms = max(1, int(Decisions(network).depths.sum()))
+    return np.asarray(epsilon, dtype=np.float64) / (2 * terms * np.asarray(draws))
+
+
+def certified_omega(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -> FloatArray:
+    """Return the certified omega (...,), at most 1/2."""
+    bound = certified_bound(network, epsilon=epsilon, draws=draws)
+    return np.exp(_depth(network) * special.log_expit(-bound))
+
+
+def printed_omega(network: Network, *, epsilon: ArrayLike) -> FloatArray:
+    """Return exp(-epsilon/2) (...,), NaN where it leaves nothing to draw from. [Zhang16] Appendix C.2."""
+    value = np.asarray(epsilon, dtype=np.float64)
+    return np.where(value > 2 * _depth(network) * math.log(2), np.exp(-value / 2), np.nan)
+
+
+def _depth(network: Network) -> int:
+    return max(1, int(Decisions(network).depths.max()))
+
+
+def best_draws(errors: FloatArray, draws: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of draws with the least error along the last axis (...,), the smallest of equals."""
+    return draws[errors.argmin(axis=-1)]
+
+
+# The query game
+
+
+class Family(enum.Enum):
+    """What the answers are draws from."""
+
+    NETWORK = "network, trimmed"
+    BINOMIAL = "binomial"
+    EXPONENTIAL = "exponential"
+    NORMAL = "normal"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Two hypothetical tables of `records` records that differ in one, and the prior.
+
+    Network and binomial: `successes` of the records in x, one fewer in y (or one more, if x has none), in each of
+    `columns` columns; Beta(concentration, concentration). Exponential: all records 1, one of them 1 + `distance` in y;
+    rate ~ Exp(concentration). Normal of variance 1: all records 0, one `distance` in y; mean ~ N(0, 1/concentration).
+    """
+
+    records: int
+    successes: int
+    columns: int = 1
+    concentration: float = 1.0
+    distance: float = 1.0
+
+
+def pair_of(family: Family, tables: Tables, *, bound: float = math.inf, records: ArrayLike | None = None) -> Pair:
+    """Return the posteriors of the two tables; `records` (...,) replaces n, with the share of successes kept."""
+    n = np.asarray(tables.records if records is None else records, dtype=np.float64)
+    prior = tables.concentration
+    if family is Family.EXPONENTIAL:
+        return GammaPair(n + 1, n + prior, tables.distance)
+    if family is Family.NORMAL:
+        return NormalPair(np.zeros_like(n), n + prior, tables.distance)
+    successes = np.round(n * tables.successes / tables.records)
+    moved = 1 if tables.successes else -1
+    successes = np.maximum(successes, 1.0) if moved == 1 else successes
+    trimmed = family is Family.NETWORK
+    return BetaPair(
+        prior + successes,
+        prior + n - successes,
+        moved,
+        bound if trimmed else math.inf,
+        tables.columns if trimmed else 1,
+    )
+
+
+def answering(columns: int, *, epsilon: float, calibration: Calibration) -> PosteriorSampler:
+    """Return the mechanism that draws one answer about `columns` binary columns. Errors: InputError as it raises."""
+    network = Network.from_edges([f"column {i}" for i in range(1, columns + 1)], [])
+    return PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=epsilon, calibration=calibration)
+
+
+@dataclass(frozen=True, eq=False)
+class GameStudy:
+    """Simulated games: `log_odds` (J, G) for the true table after 1..J answers; the first half of G is played with x.
+
+    The true table is x or y with even odds, and so is the adversary's prior.
+    """
+
+    log_odds: FloatArray
+
+    @property
+    def belief(self) -> FloatArray:
+        """The adversary's probability for the true table (J, G)."""
+        return special.expit(self.log_odds)
+
+    @cached_property
+    def right(self) -> FloatArray:
+        """How often the likelier table is the true one, after every number of answers (J,).
+
+        By the mean of the adversary's own probability for the likelier table: the same expectation, less spread.
+        """
+        return special.expit(np.abs(self.log_odds)).mean(axis=1)
+
+    @cached_property
+    def right_error(self) -> FloatArray:
+        """Standard error of `right` (J,)."""
+        games = self.log_odds.shape[1]
+        return special.expit(np.abs(self.log_odds)).std(axis=1, ddof=1) / math.sqrt(games)
+
+    def above(self, ceilings: FloatArray) -> float:
+        """The share of games in which the adversary's probability is ever above its ceiling (J,)."""
+        return float((self.belief > ceilings[:, None] * (1 + 1e-12)).any(axis=0).mean())
+
+
+def play(pair: Pair, rng: np.random.Generator, *, answers: int, games: int) -> GameStudy:
+    """Simulate `games` games of `answers` answers, half of them with either table; more answers keep the first ones."""
+    half = (games + 1) // 2
+    rngs = rng.spawn(2)
+    gains = [side.gains(own, (answers, half)) for side, own in zip((pair, pair.swapped()), rngs, strict=True)]
+    return GameStudy(np.cumsum(np.concatenate(gains, axis=1), axis=0))
+
+
+@dataclass(frozen=True)
+class NeededAnswers:
+    """How many answers the adversary needs, as simulated; `value` is None where no game went on for that long."""
+
+    value: int | None
+    error: float
+
+
+def needed_answers(study: GameStudy, *, level: float) -> NeededAnswers:
+    """Return the first number of answers after which the likelier table is right in `level` of games, and its error.
+
+    The standard error is half the distance between where the curve's two error limits reach the level, each at most one
+    step from it if they do so together.
+    """
+    curves = np.stack([study.right + study.right_error, study.right, study.right - study.right_error])
+    reached = np.maximum.accumulate(curves, axis=1) >= level
+    if not reached[1].any():
+        return NeededAnswers(None, math.inf)
+    early, value, late = (int(row.argmax()) + 1 if row.any() else None for row in reached)
+    after = late if late is not None else 2 * (value or 1) - (early or 1)
+    return NeededAnswers(value, max(0.5, (after - (early or 1)) / 2))

@@ -1,0 +1,213 @@
+"""Pictures of posterior sampling: a trimmed row and its draws, what draws buy, and the query game."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Trace, faded, figure_of, plain, titled
+
+FloatArray = NDArray[np.float64]
+
+SHOWN_DRAWS = 500
+SHOWN_GAMES = 40
+_LINES: Trace = {"type": "scatter", "mode": "lines"}
+
+
+def trim_figure(
+    theta: FloatArray,
+    exact: FloatArray | None,
+    trimmed: FloatArray,
+    draws: FloatArray,
+    *,
+    region: tuple[float, float],
+    name: str,
+) -> go.Figure:
+    """Draw densities (grid,), each relative to its own peak, the region that is drawn from, and draws (N,) as ticks.
+
+    Without `exact` the trimmed density is the public prior's.
+    """
+    traces: list[Trace] = [_band(region)]
+    if exact is not None:
+        fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
+        blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
+        traces.append(_LINES | fill | blue | {"name": "exact posterior (curator only: not private)"})
+    line = {"color": PRIVATE, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
+    label = "drawn from: posterior trimmed (curator only)" if exact is not None else "public prior, trimmed"
+    live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros beside it
+    traces.append(_LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
+    shown = draws[:SHOWN_DRAWS]
+    ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": PRIVATE}, "color": PRIVATE}
+    few = f", first {SHOWN_DRAWS}" if len(draws) > SHOWN_DRAWS else ""
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": shown,
+            "y": np.full(len(shown), -0.07),
+            "marker": ticks,
+            "name": f"draws handed over{few}",
+            "hovertemplate": "%{x:.4f}<extra></extra>",
+        }
+    )
+    return figure_of(
+        traces,
+        x=titled(f"P({plain(name)})", range=[0, 1]),
+        y=titled("density, relative to its peak", range=[-0.14, 1.12], tickvals=[0, 0.5, 1]),
+    )
+
+
+def _band(region: tuple[float, float]) -> Trace:
+    low, high = region
+    return _LINES | {
+        "x": [low, low, high, high],
+        "y": [0, 1.1, 1.1, 0],
+        "line": {"color": BOUND, "width": 1.5, "dash": "dash"},
+        "fill": "toself",
+        "fillcolor": faded(BOUND, 0.12),
+        "name": "region left by trimming",
+        "hoverinfo": "skip",
+    }
+
+
+def _to_peak(density: FloatArray) -> FloatArray:
+    """Scale to an interior peak of 1; what is infinite at 0 or 1 is cut there."""
+    peak = float(density[2:-2].max()) or 1.0
+    return np.minimum(density / peak, 1.0)
+
+
+def draws_figure(
+    draws: ArrayLike,
+    errors: FloatArray,
+    labels: Sequence[str],
+    *,
+    best: ArrayLike,
+    measured: tuple[int, float, float] | None = None,
+) -> go.Figure:
+    """Draw the error of the mean of N draws, (curves, N) over N; the first curve is bold, the best N of each a star.
+
+    `measured` is (N, error, standard error) of a simulation.
+    """
+    traces: list[Trace] = []
+    for i, (label, error) in enumerate(zip(labels, errors, strict=True)):
+        line = {"color": PRIVATE if i == 0 else faded(PRIVATE, 0.65), "width": 3 if i == 0 else 2}
+        line |= {"dash": ("solid", "dash", "dot")[min(i, 2)]}
+        traces.append(_LINES | {"x": draws, "y": error, "line": line, "name": label})
+    place = np.searchsorted(np.asarray(draws), np.asarray(best))
+    star = {"type": "scatter", "mode": "markers", "name": "best N"}
+    traces.append(
+        star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", PRIVATE, 13)}
+    )
+    if measured is not None:
+        at, error, spread = measured
+        dot = {"type": "scatter", "mode": "markers", "name": "simulated, ± 2 s.e."}
+        bar = {"x": [at], "y": [error], "error_y": {"array": [2 * spread], "color": EXACT}}
+        traces.append(dot | bar | {"marker": _marker("circle", EXACT, 9)})
+    return figure_of(
+        traces,
+        x=titled("draws N", type="log"),
+        y=titled("error of the mean of N draws (probability)", rangemode="tozero"),
+        height=380,
+    )
+
+
+def omega_figure(
+    epsilon: FloatArray,
+    certified: FloatArray,
+    printed: FloatArray,
+    *,
+    chosen: tuple[float, float],
+) -> go.Figure:
+    """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
+    safe = printed >= certified * (1 - 1e-9)
+    at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen here"}
+    traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": PRIVATE, "width": 3}, "name": "certified"}]
+    for where, colour, said in ((safe, BOUND, ""), (printed < certified, INVALID, ", promise violated")):
+        if where.any():
+            line = {"line": {"color": colour, "width": 2, "dash": "dash"}, "name": f"printed: exp(−ε/2){said}"}
+            traces.append(_LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
+    traces.append(at | {"marker": _marker("circle", PRIVATE, 10)})
+    return figure_of(
+        traces,
+        x=titled("ε of the whole release", type="log"),
+        y=titled("ω, least probability drawn", range=[0, 0.52]),
+        height=380,
+    )
+
+
+def game_figure(answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]]) -> go.Figure:
+    """Draw the adversary's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
+
+    `ceilings` are (name, values (J,), whether none of all games is above it).
+    """
+    others = belief[:, 1 : SHOWN_GAMES + 1].T
+    gap = np.full((len(others), 1), np.nan)
+    faint = {"line": {"color": faded(PRIVATE, 0.25), "width": 1}, "name": "other games", "hoverinfo": "skip"}
+    traces = [
+        _LINES | faint | {"x": np.tile(np.append(answers, np.nan), len(others)), "y": np.hstack([others, gap]).ravel()},
+        _LINES | {"x": answers, "y": belief[:, 0], "line": {"color": PRIVATE, "width": 3}, "name": "this game"},
+    ]
+    for name, values, kept in ceilings:
+        line = {"color": BOUND if kept else INVALID, "width": 2, "dash": "dash"}
+        traces.append(_LINES | {"x": answers, "y": values, "line": line, "name": name})
+    return figure_of(
+        traces,
+        x=titled("answers j", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
+        y=titled("adversary’s probability of the true table", range=[0, 1.02]),
+        height=400,
+    )
+
+
+def needed_figure(
+    answers: FloatArray,
+    right: FloatArray,
+    error: FloatArray,
+    *,
+    level: float,
+    marks: Sequence[tuple[str, float, bool]],
+) -> go.Figure:
+    """Draw how often the adversary is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
+    both = np.concatenate([right + 2 * error, (right - 2 * error)[::-1]])
+    around = {"x": np.concatenate([answers, answers[::-1]]), "y": both, "fill": "toself", "hoverinfo": "skip"}
+    traces: list[Trace] = [
+        _LINES | around | {"fillcolor": faded(PRIVATE, 0.25), "line": {"width": 0}, "name": "± 2 standard errors"},
+        _LINES | {"x": answers, "y": right, "line": {"color": PRIVATE, "width": 3}, "name": "simulated"},
+    ]
+    for i, (name, at, valid) in enumerate(marks):
+        line = {"color": BOUND if valid else INVALID, "width": 2, "dash": ("dash", "dot", "dashdot")[i % 3]}
+        traces.append(_LINES | {"x": [at, at], "y": [0.5, 1.0], "line": line, "name": name})
+    ends = [1.0, float(answers[-1]), *(max(1.0, at) for _, at, _ in marks)]
+    level_line = {"color": BOUND, "width": 1}
+    traces.append(_LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
+    return figure_of(
+        traces,
+        x=titled("answers j", type="log", dtick="D2", range=[0, float(np.log10(max(ends) * 1.2))]),
+        y=titled("games in which the adversary is right", range=[0.48, 1.02], tickformat=".0%"),
+        height=400,
+    )
+
+
+def robustness_figure(
+    records: FloatArray, divergence: FloatArray, bound: FloatArray, printed: FloatArray | None
+) -> go.Figure:
+    """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the printed one if there is."""
+    traces = [
+        _LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL, computed"},
+        _LINES
+        | {"x": records, "y": bound, "line": {"color": BOUND, "width": 2, "dash": "dash"}, "name": "corrected bound"},
+    ]
+    if printed is not None:
+        wrong = bool(np.any(divergence > printed * (1 + 1e-9)))
+        line = {"color": INVALID if wrong else BOUND, "width": 2, "dash": "dot"}
+        traces.append(_LINES | {"x": records, "y": printed, "line": line, "name": "as printed"})
+    return figure_of(
+        traces,
+        x=titled("records n in each table", type="log"),
+        y=titled("KL of neighbouring posteriors (nats)", type="log", exponentformat="power"),
+    )
+
+
+def _marker(symbol: str, colour: str, size: int) -> dict[str, Any]:
+    return {"symbol": symbol, "color": colour, "size": size}

@@ -1,0 +1,18 @@
+"""Hellinger: the exponential mechanism over a die's posteriors, beside Laplace noise."""
+
+import streamlit as st
+
+from dpbayes.ui.hellinger_page import hellinger_page
+from dpbayes.ui.show import linked, sentence_instead
+
+st.title("Hellinger")
+
+
+@st.fragment
+def live() -> None:
+    """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
+    with linked(), sentence_instead():
+        hellinger_page()
+
+
+live()

@@ -1,0 +1,30 @@
+"""Posterior sampling: trim a prior, hand over draws, and count what an adversary learns from them."""
+
+import streamlit as st
+
+from dpbayes.ui.sampling_draws import draws_section
+from dpbayes.ui.sampling_game import game_section
+from dpbayes.ui.sampling_page import trim_section
+from dpbayes.ui.show import linked, sentence_instead
+
+st.title("Posterior sampling")
+
+
+@st.fragment
+def trimmed() -> None:
+    """Rerun alone when a control of the release moves."""
+    with linked(), sentence_instead():
+        if trim_section():
+            draws_section()
+
+
+@st.fragment
+def played() -> None:
+    """Rerun alone when a control of the game moves."""
+    with linked(), sentence_instead():
+        game_section()
+
+
+trimmed()
+st.divider()
+played()

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+
+from dpbayes.experiments.hellinger import LEVELS, Accuracy, Noise, error_laws
+from dpbayes.experiments.hellinger_landscape import Outputs, SensitivityLine
+from dpbayes.experiments.hellinger_scenario import Method, Scenario
+from dpbayes.figures.hellinger import (
+    COLOURS,
+    SYMBOLS,
+    accuracy_figure,
+    error_box_figure,
+    error_law_figure,
+    output_figure,
+    sensitivity_line_figure,
+    sensitivity_plane_figure,
+)
+from dpbayes.figures.style import EXACT, INVALID
+
+
+def errors(**tops: float) -> dict[Method, np.ndarray]:
+    return {Method[name]: np.linspace(0, top, len(LEVELS)) for name, top in tops.items()}
+
+
+def titles(figure) -> tuple[str, str]:
+    return figure.layout.xaxis.title.text, figure.layout.yaxis.title.text
+
+
+def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else():
+    assert set(COLOURS) == set(SYMBOLS) == set(Method)
+    assert len(set(COLOURS.values())) == len(set(SYMBOLS.values())) == len(Method)
+    assert not {EXACT, INVALID} & set(COLOURS.values())
+
+
+def test_a_box_is_its_five_quantiles():
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4))
+    assert len(figure.data) == 2
+    box = figure.data[1]
+    found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
+    assert found == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    assert box.y[0] == Method.ONE.value
+    assert "Hellinger" in figure.layout.xaxis.title.text
+
+
+def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01))
+    assert figure.layout.xaxis.range[1] == pytest.approx(0.06)
+    assert list(figure.data[-1].text) == ["median 0.5 →"]
+    assert list(figure.data[-1].y) == [Method.GLOBAL.value]
+
+
+def test_boxes_of_no_error_at_all_have_an_axis():
+    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).layout.xaxis.range[1] == pytest.approx(1.01)
+
+
+def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
+    values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
+    accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (Method.LOCAL, Method.CELLS), values)
+    figure = accuracy_figure(accuracy, marked=10, title="throws n")
+    local, band, cells, mark = figure.data  # the one without a guarantee has no band
+    assert local.y == pytest.approx(values[:, 0, 2])
+    assert cells.y == pytest.approx(values[:, 1, 2])
+    assert band.y == pytest.approx([*values[:, 1, 3], *values[::-1, 1, 1]])
+    assert list(mark.x) == [10, 10]
+    assert titles(figure)[0] == "throws n"
+    assert figure.layout.xaxis.type == "log"
+
+
+def test_a_line_of_sensitivities():
+    line = SensitivityLine(np.arange(3.0), np.array([0.3, 0.1, 0.3]), np.array([0.3, 0.2, 0.3]), 0.3)
+    figure = sensitivity_line_figure(line, data=1, title="throws on side 1")
+    everywhere, smooth, local, mark = figure.data
+    assert list(everywhere.y) == [0.3, 0.3]
+    assert smooth.y == pytest.approx(line.smooth)
+    assert local.y == pytest.approx(line.local)
+    assert list(mark.x) == [1, 1]
+    assert list(figure.layout.yaxis.tickvals) == [0.1, 0.2]
+    assert titles(figure) == ("throws on side 1", "sensitivity (Hellinger distance)")
+
+
+def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms():
+    values = np.array([[0.1, 1.0], [0.01, np.nan]])
+    figure = sensitivity_plane_figure(np.arange(2.0), values, data=(1, 0), name="smooth")
+    heat, cross = figure.data
+    assert heat.customdata == pytest.approx(values, nan_ok=True)
+    assert list(heat.colorbar.ticktext) == ["0.01", "0.032", "0.1", "0.32", "1"]
+    assert (cross.x[0], cross.y[0]) == (1, 0)
+
+
+@pytest.mark.parametrize(("width", "text"), [(1, "probability per count"), (1000, "probability per 1,000 counts")])
+def test_outputs_are_steps_in_the_middle_of_their_bins(width, text):
+    shares = {Method.GLOBAL: np.array([0.2, 0.8]), Method.ONE: np.array([0.5, 0.5])}
+    figure = output_figure(Outputs(np.arange(3.0) * width - 0.5, shares), data=1)
+    assert list(figure.data[0].x) == [width / 2 - 0.5, 3 * width / 2 - 0.5]
+    assert list(figure.data[1].y) == [0.5, 0.5]
+    assert list(figure.data[2].x) == [1, 1]
+    assert titles(figure)[1] == text
+
+
+def test_laws_of_errors_are_drawn_as_they_are():
+    laws = error_laws([Scenario(sides=3, n=9)], Noise.draw(np.random.default_rng(1), sides=3, draws=100))
+    grid = np.linspace(0, 1, 11)
+    shares = {method: law.share_within(grid) for method, law in laws.items()}
+    figure = error_law_figure(grid, shares)
+    for trace, (method, within) in zip(figure.data, shares.items(), strict=True):
+        assert trace.name == method.value
+        assert trace.y == pytest.approx(within)
+        assert within[-1] == pytest.approx(1)

@@ -1,0 +1,215 @@
+"""The Hellinger page: its numbers are the core's, its refusals are sentences, and both seats see the same."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.experiments.hellinger import LEVELS, Noise, error_laws
+from dpbayes.experiments.hellinger_scenario import Balance, Method, Scenario
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.randomness import stream
+from dpbayes.ui.hellinger_page import scenario_of, verdict
+from dpbayes.ui.options import ShownSensitivity
+from dpbayes.ui.settings import Seat, Settings, query_of, settings_from
+from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences
+
+PAGE = "pages/hellinger.py"
+ALWAYS = {"hellinger.errors", "hellinger.throws", "hellinger.epsilons"}
+
+
+def medians(scenario: Scenario, seed: int = 1) -> dict[Method, float]:
+    """Return what the page should say, from the core alone."""
+    laws = error_laws([scenario], Noise.draw(stream(seed, "hellinger"), sides=scenario.sides))
+    return {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
+
+
+def table(at: AppTest) -> dict[str, float]:
+    frame = next(f.value for f in at.dataframe if "median error" in f.value.columns)
+    return dict(zip(frame["mechanism"], frame["median error"], strict=True))
+
+
+def test_the_first_picture_is_the_cores_and_laplace_wins() -> None:
+    at = open_page(PAGE)
+    found = medians(Scenario())
+    assert headline(at) == (
+        f"At ε = 1 and 100 throws, Laplace noise on one count misses the exact posterior by {found[Method.ONE]:.2g} "
+        f"(Hellinger distance, median), the exponential mechanism with smooth sensitivity by "
+        f"{found[Method.SMOOTH]:.2g}: Laplace wins."
+    )
+    assert table(at) == pytest.approx({method.value: error for method, error in found.items()}, abs=1e-4)
+    assert set(figures(at)) == ALWAYS | {"hellinger.sensitivity", "hellinger.outputs"}
+    boxes = [trace for trace in figures(at)["hellinger.errors"]["data"] if trace["type"] == "box"]
+    assert [box["median"][0] for box in boxes] == pytest.approx(list(found.values()))
+
+
+@pytest.mark.parametrize(
+    ("query", "scenario"),
+    [
+        ({"hellinger.n": "20", "epsilon": "0.5"}, Scenario(n=20, epsilon=0.5)),
+        ({"hellinger.sides": "3", "hellinger.balance": "skewed"}, Scenario(sides=3, balance=Balance.SKEWED)),
+        (
+            {"hellinger.balance": "by share", "hellinger.share": "0.2", "hellinger.prior": "0.1"},
+            Scenario(balance=Balance.SHARE, share=0.2, prior=0.1),
+        ),
+        (
+            {"hellinger.calibration": "as printed", "hellinger.delta": "0.01"},
+            Scenario(calibration=Calibration.AS_PRINTED, delta=0.01),
+        ),
+    ],
+)
+def test_every_setting_reaches_the_numbers_and_the_link(query: dict[str, str], scenario: Scenario) -> None:
+    settings, problems = settings_from(query)
+    assert not problems
+    assert scenario_of(settings) == scenario
+    assert settings_from(query_of(settings))[0] == settings
+    at = open_page(PAGE, **query)
+    assert table(at) == pytest.approx({m.value: error for m, error in medians(scenario).items()}, abs=1e-4)
+
+
+def test_a_slider_moves_every_picture_that_depends_on_it() -> None:
+    at = open_page(PAGE)
+    before = figures(at)
+    fine(at.select_slider(key="parameter.epsilon").set_value(4.0).run())
+    after = figures(at)
+    assert set(before) == set(after)
+    assert all(before[key]["data"] != after[key]["data"] for key in before)
+    fine(at.select_slider(key="parameter.hellinger.n").set_value(1000).run())
+    assert "1,000 throws" in headline(at)
+    assert all(after[key]["data"] != figures(at)[key]["data"] for key in after)
+
+
+def test_the_printed_run_says_what_is_proved_of_it() -> None:
+    at = open_page(PAGE, **{"hellinger.calibration": "as printed"})
+    assert headline(at).endswith("But of the smooth one only ε = 1.5, δ = 5e-06 is proved.")
+    assert table(at)["smooth sensitivity"] == pytest.approx(0.140, abs=1e-3)
+
+
+@pytest.mark.parametrize(("sides", "n"), [(3, 20), (4, 10), (5, 8), (6, 6)])
+def test_more_sides_have_a_landscape_and_the_law_of_the_error(sides: int, n: int) -> None:
+    at = open_page(PAGE, **{"hellinger.sides": str(sides), "hellinger.n": str(n)})
+    assert not sentences(at)
+    landscape = "hellinger.plane" if sides == 3 else "hellinger.sensitivity"
+    assert set(figures(at)) == ALWAYS | {landscape, "hellinger.laws"}
+    assert "Laplace, one count" not in table(at)
+
+
+def test_the_plane_shows_the_sensitivity_asked_for() -> None:
+    at = open_page(PAGE, **{"hellinger.sides": "3", "hellinger.n": "30"})
+    before = figures(at)["hellinger.plane"]["data"][0]["z"]
+    fine(at.segmented_control(key="parameter.hellinger.shown").set_value(ShownSensitivity.LOCAL).run())
+    assert figures(at)["hellinger.plane"]["data"][0]["z"] != before
+
+
+@pytest.mark.parametrize("query", [{"hellinger.sides": "6"}, {"hellinger.sides": "3", "hellinger.n": "1000"}])
+def test_too_many_posteriors_are_one_sentence_and_the_controls_stay(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    one_sentence(at, "or fewer sides")
+    assert not figures(at)
+    fine(at.select_slider(key="parameter.hellinger.sides").set_value(2).run())
+    assert not sentences(at)
+    assert set(figures(at)) >= ALWAYS
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"hellinger.n": "1"},
+        {"hellinger.n": "1", "epsilon": "1000"},
+        {"hellinger.n": "2", "hellinger.sides": "6", "hellinger.balance": "skewed"},
+        {"hellinger.n": "100000"},
+        {"hellinger.n": "500", "hellinger.sides": "3"},
+        {"epsilon": "0.001", "hellinger.delta": "0.1"},
+        {"hellinger.prior": "0.001", "hellinger.balance": "by share", "hellinger.share": "1"},
+        {"hellinger.prior": "1000"},
+        {"hellinger.range": "all counts", "hellinger.n": "3000"},
+    ],
+)
+def test_the_edges_have_pictures_without_gaps(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    text = everything(at)
+    assert "nan" not in text
+    assert "by -0" not in text
+    assert set(figures(at)) >= ALWAYS
+
+
+@pytest.mark.parametrize(
+    ("box", "bad"),
+    [("n", "0"), ("n", "2.5"), ("n", "<b>"), ("sides", "7"), ("sides", ""), ("delta", "0.5"), ("prior", "nan")],
+)
+def test_a_bad_number_gives_one_sentence_and_keeps_the_last(box: str, bad: str) -> None:
+    at = put(open_page(PAGE), f"box.hellinger.{box}", bad)
+    one_sentence(at, "Kept ")
+    assert "At ε = 1 and 100 throws" in headline(at)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("n", "1e9"),
+        ("n", "2.5"),
+        ("sides", "7"),
+        ("balance", "<script>"),
+        ("delta", "nan"),
+        ("share", "2"),
+        ("range", ""),
+    ],
+)
+def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
+    settings, problems = settings_from({f"hellinger.{name}": text, "epsilon": "2"})
+    assert len(problems) == 1
+    assert settings == settings_from({"epsilon": "2"})[0]
+
+
+def test_both_seats_see_the_same_for_the_throws_are_made_up() -> None:
+    curator, recipient = (open_page(PAGE, seat=seat.value) for seat in Seat)
+    assert headline(curator) == headline(recipient)
+    assert figures(curator) == figures(recipient)
+    assert "urator only" not in everything(curator)
+
+
+def test_the_audit_is_made_when_it_is_asked_for() -> None:
+    at = open_page(PAGE, **{"hellinger.n": "20"})
+    assert not any("claimed" in f.value.columns and len(f.value) == 3 for f in at.dataframe)
+    at.session_state["hellinger.audit"] = True
+    fine(at.run())
+    frame = next(f.value for f in at.dataframe if len(f.value) == 3)
+    assert frame.iloc[:, -1].max() < 1
+    at.session_state["hellinger.audit"] = True
+    put(at, "box.hellinger.n", "1000")
+    one_sentence(at, "at most 300")
+
+
+def test_the_formulas_hold_their_numbers() -> None:
+    text = everything(open_page(PAGE))
+    for number in ("= 101$", "0.3389", "0.07028", "0.6667", r"2 \cdot 10^{-5}"):
+        assert number in text
+    assert "✗ &nbsp;Local sensitivity" in text
+
+
+# The verdict, in words
+
+
+def said(scenario: Scenario, **errors: float) -> str:
+    return verdict({Method[name]: error for name, error in errors.items()}, scenario)
+
+
+def test_the_verdict_names_the_best_with_a_proof_of_each_family() -> None:
+    one = Scenario(n=1)
+    assert said(one, GLOBAL=0.3, SMOOTH=0.2, LOCAL=0.01, CELLS=0.4, ONE=0.1).endswith("by 0.2: Laplace wins.")
+    assert "1 throw," in said(one, GLOBAL=0.3, SMOOTH=0.2, LOCAL=0.01, CELLS=0.4, ONE=0.1)
+    text = said(Scenario(), GLOBAL=0.1, SMOOTH=0.2, LOCAL=0.01, CELLS=0.4, ONE=0.3)
+    assert "global sensitivity misses" in text
+    assert text.endswith("Laplace noise on one count by 0.3: the exponential mechanism wins.")
+    assert "local" not in text
+
+
+def test_the_verdict_calls_a_tie_and_noise_by_their_names() -> None:
+    assert said(Scenario(), GLOBAL=0.1, SMOOTH=0.1, CELLS=0.101).endswith("neither wins.")
+    assert said(Scenario(), GLOBAL=0.9, SMOOTH=0.9, CELLS=0.7).endswith("Laplace wins, and neither is close.")
+    assert said(Scenario(), GLOBAL=0.0, SMOOTH=0.0, CELLS=0.0).endswith("neither wins.")
+
+
+def test_options_have_defaults_that_make_the_default_scenario() -> None:
+    assert scenario_of(Settings()) == Scenario()
+    assert np.array_equal(Scenario().counts, [50, 50])

@@ -1,0 +1,278 @@
+"""The Posterior sampling page: its numbers are the core's, and the recipient sees draws and what is public."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.counts import count
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments.sampling import Family, RowState
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from dpbayes.ui.graphs import Graph, code_of
+from dpbayes.ui.settings import Seat, Settings
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/sampling.py"
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def exact_row(settings: Settings) -> tuple[RowState, PosteriorSampler]:
+    """Return the default row's exact posterior and the mechanism, from the core alone."""
+    network, cpts = load_named(settings.source)
+    data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
+    made = PosteriorSampler(prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon"))
+    cells = network.cells_of_row(network.row_labels().index(settings.row))
+    return RowState(made.prior.updated(count(network, data)).alpha[cells], 0), made
+
+
+def metric(at: AppTest, label: str) -> str:
+    return next(m.value for m in at.metric if m.label.startswith(label))
+
+
+def game_sentence(at: AppTest) -> str:
+    return next(m.value for m in at.markdown if m.value.startswith("**After"))
+
+
+def test_the_headline_is_the_cores_number() -> None:
+    at = open_page(PAGE)
+    row, made = exact_row(Settings())
+    low, high = row.region(made.log_odds_bound)
+    assert f"shared by 8 nodes and 1 draw, P(dysp=yes | bronc=yes, either=no) is drawn from [{low:.3f}, " in headline(
+        at
+    )
+    assert f"{high:.3f}]" in headline(at)
+    assert "hardly visible" in headline(at)
+    assert metric(at, "Exact posterior mean") == f"{row.mean:.3f}"
+    assert float(metric(at, "ω")) == pytest.approx(made.omega, rel=0.01)
+
+
+def test_the_data_show_as_epsilon_grows() -> None:
+    at = open_page(PAGE, epsilon="500")
+    row, made = exact_row(Settings(parameters=(("epsilon", 500.0),)))
+    assert "plainly visible" in headline(at)
+    trim = figures(at)["trim"]["data"]
+    drawn = next(trace["x"] for trace in trim if "handed over" in trace["name"])
+    assert abs(drawn[0] - row.mean) < 0.2
+    assert row.exact_mass_within(made.log_odds_bound) > 0.99
+
+
+def test_draws_are_inside_the_region_and_as_many_as_asked() -> None:
+    at = open_page(PAGE, draws="7", epsilon="20")
+    trim = {trace["name"]: trace for trace in figures(at)["trim"]["data"]}
+    low, high = trim["region left by trimming"]["x"][0], trim["region left by trimming"]["x"][2]
+    drawn = trim["draws handed over"]["x"]
+    assert len(drawn) == 7
+    assert low <= min(drawn) <= max(drawn) <= high
+    put(at, "box.draws", "9")
+    assert settings_of(at).parameter("draws") == 9
+    assert "9 draws" in headline(at)
+
+
+def test_the_best_number_of_draws_is_said_and_marked() -> None:
+    at = open_page(PAGE, epsilon="100")
+    best = next(trace for trace in figures(at)["draws"]["data"] if trace["name"] == "best N")
+    curve = next(trace for trace in figures(at)["draws"]["data"] if trace["name"] == "ε = 100")
+    assert best["y"][0] == min(curve["y"])
+    assert any(f"**{int(best['x'][0])} draws**" in m.value for m in at.markdown)
+    measured = next(trace for trace in figures(at)["draws"]["data"] if trace["name"].startswith("simulated"))
+    assert abs(measured["y"][0] - curve["y"][0]) < 3 * measured["error_y"]["array"][0]
+
+
+def test_the_printed_calibration_claims_less_than_it_gives() -> None:
+    at = open_page(PAGE, epsilon="5", calibration="as printed")
+    assert "claims ε = 5 for 8 nodes" in headline(at)
+    found = re.search(r"certified is ε = (\d+\.?\d*)", headline(at))
+    assert found
+    assert float(found.group(1)) == pytest.approx(16 * math.log(math.expm1(2.5)), rel=1e-3)
+    assert settings_of(at).parameter("calibration") is Calibration.AS_PRINTED
+
+
+def test_a_printed_omega_that_leaves_nothing_is_one_sentence_per_part() -> None:
+    at = open_page(PAGE, calibration="as printed")
+    assert all("must be above 1.386" in sentence for sentence in sentences(at))
+    assert len(sentences(at)) == 2
+    fine(at.segmented_control(key="parameter.calibration").set_value(Calibration.CERTIFIED).run())
+    assert not sentences(at)
+    assert "hardly visible" in headline(at)
+
+
+# The game
+
+
+def test_the_games_sentence_has_the_numbers_shown() -> None:
+    at = open_page(PAGE)
+    said = game_sentence(at)
+    simulated = int(metric(at, "Simulated"))
+    assert f"about {simulated}" in said
+    assert int(metric(at, "At least")) <= simulated <= int(metric(at, "At most"))
+    assert int(metric(at, "Enough, as printed")) < int(metric(at, "At least"))
+    assert metric(at, "Games above the ceiling") == "0.0%"
+
+
+@pytest.mark.parametrize("family", Family)
+def test_every_family_is_played(family: Family) -> None:
+    at = open_page(PAGE)
+    buttons = at.segmented_control(key="parameter.sampling.family")
+    fine(buttons.set_value(family).run())
+    assert settings_of(at).options("sampling").family is family
+    assert not sentences(at)
+    assert "nan" not in everything(at)
+    assert ("no limit" in metric(at, "Most one answer")) == (family is not Family.NETWORK)
+    assert {"game", "needed", "robustness"} <= set(figures(at))
+
+
+def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:
+    at = open_page(PAGE, **{"sampling.answers": "3"})
+
+    def game() -> list[float]:
+        return next(list(t["y"]) for t in figures(at)["game"]["data"] if t["name"] == "this game")
+
+    before = game()
+    press(at, "Ask one more")
+    assert settings_of(at).options("sampling").answers == 4
+    assert "After 4 answers" in game_sentence(at)
+    assert len(game()) == 5
+    assert game()[:4] == before
+
+
+def test_without_trimming_the_ceiling_is_passed_and_red() -> None:
+    at = open_page(PAGE, **{"sampling.family": "binomial", "sampling.records": "3", "sampling.answer_epsilon": "0.5"})
+    assert float(metric(at, "Games above").removesuffix("%")) > 1
+
+
+def test_a_printed_answer_is_more_than_is_claimed() -> None:
+    at = open_page(
+        PAGE, calibration="as printed", epsilon="5", **{"sampling.columns": "8", "sampling.answer_epsilon": "2"}
+    )
+    assert any("only 2 is claimed" in caption.value for caption in at.caption)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"sampling.records": "1", "sampling.share": "0"},
+        {"sampling.records": "100000", "sampling.share": "1"},
+        {"sampling.concentration": "10000", "sampling.family": "binomial"},
+        {"sampling.concentration": "0.1", "sampling.share": "0", "sampling.family": "binomial"},
+        {"sampling.distance": "10000", "sampling.family": "normal"},
+        {"sampling.distance": "10000", "sampling.family": "exponential"},
+        {"sampling.distance": "0.01", "sampling.family": "exponential", "sampling.records": "100000"},
+        {"sampling.columns": "64", "sampling.answer_epsilon": "0.01"},
+        {"sampling.answer_epsilon": "100", "sampling.answers": "2000", "sampling.columns": "64"},
+    ],
+)
+def test_the_edges_of_the_game_are_played(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    assert "nan" not in everything(at)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"epsilon": "0.001", "draws": "10000"},
+        {"epsilon": "1000", "records": "100000"},
+        {"prior": "1000000000"},
+        {"prior": "0.001", "records": "0"},
+        {"source": "survey", "cpts": "random", "row": "E | A=young, S=M"},
+        {"source": "alarm", "epsilon": "50"},
+    ],
+)
+@pytest.mark.parametrize("seat", Seat)
+def test_the_edges_of_the_row_are_shown(query: dict[str, str], seat: Seat) -> None:
+    at = open_page(PAGE, seat=seat.value, **query)
+    assert not sentences(at)
+    assert "nan" not in everything(at)
+
+
+@pytest.mark.parametrize("seat", Seat)
+def test_a_column_of_one_state(seat: Seat) -> None:
+    graph = code_of(Graph(("a", "b"), (("a", "b"),), {}, {"a": ("x",), "b": ("y", "z", "w")}))
+    for row in ("a", "b | a=x"):
+        at = open_page(PAGE, source=graph, cpts="random", seat=seat.value, row=row)
+        assert not sentences(at)
+        assert "nan" not in everything(at)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [("answers", "0"), ("answers", "1e9"), ("family", "<b>"), ("share", "2"), ("columns", "1.5"), ("distance", "nan")],
+)
+def test_a_hostile_link_is_ignored_with_a_sentence(key: str, text: str) -> None:
+    at = open_page("pages/home.py", **{f"sampling.{key}": text})
+    one_sentence(at, f"sampling.{key}")
+    assert settings_of(at) == Settings()
+
+
+def test_odd_names_are_text() -> None:
+    odd = ("<b>x</b>", "$y$")
+    graph = code_of(Graph(odd, ((odd[0], odd[1]),), {}, {odd[1]: ("<i>", "b|c")}))
+    at = open_page(PAGE, source=graph, cpts="random", row=f"{odd[1]} | {odd[0]}=no")
+    assert "<b>" not in repr([figure["layout"] for figure in figures(at).values()])
+    raw = next(m.value for m in at.markdown if m.value.startswith("####"))
+    assert "\\<" in raw
+
+
+# The recipient's seat
+
+
+def opened(seat: Seat) -> str:
+    at = open_page(PAGE, seat=seat.value, epsilon="100", **{"draws": "2"})
+    for key in ("trimmed-row", "error-by-draws", "query-game", "robustness"):
+        at.session_state[f"numbers.{key}"] = True
+    return plain(everything(fine(at.run())))
+
+
+def shown_numbers(text: str) -> set[float]:
+    return {float(f"{float(number):.6g}") for number in NUMBER.findall(text)}
+
+
+def private_numbers() -> set[float]:
+    """What a recipient must not see: exact means, masses, densities, errors."""
+    row, _ = exact_row(Settings(parameters=(("epsilon", 100.0),)))
+    bound = 100 / 32
+    theta = np.linspace(0.6, 0.9, 7)
+    values = [row.mean, row.exact_mass_within(bound), *row.trimmed_density(bound, theta)]
+    values += list(row.error_of_mean(bound * 2 / np.arange(1, 5), np.arange(1, 5)))
+    return {float(f"{value:.6g}") for value in values if value > 1e-3 and abs(value - 1) > 1e-6} | {
+        float(f"{row.mean:.3f}")
+    }
+
+
+def test_the_recipient_sees_nothing_exact() -> None:
+    text = opened(Seat.RECIPIENT)
+    assert "exact posterior" not in text.lower()
+    assert "curator only" not in text.lower()
+    assert not private_numbers() & shown_numbers(text)
+    assert "draws handed over" in text
+
+
+def test_the_same_search_finds_what_the_curator_sees() -> None:
+    text = opened(Seat.CURATOR)
+    assert "exact posterior (curator only: not private)" in text
+    assert len(private_numbers() & shown_numbers(text)) >= 4
+
+
+def test_the_game_is_the_same_in_both_seats() -> None:
+    curator, recipient = (figures(open_page(PAGE, seat=seat.value)) for seat in Seat)
+    for key in ("game", "needed", "robustness", "omega"):
+        assert curator[key] == recipient[key]
+    assert curator["trim"] != recipient["trim"]
