@@ -1,8 +1,11 @@
 """Measure, print a table, keep a file: `python -m benchmarks`, or `--memory` for the long look at the memory."""
 
 import argparse
+from pathlib import Path
 
 from benchmarks.core import andes_releases, asia_releases, counting, growth
+from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
+from benchmarks.plots import save_costs
 from benchmarks.record import Record, as_table, save
 
 
@@ -21,16 +24,21 @@ def main() -> None:
         show(records, looks=looks)
         return
     records = [*asia_releases(), *andes_releases(), *counting(), *growth()]
+    measured = costs()
+    records += [*audits(), *trimmed_draws(), *cut_draws(), *slopes(measured)]
     if not asked.no_browser:
         from benchmarks.browser import cold_start, slider_to_chart
 
         records += [*cold_start(), *slider_to_chart(rounds=asked.rounds)]
-    show(records)
+    path = show(records)
+    print(f"Costs drawn in {save_costs(measured, path.with_suffix('.html'))}")
 
 
-def show(records: list[Record], **more: object) -> None:
+def show(records: list[Record], **more: object) -> Path:
     print(as_table(records))
-    print(f"Kept in {save(records, **more)}")
+    path = save(records, **more)
+    print(f"Kept in {path}")
+    return path
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ import pytest
 
 from benchmarks import record
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
+from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
+from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
 
 
@@ -28,6 +30,19 @@ def test_every_benchmark_of_the_core_gives_sane_records():
         if r.unit == "ms":
             assert r.value > 0
     assert len(as_table(records).splitlines()) == 1 + len(records)
+
+
+def test_every_benchmark_of_the_mechanisms_gives_sane_records(tmp_path):
+    measured = costs(throws=(10, 20), audited=(5, 10), features=(2, 4), repeats=1)
+    few = {"repeats": 1}
+    records = [*audits(n=5, **few), *trimmed_draws(draws=3, features=2, **few), *cut_draws(draws=3, n=50, **few)]
+    assert len(records) == 5
+    assert all(r.value > 0 and r.bound for r in records)
+    assert len(slopes(measured)) == len(measured) == 5
+    assert all(len(sizes) == len(took) and min(took) > 0 for sizes, took in measured.values())
+    figure = costs_figure(measured)
+    assert [list(trace.x) for trace in figure.data] == [list(sizes) for sizes, _ in measured.values()]
+    assert save_costs(measured, tmp_path / "costs.html").stat().st_size > 1_000_000, "Plotly is in the file"
 
 
 def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():

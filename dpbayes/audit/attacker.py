@@ -1,0 +1,191 @@
+"""The attacker's seat: which of two neighbouring tables is it, given what has been released?
+
+The attacker knows all records but one and holds prior odds that the record in question is x rather than y. Independent
+releases from the same table add their log-likelihood ratios to the log odds; if each is epsilon-private, j of them move
+the odds by a factor of e^(j epsilon) at most.
+"""
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.audit.trimmed_network import log_masses
+from dpbayes.compositions import ranks
+from dpbayes.counts import Counts
+from dpbayes.fourier import coefficients
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential, PosteriorSampler
+from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceOne
+from dpbayes.network import IntArray
+from dpbayes.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+
+NoisyMechanism = LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
+
+MOST_SIMULATED = 20_000_000
+"""Most numbers that one simulated attack may draw."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """Simulated attacks, the truth being x: `ratios` (repeats, releases) are ln p(release | x) - ln p(release | y).
+
+    `prior` is the attacker's prior probability of x.
+    """
+
+    ratios: FloatArray
+    prior: float
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """The log odds of x against y before any release and after each: (repeats, releases + 1)."""
+        return log_odds(self.ratios, prior=self.prior)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The attacker's probability of x: (repeats, releases + 1)."""
+        return np.asarray(special.expit(self.log_odds))
+
+
+def log_odds(ratios: ArrayLike, *, prior: float) -> FloatArray:
+    """Return prior log odds plus the running sum of log-likelihood ratios (..., releases): (..., releases + 1).
+
+    Errors: InputError for a prior probability that is not strictly between 0 and 1.
+    """
+    values = np.asarray(ratios, dtype=np.float64)
+    start = np.full((*values.shape[:-1], 1), _prior_log_odds(prior))
+    return np.cumsum(np.concatenate([start, values], axis=-1), axis=-1)
+
+
+def probability_ceiling(epsilon: float, *, releases: int, prior: float) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest probability of x that epsilon-privacy allows after 0 .. releases of them.
+
+    Two arrays (releases + 1,): odds within a factor of e^(j epsilon) of the prior odds.
+    """
+    count = whole_number("The number of releases", releases, low=0, high=MOST_SIMULATED)
+    moved = np.arange(count + 1) * epsilon if epsilon < np.inf else np.where(np.arange(count + 1) > 0, np.inf, 0.0)
+    start = _prior_log_odds(prior)
+    least, greatest = special.expit(start + np.stack([-moved, moved]))
+    return least, greatest
+
+
+def _prior_log_odds(prior: float) -> float:
+    value = finite_number("The prior probability", prior, low=1e-12, high=1 - 1e-12)
+    return float(special.logit(value))
+
+
+# Simulated attacks
+
+
+def attack_network(
+    mechanism: NoisyMechanism,
+    *,
+    truth: Counts,
+    other: Counts,
+    prior: float,
+    rng: np.random.Generator,
+    size: tuple[int, int],
+) -> Attack:
+    """Release (repeats, releases) times from the counts of the true table and weigh them against another table's.
+
+    Errors: InputError for tables of different size or network, too many draws, and mechanisms whose law is not known.
+    """
+    if truth.network != other.network or truth.n != other.n:
+        raise InputError("An attack compares two tables of the same network and the same number of records.")
+    _require_moderate(size, truth.network.cell_count * getattr(mechanism, "draws", 1))
+    released = mechanism.release(truth, rng, size).outcome
+    return Attack(log_ratios(mechanism, released, first=truth.values, second=other.values), prior)
+
+
+def attack_die(
+    mechanism: FiniteDieMechanism | LaplaceOne,
+    *,
+    truth: ArrayLike,
+    other: ArrayLike,
+    prior: float,
+    rng: np.random.Generator,
+    size: tuple[int, int],
+) -> Attack:
+    """Release (repeats, releases) times the posterior of a die from counts (m,), weighed against other counts.
+
+    Errors: those of `attack_network`.
+    """
+    first, second = mechanism.die.checked(truth), mechanism.die.checked(other)
+    _require_moderate(size, mechanism.die.sides)
+    return Attack(log_ratios(mechanism, mechanism.release(first, rng, size), first=first, second=second), prior)
+
+
+def _require_moderate(size: tuple[int, int], each: int) -> None:
+    if size[0] * size[1] * each > MOST_SIMULATED:
+        raise InputError(
+            f"{size[0]:,} repeats of {size[1]:,} releases with {each:,} numbers each are too many to simulate at once; "
+            "use fewer repeats or fewer releases."
+        )
+
+
+# Log-likelihood ratios
+
+
+@singledispatch
+def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArray) -> FloatArray:
+    """Return ln p(released | first) - ln p(released | second) of every release: the outcomes' batch shape (...).
+
+    `first` and `second` are the counts of two tables of equal size. Errors: InputError for mechanisms whose law is not
+    known.
+    """
+    raise InputError(f"How probable a release of {getattr(mechanism, 'label', 'this kind')} is, is not known here.")
+
+
+@log_ratios.register
+def _laplace(
+    mechanism: LaplaceUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms
+    # of the clipped law too: clipping tells the attacker no less.
+    moved = np.abs(released.updates - second) - np.abs(released.updates - first)
+    return moved.sum(axis=-1) / mechanism.noise_scale
+
+
+@log_ratios.register
+def _fourier(
+    mechanism: LaplaceFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    # The empty set's coefficient is n plus the lift in both.
+    network = mechanism.prior.network
+    seen = coefficients(network, released.updates)[..., 1:]
+    means = [coefficients(network, np.asarray(counts))[..., 1:] for counts in (first, second)]
+    return (np.abs(seen - means[1]) - np.abs(seen - means[0])).sum(axis=-1) / mechanism.noise_scale
+
+
+@log_ratios.register
+def _sampler(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntArray, second: IntArray) -> FloatArray:
+    log_theta = np.log(released.draws)
+    bound = mechanism.log_odds_bound
+    masses = log_masses(mechanism.prior, np.stack([first, second]), bound=bound)
+    return (log_theta @ (first - second).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
+
+
+@log_ratios.register
+def _map(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
+    places = released.places.reshape(-1, released.places.shape[-1])
+    laws = mechanism.log_pmf(np.stack([first, second]))
+    each = laws[:, np.arange(places.shape[-1]), places]
+    return (each[0] - each[1]).sum(axis=-1).reshape(released.places.shape[:-1])
+
+
+@log_ratios.register(HellingerGlobal | HellingerLocal | HellingerSmooth)
+def _finite(mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
+    drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
+    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[ranks(drawn)]
+
+
+@log_ratios.register
+def _one(mechanism: LaplaceOne, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
+    seen = released.alpha[..., 0] - mechanism.die.prior[0]
+    return (np.abs(seen - second[0]) - np.abs(seen - first[0])) / mechanism.noise_scale

@@ -1,0 +1,252 @@
+"""Exact privacy of Laplace noise on k values that one record moves by one step each, between two certified bounds.
+
+With a = step/scale, one value loses a - min(X, 2a), where X is 0 with probability 1/2 and otherwise exponential with
+rate 1/2; the k losses are independent and add up to k a - S. Hence with x = k a - epsilon
+
+    delta(epsilon) = E[(1 - e^(S - x))_+],    S = sum of k copies of min(X, 2a),
+
+and the pure epsilon is k a, reached with probability 2^-k. S is put on a lattice of step g in two ways:
+
+- below: values of X within a cell of width 2g are not told apart. That is post-processing, and the cell's loss is that
+  of its midpoint exactly: P and Q of (u, v) are as e^(-u/2) - e^(-v/2) to e^(v/2) - e^(u/2), a ratio of e^(-(u+v)/2).
+- above: the mass of a cell of width g is moved to its ends such that both P and Q keep theirs. The true law is
+  post-processing of that one.
+
+Both are laws of mechanisms, so that their k-fold compositions bound the true curve for every epsilon. They are composed
+by Fourier transforms, as they are and tilted by e^(-s S) so that small deltas keep their digits; the error of rounding
+is bounded and taken off below, added above. For k = 1 and 2 there are closed forms in `dpbayes.audit.continuous`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import fft, signal
+
+from dpbayes.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_MOVED = 100_000
+"""Most values that may move."""
+
+_LATTICE = 1 << 16
+_LEAST_STEPS = 8
+_TILTS = 3
+_APART = 5.0
+"""Tilts are made for S at its mean and so many standard deviations below it, twice."""
+
+_ROUND_OFF = 2.0**-53
+_BISECTIONS = 60
+
+
+@dataclass(frozen=True)
+class LaplaceNoise:
+    """Laplace noise on values of which one record moves `moved` (k), each by `ratio` (a = step/scale).
+
+    Errors: InputError for a number of values that is negative or above MOST_MOVED, and a ratio out of [1e-9, 1e9].
+    """
+
+    moved: int
+    ratio: float
+
+    def __post_init__(self) -> None:
+        moved = whole_number("The number of moved values", self.moved, low=0, high=MOST_MOVED)
+        object.__setattr__(self, "moved", moved)
+        object.__setattr__(self, "ratio", finite_number("The step over the scale", self.ratio, low=1e-9, high=1e9))
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The number moved times the ratio: the exact pure epsilon, which is attained."""
+        return self.moved * self.ratio
+
+    def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return a lower and an upper value of delta at every epsilon (...): two arrays (...).
+
+        Errors: InputError for negative epsilons.
+        """
+        values = np.asarray(epsilons, dtype=np.float64)
+        if not np.all(values >= 0):
+            raise InputError("epsilon must not be negative.")
+        short = np.maximum(self.pure_epsilon - values, 0.0)
+        if not self.moved:
+            return np.zeros(short.shape), np.zeros(short.shape)
+        return _lower(self._below, short), _upper(self._above, short)
+
+    def epsilon(self, delta: float) -> tuple[float, float]:
+        """Return a lower and an upper value of the smallest epsilon >= 0 at which delta suffices.
+
+        Errors: InputError for a delta out of [0, 1].
+        """
+        target = finite_number("delta", delta, low=0, high=1)
+        if target == 0 or not self.moved:
+            return self.pure_epsilon, self.pure_epsilon
+        low, _ = self._around(lambda short: bool(_lower(self._below, short) <= target))
+        return low, self.upper_epsilon(target)
+
+    def upper_epsilon(self, delta: float) -> float:
+        """Return an epsilon at which delta is certain to suffice: the upper value of `epsilon`, found on its own."""
+        target = finite_number("delta", delta, low=0, high=1)
+        if target == 0 or not self.moved:
+            return self.pure_epsilon
+        return self._around(lambda short: bool(_upper(self._above, short) <= target))[1]
+
+    def _around(self, enough: Callable[[FloatArray], bool]) -> tuple[float, float]:
+        """Two epsilons that are next to each other, of which the larger one is `enough`; (0, 0) where 0 is."""
+        low, high = 0.0, self.pure_epsilon
+        if enough(np.asarray(high)):
+            return 0.0, 0.0
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if enough(np.asarray(self.pure_epsilon - middle)) else (middle, high)
+        return low, high
+
+    @cached_property
+    def _below(self) -> "list[_Composed]":
+        return _compositions(self.moved, *_joined(self.ratio, _steps(self.moved)))
+
+    @cached_property
+    def _above(self) -> "list[_Composed]":
+        return _compositions(self.moved, *_spread(self.ratio, _steps(self.moved)))
+
+
+def _lower(parts: "list[_Composed]", short: FloatArray) -> FloatArray:
+    return np.where(short > 0, np.max([part.below(short) for part in parts], axis=0), 0.0)
+
+
+def _upper(parts: "list[_Composed]", short: FloatArray) -> FloatArray:
+    return np.where(short > 0, np.min([part.above(short) for part in parts], axis=0), 0.0)
+
+
+def _steps(moved: int) -> int:
+    """An even number of lattice steps from no loss to a whole one, of one value."""
+    return max(_LEAST_STEPS, 2 * (_LATTICE // (2 * moved)))
+
+
+def _cells(ratio: float, cells: int) -> FloatArray:
+    """Mass of X in (0, 2a), cut into even cells: (cells,)."""
+    width = 2 * ratio / cells
+    return np.exp(-np.arange(cells) * width / 2) * (-math.expm1(-width / 2) / 2)
+
+
+def _spread(ratio: float, steps: int) -> tuple[FloatArray, float]:
+    """The law of min(X, 2a) with every cell's mass moved to its ends: (steps + 1,), and the lattice's step."""
+    law, g, mass = _atoms(ratio, steps), 2 * ratio / steps, _cells(ratio, steps)
+    far = mass / (math.exp(min(g / 2, 700.0)) + 1)
+    law[:-1] += mass - far
+    law[1:] += far
+    return law, g
+
+
+def _joined(ratio: float, steps: int) -> tuple[FloatArray, float]:
+    """The law of min(X, 2a) with cells of two steps joined at their midpoints."""
+    law = _atoms(ratio, steps)
+    law[1::2] += _cells(ratio, steps // 2)
+    return law, 2 * ratio / steps
+
+
+def _atoms(ratio: float, steps: int) -> FloatArray:
+    law = np.zeros(steps + 1)
+    law[0], law[-1] = 0.5, math.exp(-ratio) / 2
+    return law
+
+
+# Composition
+
+
+@dataclass(frozen=True, eq=False)
+class _Composed:
+    """The law of S on a lattice of step g: its distribution function, delta, and how far both may be off: (points,).
+
+    Points end where a tilt no longer helps.
+    """
+
+    step: float
+    whole: bool
+    levels: FloatArray
+    deltas: FloatArray
+    errors: FloatArray
+
+    def below(self, short: FloatArray) -> FloatArray:
+        """A lower value of delta at x = `short` (...): (...)."""
+        value, error, known = self._at(short)
+        return np.where(known, np.maximum(value - error, 0.0), 0.0)
+
+    def above(self, short: FloatArray) -> FloatArray:
+        """An upper value of delta at x = `short` (...): (...)."""
+        value, error, known = self._at(short)
+        return np.where(known, np.minimum(value + error, 1.0), 1.0)
+
+    def _at(self, short: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+        last = len(self.levels) - 1
+        place = np.floor(short / self.step)
+        known = (place <= last) | self.whole
+        i = np.minimum(place, last).astype(np.int64)
+        rest = short - i * self.step
+        near = np.exp(-rest)
+        return self.levels[i] * -np.expm1(-rest) + self.deltas[i] * near, self.errors[i], known
+
+
+def _compositions(moved: int, law: FloatArray, step: float) -> list[_Composed]:
+    places: FloatArray = step * np.arange(len(law), dtype=np.float64)
+    mean = float(law @ places)
+    spread = math.sqrt(float(law @ (places - mean) ** 2) / moved)
+    targets = [mean - k * _APART * spread for k in range(1, _TILTS)]
+    tilts = [0.0, *(_tilt(law, places, target) for target in targets if target > 0)]
+    return [_composed(moved, law, step, tilt) for tilt in tilts]
+
+
+def _tilt(law: FloatArray, places: FloatArray, target: float) -> float:
+    """The s at which the tilted mean is `target`, below the mean and above the smallest place, which has mass."""
+
+    def mean(s: float) -> float:
+        weights = law * np.exp(-s * places)
+        return float(weights @ places / weights.sum())
+
+    high = 1 / places[-1]
+    while mean(high) > target and high * places[1] < 700:
+        high *= 2
+    low = 0.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean(middle) > target else (low, middle)
+    return high
+
+
+def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Composed:
+    """Compose `moved` copies: each tilted by e^(-s S), transformed, raised to the power, and transformed back."""
+    weights = law * np.exp(-tilt * step * np.arange(len(law)))
+    total = float(weights.sum())
+    points = moved * (len(law) - 1) + 1
+    size = fft.next_fast_len(points, real=True)
+    spectrum = fft.rfft(weights / total, size)
+    powers = _power(spectrum, moved)
+    found = np.maximum(fft.irfft(powers, size)[:points], 0.0)
+    # Rounding: an output of a transform is a sum of terms that pass through log2(size) butterflies each.
+    passes = 8 * _ROUND_OFF * math.log2(size)
+    modulus = np.abs(spectrum) + passes
+    off = (moved * (passes + 4 * _ROUND_OFF) * modulus ** (moved - 1) + passes * np.abs(powers)).mean()
+    # The tilted law is known up to `off` in every point; untilting must not blow that up.
+    most = points if tilt == 0 else min(points, 1 + int(-moved * math.log(total) / (tilt * step)))
+    back = np.exp(moved * math.log(total) + tilt * step * np.arange(most))
+    levels = np.cumsum(found[:most] * back)
+    decay = math.exp(-step)
+    # delta at lattice points: a sum of positive terms, (1 - e^-g) sum_t e^(-g (i-1-t)) levels_t.
+    rising = -math.expm1(-step) * signal.lfilter([1.0], [1.0, -decay], levels)
+    deltas = np.concatenate([[0.0], rising[:-1]])
+    errors = 2 * off * np.cumsum(back) + 8 * most * _ROUND_OFF * levels + 1e-300
+    return _Composed(step, most == points, levels, deltas, errors)
+
+
+def _power(values: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
+    found = np.ones_like(values)
+    base = values
+    while exponent:
+        if exponent & 1:
+            found = found * base
+        base = base * base
+        exponent >>= 1
+    return found

@@ -1,0 +1,168 @@
+"""Audits of the mechanisms for one die, and of the printed private MAP estimate of one binary node."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.continuous import (
+    laplace_cells_delta,
+    laplace_cells_epsilon,
+    laplace_one_delta,
+    laplace_one_epsilon,
+)
+from dpbayes.audit.finite import WorstLoss, exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.report_types import (
+    AuditReport,
+    DeltaCurve,
+    FloatArray,
+    Laws,
+    Promising,
+    WorstCase,
+    checked_grid,
+    pure_report,
+)
+from dpbayes.compositions import IntArray, neighbour_pairs
+from dpbayes.mechanisms.die import FiniteDieMechanism
+from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.privacy import NON_PRIVATE, Guarantee
+from dpbayes.validation import InputError
+
+
+def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:
+    """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
+
+    Errors: InputError for dice with too many candidates to pair them all, and bad epsilons.
+    """
+    die = mechanism.die
+    table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
+    labels = tuple(map(_counts_text, die.candidates.tolist()))
+    scope = f"All {len(labels):,} tables of {die.n:,} throws, all their neighbours and all {len(labels):,} outputs."
+    return _finite_report(mechanism, table, pairs, checked_grid(epsilons), (labels, labels, scope))
+
+
+def audit_printed_map(mechanism: PrintedMap, *, epsilons: ArrayLike) -> AuditReport:
+    """Return the exact audit of [Zhang16] Algorithm 3 as printed, for one binary root node on its grid of outputs.
+
+    Nothing is certified. Errors: InputError for bad epsilons.
+    """
+    table = mechanism.log_pmf_table()
+    # k of n records in the first state, in the order in which `neighbour_pairs` lists (k, n - k).
+    pairs = neighbour_pairs(mechanism.n, sides=2)
+    inputs = tuple(_counts_text((k, mechanism.n - k)) for k in range(mechanism.n + 1))
+    outputs = tuple(f"{value:.4g}" for value in mechanism.theta)
+    words = "record" if mechanism.n == 1 else "records"
+    scope = f"All tables of {mechanism.n:,} {words}, all their neighbours and all {mechanism.points:,} outputs."
+    return _finite_report(_Printed(mechanism.claimed), table, pairs, checked_grid(epsilons), (inputs, outputs, scope))
+
+
+def audit_laplace_one(mechanism: LaplaceOne, *, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of one noisy count, in closed form: exact, as clipping to [0, n] hides nothing."""
+    grid, die = checked_grid(epsilons), mechanism.die
+    if die.n == 0:
+        return nothing_to_lose(mechanism, grid)
+    deltas = laplace_one_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
+    worst = WorstCase(_counts_text((1, die.n - 1)), _counts_text((0, die.n)), "a first count of 1 or more")
+    exact = 1 / mechanism.noise_scale
+    scope = f"All tables of {die.n:,} throws and all their neighbours: every pair moves the count by one."
+    return pure_report(
+        mechanism, exact=exact, at_least=exact, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope
+    )
+
+
+def audit_laplace_cells(mechanism: LaplaceCells, *, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of noise on every count: exact for the clipped counts, an upper value once they are rescaled."""
+    grid, die = checked_grid(epsilons), mechanism.die
+    if die.n == 0:
+        return nothing_to_lose(mechanism, grid)
+    deltas = laplace_cells_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
+    scope = (
+        f"All tables of {die.n:,} throws and all their neighbours, before the counts are rescaled; "
+        "rescaling can only lower the loss."
+    )
+    rest = (0,) * (die.sides - 2)
+    worst = WorstCase(
+        _counts_text((1, die.n - 1, *rest)),
+        _counts_text((0, die.n, *rest)),
+        f"a first count of 1 or more and a second one of {die.n - 1:,} or fewer",
+    )
+    # From (n, 0, ..) and (n - 1, 1, ..), all counts but the first one clipped to zero: an atom of the rescaled law too.
+    b = mechanism.noise_scale
+    atom = 1 / b + math.log1p(-math.exp(-die.n / b) / 2) - math.log1p(-math.exp(-(die.n - 1) / b) / 2)
+    curve = DeltaCurve(grid, deltas, np.zeros(len(grid)))
+    return pure_report(mechanism, exact=2 / b, at_least=atom, curve=curve, worst=worst, scope=scope)
+
+
+def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
+    """Return the exact epsilon at delta, over every pair and every output."""
+    table, pairs = mechanism.log_pmf_table(), die_neighbours(mechanism.die)
+    if delta == 0:
+        return exact_pure_epsilon(table, pairs=pairs).epsilon
+    return exact_epsilon(table, pairs=pairs, delta=delta).epsilon
+
+
+def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, delta: float) -> float:
+    """Return the epsilon at delta in closed form; for `LaplaceCells` that of the counts before they are rescaled."""
+    needed = laplace_one_epsilon if isinstance(mechanism, LaplaceOne) else laplace_cells_epsilon
+    return needed(delta, scale=mechanism.noise_scale) if mechanism.die.n else 0.0
+
+
+def nothing_to_lose(mechanism: Promising, grid: FloatArray) -> AuditReport:
+    """Return the report on tables without records: they have no neighbours."""
+    flat = DeltaCurve(grid, np.zeros(len(grid)), np.zeros(len(grid)))
+    scope = "A table without records has no neighbours."
+    return pure_report(mechanism, exact=0.0, at_least=0.0, curve=flat, worst=None, scope=scope)
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A claim that nothing is proved of."""
+
+    claimed: Guarantee
+    certified: Guarantee = NON_PRIVATE
+
+
+def _finite_report(
+    mechanism: Promising,
+    table: FloatArray,
+    pairs: IntArray,
+    grid: FloatArray,
+    words: tuple[tuple[str, ...], tuple[str, ...], str],
+) -> AuditReport:
+    inputs, outputs, scope = words
+    loss = exact_pure_epsilon(table, pairs=pairs)
+    deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
+    report = pure_report(
+        mechanism,
+        exact=loss.epsilon,
+        at_least=loss.epsilon,
+        curve=DeltaCurve(grid, deltas, deltas),
+        worst=_worst_case(table, loss, inputs, outputs),
+        scope=scope,
+    )
+    if not mechanism.claimed.delta:
+        return report
+    needed = exact_epsilon(table, pairs=pairs, delta=mechanism.claimed.delta).epsilon
+    return replace(report, needed=needed, needed_at_least=needed)
+
+
+def _worst_case(
+    table: FloatArray, loss: WorstLoss, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> WorstCase | None:
+    if loss.x < 0:
+        return None
+    laws = Laws(outputs, np.exp(table[loss.x]), np.exp(table[loss.y]))
+    return WorstCase(inputs[loss.x], inputs[loss.y], outputs[loss.r], laws)
+
+
+def _counts_text(counts: ArrayLike) -> str:
+    return ", ".join(f"{int(c):,}" for c in np.asarray(counts).tolist())
+
+
+def require_size(own: int, n: int) -> None:
+    """Refuse to audit what was made for tables of its `own` size for another one. Errors: InputError."""
+    if own != n:
+        raise InputError(f"This mechanism is for tables of {own:,} records; audit it for that many, not for {n}.")

@@ -1,0 +1,145 @@
+"""What an audit finds: the promise as printed, as proved, and what the worst neighbours really lose."""
+
+import enum
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.privacy import Guarantee
+from dpbayes.validation import InputError
+
+FloatArray = NDArray[np.float64]
+
+SLACK = 1e-9
+"""Relative rounding forgiven when two epsilons are compared."""
+
+TIGHT = 1e-6
+"""How close to the claim, relatively, a loss counts as reaching it."""
+
+
+class Exactness(enum.Enum):
+    """What a reported number is."""
+
+    EXACT = "exact"
+    UPPER = "upper value"
+
+
+class Verdict(enum.Enum):
+    """What the audit says of the claim."""
+
+    PROVED_AND_TIGHT = "proved, and no smaller epsilon would hold"
+    HOLDS = "holds, and a smaller epsilon would hold too"
+    CLAIM_REFUTED = "refuted: two neighbouring tables break it"
+    UNDECIDED = "neither proved nor refuted here"
+    NO_PROMISE = "nothing is promised"
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The laws of two neighbours over finitely many outputs: labels, and probabilities (R,) of each."""
+
+    outputs: tuple[str, ...]
+    first: FloatArray
+    second: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """Two neighbours and the output whose odds they change most, as text; their laws where outputs are finite."""
+
+    first: str
+    second: str
+    output: str
+    laws: Laws | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DeltaCurve:
+    """delta at `epsilons` (E,), or an upper value, and a lower value of it: the same where exact, 0 where unknown."""
+
+    epsilons: FloatArray
+    deltas: FloatArray
+    lower: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReport:
+    """Everything an audit found about one mechanism at one setting; it depends on public things only.
+
+    `exact` is the pure epsilon of the worst case (infinity where an output betrays a table), or an upper value of it:
+    see `exactness`. `at_least` is a loss that some pair of neighbours really suffers. `needed` and `needed_at_least`
+    are the same at the claim's delta. `scope` says over what the maximum was taken.
+    """
+
+    claimed: Guarantee
+    certified: Guarantee
+    exact: float
+    at_least: float
+    exactness: Exactness
+    needed: float
+    needed_at_least: float
+    curve: DeltaCurve
+    worst: WorstCase | None
+    scope: str
+
+    @property
+    def attained(self) -> str:
+        """The word for `exact`: that it is exact, or an upper value."""
+        return self.exactness.value
+
+    @property
+    def slack(self) -> float:
+        """Claimed epsilon less the epsilon that is needed at the claim's delta; negative where the claim is broken."""
+        return self.claimed.epsilon - self.needed
+
+    @property
+    def verdict(self) -> Verdict:
+        """The claim against what was found."""
+        claim = self.claimed
+        if not claim.is_private:
+            return Verdict.NO_PROMISE
+        if self.needed_at_least > claim.epsilon * (1 + SLACK):
+            return Verdict.CLAIM_REFUTED
+        proved = self.certified.epsilon <= claim.epsilon * (1 + SLACK) and self.certified.delta <= claim.delta
+        if proved and self.needed_at_least >= claim.epsilon * (1 - TIGHT):
+            return Verdict.PROVED_AND_TIGHT
+        return Verdict.HOLDS if proved or self.needed <= claim.epsilon * (1 + SLACK) else Verdict.UNDECIDED
+
+
+class Promising(Protocol):
+    """Anything with a claim and a proof."""
+
+    @property
+    def claimed(self) -> Guarantee: ...
+
+    @property
+    def certified(self) -> Guarantee: ...
+
+
+def pure_report(
+    mechanism: Promising, *, exact: float, at_least: float, curve: DeltaCurve, worst: WorstCase | None, scope: str
+) -> AuditReport:
+    """Return the report on a mechanism whose claim has no delta."""
+    same = exact - at_least <= SLACK * max(1.0, exact) if exact < np.inf else at_least == exact
+    return AuditReport(
+        claimed=mechanism.claimed,
+        certified=mechanism.certified,
+        exact=exact,
+        at_least=at_least,
+        exactness=Exactness.EXACT if same else Exactness.UPPER,
+        needed=exact,
+        needed_at_least=at_least,
+        curve=curve,
+        worst=worst,
+        scope=scope,
+    )
+
+
+def checked_grid(epsilons: ArrayLike) -> FloatArray:
+    """Return the epsilons of a curve (E,). Errors: InputError unless they are a list of numbers, none negative."""
+    grid = np.asarray(epsilons, dtype=np.float64)
+    if grid.ndim != 1 or not np.all(grid >= 0):
+        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
+    return grid

@@ -1,0 +1,171 @@
+"""Exact privacy of a draw from one trimmed Beta row.
+
+Let theta follow Beta(a, b), its log-odds z trimmed to [-B, B], and let Z(a, b) be the mass that is left. Records in
+the first state raise a, others b. For neighbouring tables the log density changes by z - ln Z'/Z, so the loss is
+largest at an end, B + |ln Z'/Z|. With c the records that both tables hold, Z(a+1, b)/Z(a, b) = E_c[theta], and
+
+    |ln Z'/Z| = |ln E_c[theta] - ln E_c[1 - theta]|
+
+is largest where all of c are alike: the family of laws is ordered by likelihood ratio, more records in the first state
+raise E_c[theta]. So four masses give the exact pure epsilon for every n.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.trimmed import log_mass_between
+from dpbayes.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MOST_ROW = 2000
+"""Most records for which a row's whole curve is computed."""
+
+_NODES = 16
+_PANELS = 4
+_DEPTH = 40.0
+_BISECTIONS = 45
+
+
+@dataclass(frozen=True)
+class RowLoss:
+    """The exact pure epsilon of one draw from one row, and where: `first` and `second` records in the first state."""
+
+    epsilon: float
+    first: int
+    second: int
+    log_odds: float
+
+
+def row_loss(a: float, b: float, *, n: int, bound: float) -> RowLoss:
+    """Return the largest loss of one draw of theta ~ Beta(a, b) trimmed to log-odds of +-bound, after n records.
+
+    [Zhang16] Appendix C.2 claims 2 ln(1/omega); the limit for large n is 2 * bound. Zero when n = 0.
+    """
+    n, bound = checked_size(n, bound=bound)
+    if n == 0:
+        return RowLoss(0.0, 0, 0, 0.0)
+    ends = np.array([0, n - 1])
+    more = log_mass_between(a + ends + 1, b + n - 1 - ends, -bound, bound)
+    fewer = log_mass_between(a + ends, b + n - ends, -bound, bound)
+    rise = more - fewer
+    place = int(np.argmax(np.abs(rise)))
+    k, size = int(ends[place]), bound + float(abs(rise[place]))
+    # P[theta | k + 1] / P[theta | k] = e^(z - rise): largest at z = B where the rise is negative.
+    return RowLoss(size, k + 1, k, bound) if rise[place] <= 0 else RowLoss(size, k, k + 1, -bound)
+
+
+@dataclass(frozen=True, eq=False)
+class RowCurve:
+    """delta(epsilon) of one draw from one row (E,), and the worst tables at each: records in the first state (E, 2)."""
+
+    epsilons: FloatArray
+    deltas: FloatArray
+    worst: IntArray
+
+
+def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) -> RowCurve:
+    """Return the exact privacy curve over all neighbours of n records, by quadrature of positive terms.
+
+    For (x, y) = (k + 1, k) the loss z - ln Z'/Z exceeds epsilon from t = epsilon + ln Z'/Z on, and delta is the
+    integral of p(z | x) (1 - e^(t - z)) from t to B; the other order is its mirror image. Errors: InputError for more
+    than MOST_ROW records, and negative epsilons.
+    """
+    n, bound = checked_size(n, bound=bound)
+    grid = np.asarray(epsilons, dtype=np.float64)
+    if grid.ndim != 1 or not np.all(grid >= 0):
+        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
+    if n > MOST_ROW:
+        raise InputError(f"A row's privacy curve is computed for at most {MOST_ROW:,} records.")
+    if n == 0:
+        return RowCurve(grid, np.zeros(len(grid)), np.full((len(grid), 2), -1))
+    k = np.arange(n + 1)
+    masses = log_mass_between(a + k, b + n - k, -bound, bound)
+    rise = np.diff(masses)
+    up = (a + k[1:], b + n - k[1:], masses[1:], rise)
+    down = (b + n - k[:-1], a + k[:-1], masses[:-1], -rise)  # z reflected
+    first, second, mass, turn = (np.concatenate(pair) for pair in zip(up, down, strict=True))
+    found = _excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound)
+    place = np.argmax(found, axis=1)
+    tables = np.concatenate([np.stack([k[1:], k[:-1]], axis=-1), np.stack([k[:-1], k[1:]], axis=-1)])
+    deltas = np.take_along_axis(found, place[:, None], axis=1)[:, 0]
+    return RowCurve(grid, deltas, np.where(deltas[:, None] > 0, tables[place], -1))
+
+
+def _excess(a: FloatArray, b: FloatArray, *, log_mass: FloatArray, start: FloatArray, end: float) -> FloatArray:
+    """The integral of exp(a ln s(z) + b ln s(-z) - log_mass) (1 - e^(start - z)) over [start, end]: (E, R).
+
+    The integrand is log-concave; Gauss-Legendre panels cover the part within e^-40 of its largest value on either side.
+    """
+    found = np.zeros(start.shape)
+    low = np.maximum(start, -end)
+    alive = start < end
+    if not alive.any():
+        return found
+    a, b, log_mass = (np.broadcast_to(value, start.shape)[alive] for value in (a, b, log_mass))
+    start, low = start[alive], low[alive]
+
+    def log_value(z: FloatArray, across: tuple[slice | None, ...] = ()) -> FloatArray:
+        inner = a[across] * special.log_expit(z) + b[across] * special.log_expit(-z) - log_mass[across]
+        return inner + np.log(-np.expm1(np.minimum(start[across] - z, -1e-300)))
+
+    left, right = low, np.full(low.shape, end)
+    for _ in range(_BISECTIONS):
+        middle = (left + right) / 2
+        with np.errstate(over="ignore", divide="ignore"):
+            slope = a * special.expit(-middle) - b * special.expit(middle) + 1 / np.expm1(middle - start)
+        left, right = np.where(slope > 0, middle, left), np.where(slope > 0, right, middle)
+    mode = (left + right) / 2
+    top = log_value(mode)
+    total = np.zeros(mode.shape)
+    for limit in (low, np.full(low.shape, end)):
+        near, far = mode, limit
+        for _ in range(_BISECTIONS // 2):
+            middle = (near + far) / 2
+            deep = log_value(middle) < top - _DEPTH
+            near, far = np.where(deep, near, middle), np.where(deep, middle, far)
+        far = np.where(log_value(limit) < top - _DEPTH, far, limit)
+        width = (far - mode)[:, None]
+        total += np.abs(width[:, 0]) * (np.exp(log_value(mode[:, None] + width * _SHARES, _ACROSS)) @ _WEIGHTS)
+    found[alive] = total
+    return np.minimum(found, 1.0)
+
+
+_ACROSS = (slice(None), None)
+
+
+def _rule() -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights on [0, 1], in even panels."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    shares = (np.arange(_PANELS)[:, None] + (nodes + 1) / 2) / _PANELS
+    return shares.ravel(), np.tile(weights / 2 / _PANELS, _PANELS)
+
+
+_SHARES, _WEIGHTS = _rule()
+
+
+def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray:
+    """Return the largest delta(epsilon) of any two laws whose loss has a range of `width` and stays below `most`: (E,).
+
+    The extreme laws have two points, with losses t and t - width: delta = (1 - e^(t - width)) (1 - e^(epsilon - t)) /
+    (1 - e^-width), which rises in t up to (epsilon + width) / 2.
+    """
+    values = np.asarray(epsilons, dtype=np.float64)
+    if width <= 0 or most <= 0:
+        return np.zeros(values.shape)
+    t = np.minimum((values + width) / 2, min(most, width))
+    inside = np.expm1(np.minimum(t - width, 0.0)) * np.expm1(np.minimum(values - t, 0.0))
+    return np.where(values < min(most, width), inside / -math.expm1(-width), 0.0)
+
+
+def checked_size(n: int, *, bound: float) -> tuple[int, float]:
+    """Return n and the largest log-odds as numbers in range. Errors: InputError."""
+    return (
+        whole_number("The number of records", n, low=0, high=2**53),
+        finite_number("The largest log-odds", bound, low=0, high=1000),
+    )

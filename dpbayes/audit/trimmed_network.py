@@ -1,0 +1,202 @@
+"""Privacy of a draw of all CPTs from trimmed posteriors: exact for tiny networks, otherwise between two values.
+
+One replaced record gives a term to every node whose family it changes, and the parameters of different nodes are free
+of each other: the suprema over theta add up. The terms of the masses (see `dpbayes.audit.trimmed`) are bounded node by
+node, `most`; whether one table reaches all of them at once is another matter, so a search among tables gives a value
+that some pair of tables does reach, `least`, and where all tables can be listed both are the exact one.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dpbayes.audit.neighbours import all_tables
+from dpbayes.audit.trimmed import checked_size
+from dpbayes.compositions import is_listable
+from dpbayes.counts import count
+from dpbayes.dataset import Dataset
+from dpbayes.decisions import Decisions
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.hellinger import MOST_PAIRED
+from dpbayes.network import IntArray, Network
+from dpbayes.trimmed import log_mass_between
+
+FloatArray = NDArray[np.float64]
+
+_MOST_KINDS = 32
+"""Most kinds of records for which all tables are listed."""
+
+_MOST_SPLITS = 2000
+"""Most records for which the way they are shared between two rows is optimised; beyond, both are given all."""
+
+_PAIRS = 1 << 15
+"""Pairs of tables looked at at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkLoss:
+    """The pure epsilon of one draw of all CPTs: between `least`, which the witnesses reach, and `most`.
+
+    `first` and `second` are the CPT counts (K,) of neighbours, `theta` (K,) the CPTs at which their loss is `least`.
+    """
+
+    least: float
+    most: float
+    first: IntArray
+    second: IntArray
+    theta: FloatArray
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both values agree."""
+        return self.most - self.least <= 1e-9 * max(1.0, self.most)
+
+
+def network_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
+    """Return what one draw of all CPTs loses over all neighbouring tables of n records, decisions trimmed to +-bound.
+
+    Exact where all tables can be listed, and for a single binary node; otherwise an upper and a lower value. Zero when
+    n = 0. N draws from the same table lose N times as much.
+    """
+    n, bound = checked_size(n, bound=bound)
+    network = prior.network
+    if n == 0 or np.all(network.cards == 1):
+        none = np.zeros(network.cell_count, dtype=np.int64)
+        return NetworkLoss(0.0, 0.0, none, none, prior.mean)
+    if tables_are_few(network, n=n):
+        tables = all_tables(network, n=n)
+        return _worst(prior, tables.counts, tables.pairs, bound)
+    found = _worst(prior, *suspicious_tables(network, n=n), bound)
+    return replace(found, most=max(found.least, _nodewise_most(prior, n, bound)))
+
+
+def largest_loss(prior: Dirichlets, *, n: int, bound: float) -> float:
+    """Return the upper value `most` of `network_loss`, without the search for a lower one."""
+    n, bound = checked_size(n, bound=bound)
+    if n == 0 or np.all(prior.network.cards == 1) or tables_are_few(prior.network, n=n):
+        return network_loss(prior, n=n, bound=bound).most
+    return _nodewise_most(prior, n, bound)
+
+
+def tables_are_few(network: Network, *, n: int) -> bool:
+    """Return whether all tables of n records can be listed within seconds."""
+    kinds = math.prod(int(card) for card in network.cards)
+    return kinds <= _MOST_KINDS and is_listable(n, sides=kinds, most=MOST_PAIRED)
+
+
+def log_masses(prior: Dirichlets, counts: IntArray, *, bound: float) -> FloatArray:
+    """Return ln Z of all rows together after counts (..., K): (...)."""
+    a, b = Decisions(prior.network).parameters(prior.alpha + counts)
+    total: FloatArray = _distinct_log_mass(a, b, bound).sum(axis=-1)
+    return total
+
+
+def _distinct_log_mass(a: FloatArray, b: FloatArray, bound: float) -> FloatArray:
+    """ln Z(a, b), elementwise; equal pairs and mirrored ones are integrated once."""
+    pairs, place = np.unique(np.minimum(a, b).ravel() + 1j * np.maximum(a, b).ravel(), return_inverse=True)
+    return log_mass_between(pairs.real, pairs.imag, -bound, bound)[place].reshape(a.shape)
+
+
+def _worst(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> NetworkLoss:
+    """The pair (x, y) of places among the tables (T, K) that loses most: ln p(theta | x) - ln p(theta | y).
+
+    That is monotone in the log-odds of every decision, as no decision is on both records' ways to the same half.
+    """
+    decisions, masses = Decisions(prior.network), log_masses(prior, tables, bound=bound)
+    best, place = -math.inf, 0
+    for start in range(0, len(pairs), _PAIRS):
+        x, y = pairs[start : start + _PAIRS].T
+        high, low = _ends(decisions, tables[x] - tables[y], bound)
+        losses = np.maximum(high, low).sum(axis=-1) - (masses[x] - masses[y])
+        if losses.max() > best:
+            best, place = float(losses.max()), start + int(np.argmax(losses))
+    first, second = tables[pairs[place]]
+    high, low = _ends(decisions, first - second, bound)
+    theta = decisions.probabilities(np.where(high > low, bound, -bound))
+    return NetworkLoss(max(0.0, best), max(0.0, best), first, second, theta)
+
+
+def _ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArray, FloatArray]:
+    """What every decision adds to the log-likelihood ratio at either end of its log-odds: two arrays (..., K - m)."""
+    toward, away = decisions.parameters(moved.astype(np.float64))
+    likely, unlikely = float(special.log_expit(bound)), float(special.log_expit(-bound))
+    return toward * likely + away * unlikely, toward * unlikely + away * likely
+
+
+def suspicious_tables(network: Network, *, n: int) -> tuple[IntArray, IntArray]:
+    """Return tables (T, K) of n >= 1 records, and pairs (N, 2) of them that differ in one record and may lose much.
+
+    One record is replaced by its opposite, and the others are as that one. Alike, they make the odd record improbable
+    at every root; some of them visit the rows that the odd record's parents pick, and disagree with its children there.
+    """
+    ends = np.stack([np.zeros(len(network.cards), dtype=np.int64), network.cards - 1])
+    visits = _visitors(network)
+    shares = np.unique(np.round(np.geomspace(1, max(n - 1, 1), min(n, 48))).astype(np.int64))
+    shares = np.concatenate([[0], shares[shares <= n - 1]])
+    tables = []
+    for odd, common in (ends, ends[::-1]):
+        mixed = np.where(visits, odd, common)
+        ones = _counts_of(network, np.concatenate([[odd, common], mixed]))
+        rest = (n - 1 - shares)[:, None, None] * ones[1] + shares[:, None, None] * ones[2:]
+        tables.append(np.stack([rest + ones[0], rest + ones[1]], axis=2).reshape(-1, network.cell_count))
+    found = np.concatenate(tables)
+    return found, np.arange(len(found)).reshape(-1, 2)
+
+
+def _visitors(network: Network) -> NDArray[np.bool_]:
+    """Sets of nodes that a visiting record shares with the odd one: nodes with children, layers, and some parents."""
+    names = range(len(network.names))
+    depth = np.zeros(len(network.names), dtype=np.int64)
+    for node in network.order:
+        parents = network.families[node][:-1]
+        depth[node] = max((int(depth[p]) + 1 for p in parents), default=0)
+    parental = np.isin(names, [p for family in network.families for p in family[:-1]])
+    widest = sorted(names, key=lambda i: -len(network.families[i]))[:8]
+    sets = [parental, depth == 0, depth % 2 == 0, depth % 2 == 1]
+    sets += [np.isin(names, network.families[i][:-1]) for i in widest]
+    return np.unique(np.array(sets), axis=0)
+
+
+def _counts_of(network: Network, records: NDArray[np.int64]) -> IntArray:
+    """The counts of tables of one record each: (records, K)."""
+    tables = [Dataset(network.names, network.states, record[None]) for record in records.astype(np.uint8)]
+    return np.array([count(network, table).values for table in tables])
+
+
+def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
+    """The sum over the nodes of the most that a record's change within the node's family can lose, at any tables."""
+    network = prior.network
+    known: dict[bytes, tuple[float, float]] = {}
+    total = 0.0
+    for node, depth in enumerate(Decisions(network).depths):
+        if network.cards[node] != 2:
+            total += 2 * int(depth) * bound
+            continue
+        alpha = np.unique(network.table(prior.alpha, node).reshape(-1, 2), axis=0)
+        key = alpha.tobytes()
+        if key not in known:
+            known[key] = _binary_most(alpha, n, bound)
+        same, other = known[key]
+        total += same if network.rows_per_node[node] == 1 else max(same, other)
+    return total
+
+
+def _binary_most(alpha: FloatArray, n: int, bound: float) -> tuple[float, float]:
+    """The most that a change within one row of a binary node loses, and between two; `alpha` (R, 2) their priors.
+
+    Within one row the n - 1 others all agree with the new record. Between two, s of them disagree with the odd record
+    in its row, and the rest agree with the new one in the other row.
+    """
+    own, other = np.concatenate([alpha, alpha[:, ::-1]]).T[..., None]
+    s = np.arange(n) if n <= _MOST_SPLITS else np.array([n - 1])
+    parts = [np.broadcast_arrays(*pair) for pair in ((own, other + s), (own + 1, other + s))]
+    parts += [np.broadcast_arrays(*pair) for pair in ((own + s, other), (own + s + 1, other))]
+    a, b = np.stack(parts, axis=1)
+    masses = _distinct_log_mass(a, b, bound)
+    against, along = masses[1] - masses[0], masses[3] - masses[2]  # ln E[theta], (2 R, s)
+    same = (np.roll(along[:, -1], len(alpha)) - against[:, -1]).max()
+    gain = (along.max(axis=0)[::-1] - against.min(axis=0)).max()
+    return min(bound + float(same), 2 * bound), min(bound + float(gain), 2 * bound)

@@ -1,0 +1,225 @@
+import math
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.audit import trimmed_network
+from dpbayes.audit.trimmed import MOST_ROW, range_curve, row_curve, row_loss
+from dpbayes.audit.trimmed_network import largest_loss, network_loss
+from dpbayes.decisions import Decisions
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.network import Network
+from dpbayes.sensitivity import count_sensitivity
+from dpbayes.trimmed import log_mass, log_odds_bound
+from dpbayes.validation import InputError
+from tests.core.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty, random_networks
+
+# omega, n, exact pure epsilon, epsilon at 1e-6, epsilon at 1e-3
+TABLE = [
+    (0.3, 20, 1.5404, 1.3464, 0.9235),
+    (0.1, 20, 3.9890, 2.0277, 1.2508),
+    (0.1, 100, 4.2991, 1.0261, 0.5992),
+    (0.01, 20, 7.3985, 3.0681, 2.1913),
+    (0.01, 100, 8.4971, 2.0164, 1.3366),
+]
+
+
+NETWORKS = [chain(2), V_STRUCTURE, chain(4), NAIVE_BAYES, ASIA, *random_networks(4, most_nodes=4, states=(2, 4))]
+
+
+# One row
+
+
+@pytest.mark.parametrize(("omega", "n", "pure", "at_millionth", "at_thousandth"), TABLE)
+def test_one_row_has_its_known_epsilons(omega, n, pure, at_millionth, at_thousandth):
+    bound = log_odds_bound(omega)
+    assert row_loss(1.0, 1.0, n=n, bound=bound).epsilon == pytest.approx(pure, abs=5e-5)
+    for epsilon, delta in [(at_millionth, 1e-6), (at_thousandth, 1e-3)]:
+        around = row_curve(1.0, 1.0, n=n, bound=bound, epsilons=[epsilon - 1e-4, epsilon + 1e-4]).deltas
+        assert around[0] > delta > around[1]
+
+
+@given(st.floats(0.01, 50), st.floats(0.01, 50), st.integers(1, 60), st.floats(0.01, 0.49))
+def test_the_worst_tables_of_a_row_are_at_its_ends(a, b, n, omega):
+    bound, k = log_odds_bound(omega), np.arange(n + 1)
+    masses = log_mass(a + k, b + n - k, omega)
+    found = row_loss(a, b, n=n, bound=bound)
+    assert found.epsilon == pytest.approx(bound + np.abs(np.diff(masses)).max(), rel=1e-9)
+    assert found.epsilon <= 2 * bound * (1 + 1e-12)
+    assert abs(found.first - found.second) == 1
+    log_ratio = (found.first - found.second) * found.log_odds - (masses[found.first] - masses[found.second])
+    assert log_ratio == pytest.approx(found.epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("omega", [0.3, 0.1, 0.01])
+def test_the_loss_grows_from_half_of_the_limit_towards_it(omega):
+    bound = log_odds_bound(omega)
+    losses = [row_loss(1.0, 1.0, n=n, bound=bound).epsilon for n in (1, 2, 10, 1_000, 10**6)]
+    assert losses[0] == pytest.approx(bound)
+    assert all(small < large for small, large in pairwise(losses))
+    assert 0.9999 * 2 * bound < losses[-1] <= 2 * bound
+
+
+def delta_by_mpmath(a: float, b: float, n: int, bound: float, epsilon: float) -> float:
+    """The largest over k of the integral of (p - e^epsilon q)_+ in both orders."""
+    best = mpmath.mpf(0)
+    with mpmath.workdps(25):
+        ends = [1 / (1 + mpmath.exp(bound)), 1 / (1 + mpmath.exp(-bound))]
+
+        def mass(k: int, low: mpmath.mpf, high: mpmath.mpf) -> mpmath.mpf:
+            whole = mpmath.betainc(a + k, b + n - k, *ends)
+            return mpmath.betainc(a + k, b + n - k, low, high) / whole
+
+        for k in range(n):
+            rise = mpmath.log(mpmath.betainc(a + k + 1, b + n - k - 1, *ends) / mpmath.betainc(a + k, b + n - k, *ends))
+            up = min(max(1 / (1 + mpmath.exp(-(epsilon + rise))), ends[0]), ends[1])
+            down = min(max(1 / (1 + mpmath.exp(-(rise - epsilon))), ends[0]), ends[1])
+            factor = mpmath.exp(epsilon)
+            best = max(best, mass(k + 1, up, ends[1]) - factor * mass(k, up, ends[1]))
+            best = max(best, mass(k, ends[0], down) - factor * mass(k + 1, ends[0], down))
+    return float(best)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "n", "omega"), [(1, 1, 5, 0.1), (0.3, 4, 8, 0.02), (2, 0.5, 3, 0.4), (1, 1, 1, 0.2)]
+)
+def test_the_curve_of_a_row_is_that_of_mpmath(a, b, n, omega):
+    bound = log_odds_bound(omega)
+    top = row_loss(a, b, n=n, bound=bound).epsilon
+    grid = np.array([0.0, 0.2, 0.7, 0.99]) * top
+    found = row_curve(a, b, n=n, bound=bound, epsilons=[*grid, top * (1 + 1e-9)])
+    assert found.deltas[-1] == 0
+    assert found.worst[-1].tolist() == [-1, -1]
+    for epsilon, delta in zip(grid, found.deltas, strict=False):
+        assert delta == pytest.approx(delta_by_mpmath(a, b, n, bound, epsilon), rel=1e-8, abs=1e-16)
+
+
+def test_a_wide_interval_does_not_lower_the_loss_with_n():
+    # omega -> 0: the corner k = 0 stays, and delta(1) tends to about .163 whatever n is.
+    bound = log_odds_bound(1e-12)
+    deltas = [float(row_curve(1.0, 1.0, n=n, bound=bound, epsilons=[1.0]).deltas[0]) for n in (10, 100, 1000)]
+    assert deltas == pytest.approx([0.176, 0.165, 0.163], abs=1e-3)
+
+
+@given(st.floats(0.01, 8), st.floats(0, 1), st.floats(0, 1))
+def test_the_range_curve_is_the_worst_two_point_law(width, share, most_share):
+    epsilon, most = share * width, max(most_share, 0.01) * width
+    t = np.linspace(0, most, 20_001)[1:]
+    mass = -np.expm1(t - width) / (np.exp(t) - np.exp(t - width))  # of y where the loss is t
+    deltas = mass * np.maximum(np.exp(t) - math.exp(epsilon), 0)
+    found = float(range_curve(epsilon, width=width, most=most))
+    assert deltas.max() - 1e-12 <= found <= deltas.max() + 1e-3 * width
+
+
+@pytest.mark.parametrize(("omega", "n"), [row[:2] for row in TABLE])
+def test_the_range_curve_lies_above_every_exact_one(omega, n):
+    bound, grid = log_odds_bound(omega), np.linspace(0, 5, 30)
+    exact = row_curve(1.0, 1.0, n=n, bound=bound, epsilons=grid).deltas
+    top = row_loss(1.0, 1.0, n=n, bound=bound).epsilon
+    above = range_curve(grid, width=2 * bound, most=top)
+    assert np.all(exact <= above + 1e-12)
+    assert np.all((above > 0) == (grid < top))
+
+
+def test_without_records_or_range_nothing_is_lost():
+    assert row_loss(1.0, 1.0, n=0, bound=1.0).epsilon == 0
+    assert row_curve(1.0, 1.0, n=0, bound=1.0, epsilons=[0.0]).deltas.tolist() == [0]
+    assert range_curve([0.0, 1.0], width=0.0, most=0.0).tolist() == [0, 0]
+    assert network_loss(Dirichlets.symmetric(chain(2)), n=0, bound=1.0).most == 0
+
+
+@pytest.mark.parametrize(
+    ("n", "bound", "epsilons"), [(-1, 1.0, [0.0]), (3, -1.0, [0.0]), (3, 1.0, [-1.0]), (3, 1.0, 0.5)]
+)
+def test_bad_rows_are_refused(n, bound, epsilons):
+    with pytest.raises(InputError):
+        row_curve(1.0, 1.0, n=n, bound=bound, epsilons=epsilons)
+
+
+def test_too_many_records_for_a_curve_are_refused():
+    with pytest.raises(InputError, match=f"at most {MOST_ROW:,} records"):
+        row_curve(1.0, 1.0, n=MOST_ROW + 1, bound=1.0, epsilons=[0.0])
+
+
+# Networks
+
+
+def witnessed_loss(prior: Dirichlets, found: trimmed_network.NetworkLoss, bound: float) -> float:
+    """ln p(theta | first) - ln p(theta | second) at the witness, every mass by mpmath."""
+    low, high = 1 / (1 + mpmath.exp(bound)), 1 / (1 + mpmath.exp(-bound))
+
+    def log_density(counts: np.ndarray) -> float:
+        a, b = Decisions(prior.network).parameters(prior.alpha + counts)
+        masses = sum(float(mpmath.log(mpmath.betainc(x, y, low, high))) for x, y in zip(a, b, strict=True))
+        return float(counts @ np.log(found.theta)) - masses
+
+    return log_density(found.first) - log_density(found.second)
+
+
+@pytest.mark.parametrize(("n", "loss"), [(1, 4.394), (2, 5.021), (4, 5.704), (8, 6.251), (14, 6.624)])
+def test_the_chain_of_two_has_its_known_losses_and_breaks_the_printed_promise(n, loss):
+    bound = log_odds_bound(0.1)
+    found = network_loss(Dirichlets.symmetric(chain(2)), n=n, bound=bound)
+    assert found.is_exact
+    assert found.least == pytest.approx(loss, abs=5e-4)
+    assert (found.least > 2 * math.log(10)) is (n >= 2)
+
+
+@pytest.mark.parametrize("network", [empty(1), empty(2), chain(2), chain(3), V_STRUCTURE])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_two_values_enclose_the_one_found_by_listing_all_tables(monkeypatch, network, n):
+    rng = np.random.default_rng(n)
+    for prior in (Dirichlets.symmetric(network), Dirichlets(network, rng.uniform(0.2, 3, network.cell_count))):
+        exact = network_loss(prior, n=n, bound=1.5)
+        with monkeypatch.context() as patch:
+            patch.setattr(trimmed_network, "tables_are_few", lambda network, n: False)
+            found = network_loss(prior, n=n, bound=1.5)
+            assert largest_loss(prior, n=n, bound=1.5) == pytest.approx(found.most)
+        assert exact.is_exact
+        assert found.least <= exact.least * (1 + 1e-12)
+        assert exact.least <= found.most * (1 + 1e-12)
+        assert found.least > 0.8 * exact.least
+        assert largest_loss(prior, n=n, bound=1.5) == exact.most
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("n", [2, 9])
+def test_the_witnesses_are_neighbours_and_lose_what_is_said(network, n):
+    prior, bound = Dirichlets.symmetric(network), 0.9
+    found = network_loss(prior, n=n, bound=bound)
+    moved = found.first - found.second
+    assert np.abs(moved).sum() <= count_sensitivity(network)
+    for counts in (found.first, found.second):
+        assert np.all(counts >= 0)
+        assert all(network.table(counts, node).sum() == n for node in range(len(network.names)))
+    assert witnessed_loss(prior, found, bound) == pytest.approx(found.least, abs=1e-9)
+    assert found.least <= found.most <= 2 * int(Decisions(network).depths.sum()) * bound * (1 + 1e-9)
+
+
+def test_single_nodes_and_independent_ones_are_exact_for_every_n():
+    bound = log_odds_bound(0.1)
+    for n in (50, 10**6):
+        one = network_loss(Dirichlets.symmetric(empty(1)), n=n, bound=bound)
+        four = network_loss(Dirichlets.symmetric(empty(4)), n=n, bound=bound)
+        assert one.is_exact
+        assert one.most == pytest.approx(row_loss(1.0, 1.0, n=n, bound=bound).epsilon)
+        assert four.least == pytest.approx(4 * one.most)
+        assert four.is_exact
+
+
+def test_many_records_bring_the_chain_to_the_certified_value():
+    bound = log_odds_bound(0.1)
+    found = network_loss(Dirichlets.symmetric(chain(2)), n=10**6, bound=bound)
+    assert 8.788 < found.least <= found.most <= 4 * bound
+
+
+def test_a_node_of_one_state_adds_nothing():
+    alone = Network.from_edges("ab", [], {"a": "xy", "b": "s"})
+    both, single = (network_loss(Dirichlets.symmetric(net), n=5, bound=1.0) for net in (alone, empty(1)))
+    assert both.least == pytest.approx(single.least)
+    nothing = network_loss(Dirichlets.symmetric(Network.from_edges("a", [], {"a": "s"})), n=5, bound=1.0)
+    assert nothing.least == nothing.most == 0
