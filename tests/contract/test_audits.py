@@ -1,0 +1,94 @@
+"""Every mechanism goes through the auditor: what is certified is never beaten, and what is refuted is refuted here."""
+
+import numpy as np
+import pytest
+
+from dpbayes.audit.reports import Verdict, audit
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, PosteriorSampler
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.map_exponential import PrintedMap
+from tests.contract.test_promises import BROKEN, TINY, buildable
+from tests.contract.variants import VARIANTS, build
+from tests.core.strategies import ASIA, chain
+
+EPSILONS = np.linspace(0, 6, 25)
+
+NETWORKS = {**TINY, "asia": ASIA}
+
+EVERY = [
+    pytest.param(kind, settings, network, id=f"{kind.__name__} {k} {name}")
+    for k, (kind, settings) in enumerate(VARIANTS)
+    for name, network in NETWORKS.items()
+    if buildable(kind, network)
+]
+DICE = [
+    HellingerGlobal(die=Die((1.0, 1.0), 30), epsilon=1.0),
+    HellingerGlobal(die=Die((0.5, 1.0, 2.0), 8), epsilon=3.0),
+    HellingerSmooth(die=Die((1.0, 1.0), 30), epsilon=1.0, delta=1e-3),
+    HellingerSmooth(die=Die((0.1, 0.1, 0.1), 8), epsilon=0.5, delta=0.1),
+    LaplaceCells(die=Die((1.0, 1.0, 1.0), 8), epsilon=2.0),
+    LaplaceOne(die=Die((1.0, 1.0), 30), epsilon=0.3),
+]
+
+
+def is_kept(report) -> bool:
+    """Whether the audit leaves the certified promise standing, its curve too."""
+    certified = report.certified
+    if not certified.is_private:
+        return True
+    beyond = report.curve.lower[report.curve.epsilons >= certified.epsilon]
+    return bool(np.all(beyond <= certified.delta + 1e-12)) and (
+        certified.delta > 0 or report.at_least <= certified.epsilon * (1 + 1e-9)
+    )
+
+
+@pytest.mark.parametrize(("kind", "settings", "network"), EVERY)
+@pytest.mark.parametrize("n", [1, 4, 1000])
+def test_no_audit_of_a_network_mechanism_beats_what_is_certified(kind, settings, network, n):
+    report = audit(build(kind, settings, network), n=n, epsilons=EPSILONS)
+    assert is_kept(report)
+    assert report.at_least <= report.exact
+    assert (report.verdict is Verdict.NO_PROMISE) is (not report.certified.is_private)
+
+
+def test_all_mechanisms_are_audited():
+    assert {kind for kind, _ in VARIANTS} == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("mechanism", DICE, ids=lambda m: f"{type(m).__name__} m={m.die.sides}")
+def test_no_audit_of_a_die_mechanism_beats_what_is_certified(mechanism):
+    assert is_kept(audit(mechanism, n=mechanism.die.n, epsilons=EPSILONS))
+
+
+@pytest.mark.parametrize(("kind", "settings"), BROKEN)
+def test_the_audit_catches_mechanisms_that_promise_too_much(kind, settings):
+    report = audit(build(kind, settings, chain(2)), n=4, epsilons=EPSILONS)
+    assert not is_kept(report)
+
+
+def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two():
+    printed = build(PosteriorSampler, {"epsilon": 2.0, "calibration": Calibration.AS_PRINTED})
+    assert audit(printed, n=50, epsilons=EPSILONS).verdict is Verdict.CLAIM_REFUTED
+
+
+def test_the_density_scored_map_is_refuted():
+    printed = PrintedMap(prior=(1.0, 1.0), n=50, epsilon=1.0, omega=0.1)
+    report = audit(printed, n=50, epsilons=EPSILONS)
+    assert report.verdict is Verdict.CLAIM_REFUTED
+    assert report.exact == pytest.approx(3.22, abs=0.005)
+
+
+def test_local_sensitivity_promises_nothing_and_loses_more_than_its_epsilon():
+    report = audit(HellingerLocal(die=Die((0.1, 0.1), 200), epsilon=1.0), n=200, epsilons=[1.0])
+    assert report.verdict is Verdict.NO_PROMISE
+    assert report.exact == pytest.approx(1.02103, abs=5e-6)
+    assert report.curve.deltas[0] == pytest.approx(4.55e-4, abs=5e-7)
+    assert {report.worst.first, report.worst.second} == {"1, 199", "2, 198"}, "or its mirror image"
+
+
+def test_the_printed_fourier_noise_holds_and_is_more_than_needed():
+    printed = build(LaplaceFourier, {"epsilon": 1.0, "calibration": Calibration.AS_PRINTED})
+    report = audit(printed, n=50, epsilons=EPSILONS)
+    assert report.verdict is Verdict.HOLDS
+    assert report.exact == pytest.approx(14 / 21)
