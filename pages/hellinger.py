@@ -5,7 +5,7 @@ import streamlit as st
 from dpbayes.ui.hellinger_page import hellinger_page
 from dpbayes.ui.show import linked, sentence_instead
 
-st.title("Hellinger")
+st.title("Hellinger mechanism")
 
 
 @st.fragment

@@ -10,6 +10,9 @@ from tests.browser.dag_editor_screen import Screen
 from tests.browser.serving import ROOT, chromium
 
 APP = ROOT / "app.py"
+TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
+"""The titles of pages by their place in the address, where the place does not say it."""
+
 SLOW_MS = 20_000
 """Longest wait for the server's answer, on a busy machine."""
 
@@ -139,7 +142,7 @@ def visits(url: str) -> Iterator[Visit]:
             page.goto(path if path.startswith("http") else f"{url}/{path}")
             screen = AppScreen(page)
             name = page.url.removeprefix(url).strip("/").partition("?")[0]
-            screen.arrived(name.capitalize() or "Home")
+            screen.arrived(TITLES.get(name, name.capitalize()))
             return screen
 
         yield visit

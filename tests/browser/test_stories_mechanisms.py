@@ -1,0 +1,52 @@
+"""Stories on the pages about one mechanism or one promise."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.app_screen import SLOW_MS, TITLES
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("sampling", "hellinger", "audit")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_opens_from_the_sidebar_and_its_headline_follows_the_slider_and_the_link(visit, path):
+    screen = visit("")
+    screen.go(TITLES.get(path, path.capitalize()))
+    assert screen.warnings.count() == 0
+    before = screen.headline.inner_text()
+    screen.slider.first.focus()
+    screen.press("ArrowRight", "ArrowRight")
+    expect(screen.headline).not_to_have_text(before, timeout=SLOW_MS)
+    screen.settle()
+    expect(screen.page).to_have_url(re.compile(rf"/{path}\?.*epsilon=1\.6"))
+    after = screen.headline.inner_text()
+    other = visit(screen.shared_link())
+    assert other.headline.inner_text() == after
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("context", [{"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}], ids=str)
+def test_a_page_has_its_pictures_in_the_dark_and_on_a_phone(visit, path, context):
+    screen = visit(path, **context)
+    assert screen.warnings.count() == 0
+    charts = screen.main.locator(".js-plotly-plot")
+    expect(charts.nth(1)).to_be_attached(timeout=SLOW_MS)
+    width = screen.page.viewport_size["width"]
+    for box in (chart.bounding_box() for chart in charts.all()):
+        assert box is None or box["x"] + box["width"] <= width + 1, "a chart runs off the screen"
+
+
+def test_a_release_of_draws_is_shown_and_compared(visit):
+    screen = visit("release?epsilon=30")
+    screen.option("Posterior sampling").click()
+    expect(screen.headline).to_contain_text("a posterior sampling release", timeout=SLOW_MS)
+    screen.settle()
+    assert "draws of all possible releases" in screen.legend()
+    screen.option("Private MAP").click()
+    expect(screen.headline).to_contain_text("a private MAP release", timeout=SLOW_MS)
+    for name in ("Laplace", "Fourier", "Posterior sampling", "Private MAP"):
+        expect(screen.option(name)).to_be_in_viewport()
