@@ -10,14 +10,19 @@ from dpbayes.ui.show import escaped
 from dpbayes.ui.stories import STORIES
 from dpbayes.ui.work import open_story
 
-PAGES = [
-    st.Page("pages/home.py", title="Home", default=True),
-    st.Page("pages/data.py", title="Data", url_path="data"),
-    st.Page("pages/network.py", title="Network", url_path="network"),
-    st.Page("pages/release.py", title="Release", url_path="release"),
-    st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
-    st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
-]
+PAGES = {
+    "": [st.Page("pages/home.py", title="Home", default=True)],
+    "The way of a release": [
+        st.Page("pages/data.py", title="Data", url_path="data"),
+        st.Page("pages/network.py", title="Network", url_path="network"),
+        st.Page("pages/release.py", title="Release", url_path="release"),
+        st.Page("pages/audit.py", title="Audit", url_path="audit"),
+    ],
+    "Mechanisms": [
+        st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
+        st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
+    ],
+}
 
 st.set_page_config(page_title="dpbayes", layout="wide")
 

@@ -53,7 +53,7 @@ __all__ = [
 
 _LEAST, _MOST = 1e-3, 1e3
 _HALVINGS = 40
-_CLOSE = 1e-7
+_CLOSE = 1e-4
 """Relative width at which bisection stops."""
 
 MechanismT = TypeVar("MechanismT")

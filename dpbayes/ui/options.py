@@ -101,7 +101,7 @@ class AuditOptions:
     """The Audit page: what is audited, the die or the node where it is none of the network, and the attacker."""
 
     subject: Annotated[AuditSubject, Choice(AuditSubject, title="what is audited")]
-    n: Annotated[int, Parameter("n", low=1, high=100_000, typical=200, log=True, whole=True, title="records")]
+    n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
     sides: Annotated[int, SIDES]
     prior: Annotated[float, PRIOR]
     delta: Annotated[float, DELTA]
@@ -118,7 +118,7 @@ class AuditOptions:
     record: Annotated[
         int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="record in question")
     ]
-    first: Annotated[int, Parameter("", low=0, high=100_000, typical=2, whole=True, title="records on side 1")]
+    first: Annotated[int, Parameter("", low=0, high=3000, typical=2, whole=True, title="throws on side 1")]
     odds: Annotated[
         float, Parameter("", low=1e-6, high=1e6, typical=1, log=True, title="attacker's odds before any release")
     ]

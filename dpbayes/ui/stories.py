@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from dpbayes.mechanisms import Calibration
 from dpbayes.ui.settings import Cpts, Settings
 
 
@@ -51,5 +52,26 @@ STORIES: dict[str, Story] = {
         "Alarm: 37 nodes and 46 arrows from an intensive care unit. Where does the structure cost most?",
         "pages/network.py",
         Settings(source="alarm", records=20_000),
+    ),
+    "refuted": Story(
+        "A promise that breaks",
+        "The paper trims a posterior and charges ε = 2 for a draw. What can one record really give away?",
+        "pages/audit.py",
+        Settings(
+            mechanism="PosteriorSampler",
+            parameters=(("calibration", Calibration.AS_PRINTED), ("epsilon", 2.0)),
+        ),
+    ),
+    "game": Story(
+        "Twenty questions",
+        "An adversary knows two tables that differ in one record, and asks. How many answers until she knows which?",
+        "pages/sampling.py",
+        Settings(),
+    ),
+    "dice": Story(
+        "Who needs a Hellinger score?",
+        "Three exponential mechanisms on the posterior of a coin, against plain Laplace noise. Who is nearer the truth?",
+        "pages/hellinger.py",
+        Settings(),
     ),
 }

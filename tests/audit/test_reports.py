@@ -263,7 +263,7 @@ TUNED = [
 def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, target, delta):
     found = recalibrated(mechanism, n=20, target=target, delta=delta)
     needed = needed_epsilon(found, n=20, delta=delta)
-    assert target * (1 - 1e-5) <= needed <= target
+    assert target * (1 - 2e-4) <= needed <= target
     assert type(found) is type(mechanism)
     assert dataclasses.replace(found, epsilon=mechanism.epsilon) == mechanism
     assert found.epsilon >= target * (1 - 1e-6)

@@ -19,6 +19,7 @@ PAGES = (
     "pages/data.py",
     "pages/network.py",
     "pages/release.py",
+    "pages/audit.py",
     "pages/sampling.py",
     "pages/hellinger.py",
 )

@@ -1,0 +1,256 @@
+"""Pictures of an audit: the privacy curve, the laws of the worst neighbours, and the attacker's odds."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Axis, Trace, faded, figure_of, names_axis, titled
+
+FloatArray = NDArray[np.float64]
+
+LEAST_DELTA = 1e-16
+"""Smaller deltas are drawn here, below the picture."""
+
+FLOOR = 1e-10
+"""The picture ends here at the latest, unless the claim's delta is below."""
+
+SECOND = "#6B7F2A"
+"""The second of two neighbours: neither exact nor released, so neither blue nor orange."""
+
+BARS = 61
+"""More outputs than this are lines, not bars."""
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_LINES: Trace = {"type": "scatter", "mode": "lines"}
+
+
+# The privacy curve
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A promise (epsilon, delta) as a point of the picture, and its name."""
+
+    epsilon: float
+    delta: float
+    name: str
+
+
+def privacy_curve_figure(
+    epsilons: FloatArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    *,
+    broken: NDArray[np.bool_],
+    claimed: Mark | None,
+    certified: Mark | None,
+) -> go.Figure:
+    """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,): above the claim.
+
+    Where `lower` is `upper` the curve is exact; otherwise both are drawn, the lower one where it is known.
+    """
+    floor = _floor(upper, [mark for mark in (claimed, certified) if mark])
+    top, bottom = np.maximum(upper, LEAST_DELTA), np.maximum(lower, LEAST_DELTA)
+    traces: list[Trace] = []
+    if np.allclose(upper, lower, rtol=1e-3, atol=LEAST_DELTA):
+        traces.append(_LINES | {"x": epsilons, "y": top, "name": "exact", "line": {"color": EXACT, "width": 3}})
+    else:
+        dashed = {"color": BOUND, "width": 2.5, "dash": "dash"}
+        traces.append(_LINES | {"x": epsilons, "y": top, "name": "upper value", "line": dashed})
+        if np.any(lower > 0):
+            dotted = {"color": BOUND, "width": 2.5, "dash": "dot"}
+            traces.append(_LINES | {"x": epsilons, "y": bottom, "name": "lower value", "line": dotted})
+    if broken.any():
+        above = np.where(broken, top, np.nan)
+        name = "above the claim" if claimed and claimed.name == "claimed" else "above what it is run at"
+        traces.append(_LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
+    if certified is not None:
+        traces.append(_mark(certified, floor, symbol="diamond-open", colour=BOUND, dash="dot"))
+    if claimed is not None:
+        traces.append(_mark(claimed, floor, symbol="circle", colour=INVALID if broken.any() else BOUND, dash="dash"))
+    return figure_of(
+        traces,
+        x=titled("ε (nats)", range=[0, float(epsilons[-1])] if len(epsilons) and epsilons[-1] > 0 else [0, 1]),
+        y=titled(
+            "δ(ε), probability beyond e^ε",
+            type="log",
+            dtick=2 if floor < 1e-5 else 1,
+            range=[math.log10(floor), 0.15],
+            exponentformat="power",
+            automargin=True,
+        ),
+        height=380,
+    )
+
+
+def _floor(deltas: FloatArray, marks: list[Mark]) -> float:
+    seen = [float(d) for d in deltas if d > 0] + [1e-3]
+    least = max(min(seen), FLOOR)
+    promised = [mark.delta / 30 for mark in marks if mark.delta > 0]
+    return 10.0 ** math.floor(math.log10(min([least, *promised])))
+
+
+def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> Trace:
+    """A line at the promised epsilon from the promised delta up; a delta of zero stands at the bottom."""
+    low = mark.delta if mark.delta > 0 else floor
+    promise = f"ε = {mark.epsilon:.4g}, δ = {mark.delta:.3g}"
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": [mark.epsilon, mark.epsilon],
+        "y": [low, 1.0],
+        "name": f"{mark.name}: {promise}",
+        "line": {"color": colour, "width": 2, "dash": dash},
+        "marker": {"symbol": symbol, "size": [12, 0], "color": colour, "opacity": 1},
+        "hovertemplate": f"{mark.name}: {promise}<extra></extra>",
+        "cliponaxis": False,
+    }
+
+
+# The worst neighbours
+
+
+def laws_figure(
+    outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis
+) -> go.Figure:
+    """Draw the laws (R,) of two neighbours over the same outputs, and below them the loss ln(first / second)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.log(first) - np.log(second)
+    loss = np.where(np.isfinite(loss), loss, np.nan)
+    few = len(first) <= BARS and isinstance(outputs, list)
+    traces = [
+        _law(outputs, first, few=few, colour=PRIVATE, name="if the first table is true"),
+        _law(outputs, second, few=few, colour=SECOND, name="if the second one is"),
+        _law(outputs, loss, few=few, colour=BOUND, name="loss: ln of their ratio") | {"yaxis": "y2"},
+    ]
+    axis = names_axis(x, anchor="y2", nticks=12) if isinstance(outputs, list) else titled(x, anchor="y2")
+    figure = figure_of(
+        traces,
+        x=axis,
+        y={"rangemode": "tozero", **y, "domain": [0.46, 1], "automargin": True},
+        height=430,
+    )
+    return figure.update_layout(
+        yaxis2=titled("loss (nats)", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True), bargap=0.15
+    )
+
+
+def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, colour: str, name: str) -> Trace:
+    shared = {"x": x, "y": y, "name": name, "hovertemplate": "%{x}: %{y:.4g}"}
+    if few:
+        return {"type": "bar", "marker": {"color": faded(colour, 0.85)}, **shared}
+    return _LINES | {"line": {"color": colour, "width": 2.5}, **shared}
+
+
+def shares_figure(labels: list[str], losses: FloatArray) -> go.Figure:
+    """Draw what every row of a CPT adds to the loss of the worst pair found (rows,), as bars."""
+    bar: Trace = {
+        "type": "bar",
+        "orientation": "h",
+        "y": labels,
+        "x": losses,
+        "marker": {"color": PRIVATE},
+        "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+        "showlegend": False,
+    }
+    return figure_of(
+        [bar],
+        x=titled("loss (nats)", rangemode="tozero"),
+        y=names_axis(autorange="reversed"),
+        height=90 + 26 * len(labels),
+    )
+
+
+# The attacker
+
+
+@dataclass(frozen=True, eq=False)
+class Ceiling:
+    """The largest log odds (releases + 1,) that a promise allows, its name and dashes, and whether one got past it."""
+
+    log_odds: FloatArray
+    name: str
+    passed: bool
+    dash: str = "dash"
+
+
+def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> go.Figure:
+    """Draw attackers' log odds (repeats, releases + 1), the first one highlighted, and the ceilings.
+
+    The axis is even in log odds and labelled in probabilities, so that a ceiling is a straight line.
+    """
+    steps = np.arange(log_odds.shape[1])
+    rest = log_odds[1:]
+    gap = np.full((len(rest), 1), np.nan)
+    shown = {
+        "x": np.tile(np.append(steps.astype(np.float64), np.nan), len(rest)),
+        "y": np.concatenate([rest, gap], axis=1).ravel(),
+    }
+    faint = {"line": {"color": faded(PRIVATE, 0.22), "width": 1}, "hoverinfo": "skip"}
+    traces: list[Trace] = (
+        [_LINES | shown | faint | {"name": f"{len(rest)} more attackers, simulated"}] if len(rest) else []
+    )
+    for ceiling in ceilings:
+        colour = INVALID if ceiling.passed else BOUND
+        line = {"color": colour, "width": 2.5, "dash": ceiling.dash}
+        traces.append(
+            _LINES | {"x": steps, "y": ceiling.log_odds, "name": ceiling.name, "line": line} | _hover(ceiling.log_odds)
+        )
+    own = {"x": steps, "y": log_odds[0], "name": "this attacker", "line": {"color": PRIVATE, "width": 3.5}}
+    traces.append(_LINES | own | _hover(log_odds[0]))
+    return figure_of(
+        traces,
+        x=titled("releases seen", range=[0, int(steps[-1])], tickformat="d"),
+        y=_odds_axis(log_odds, ceilings),
+        height=430,
+    )
+
+
+def _hover(log_odds: FloatArray) -> Trace:
+    told = [probability_text(value) for value in log_odds]
+    return {"customdata": told, "hovertemplate": "after %{x}: %{customdata}<extra>%{fullData.name}</extra>"}
+
+
+def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:
+    """The attackers fill the picture; a ceiling is in it at least in its beginning."""
+    low, high = float(log_odds.min()), float(log_odds.max())
+    reach = max(high - low, 1.0)
+    tops = [float(c.log_odds[-1]) for c in ceilings]
+    top = max(high, min([high + 0.8 * reach, *tops])) + 0.06 * reach
+    bottom = low - 0.06 * reach
+    values, texts = probability_ticks(bottom, top)
+    return titled(
+        "probability of the true table", range=[bottom, top], tickvals=values, ticktext=texts, automargin=True
+    )
+
+
+def probability_ticks(bottom: float, top: float) -> tuple[list[float], list[str]]:
+    """Return log odds within a range, 50 % and those of so many nines, at most eleven of them, and their texts."""
+    most = max(abs(bottom), abs(top))
+    count = max(1, math.ceil(most / math.log(10)))
+    stride = max(1, math.ceil(count / 5))
+    nines = [k * stride for k in range(1, count // stride + 2)]
+    every = [-_nines(k) for k in reversed(nines)] + [0.0] + [_nines(k) for k in nines]
+    if most < 2:
+        every = sorted({*every, *(math.log(p / (1 - p)) for p in (0.2, 0.3, 0.4, 0.6, 0.7, 0.8))})
+    kept = [value for value in every if bottom <= value <= top]
+    return kept, [probability_text(value) for value in kept]
+
+
+def _nines(k: int) -> float:
+    return k * math.log(10) + math.log1p(-(10.0**-k))
+
+
+def probability_text(log_odds: float) -> str:
+    """Return the probability with these log odds, in per cent; nearly certain ones by what is missing."""
+    missing = 1 / (1 + math.exp(min(abs(log_odds), 700.0)))
+    if missing >= 0.99e-4:
+        value = 100 * (missing if log_odds < 0 else 1 - missing)
+        return f"{value:.2f}".rstrip("0").rstrip(".") + " %" if missing < 0.01 else f"{value:.3g} %"
+    digit, _, exponent = f"{missing:.0e}".partition("e")
+    tens = ("" if digit == "1" else f"{digit}·") + f"10{str(int(exponent)).translate(_RAISED)}"
+    return tens if log_odds < 0 else f"1 − {tens}"

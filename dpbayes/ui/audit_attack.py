@@ -1,0 +1,271 @@
+"""The attacker's seat on the Audit page: one record, two tables, and the odds after release after release."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.audit.attacker import Attack, attack_die, attack_network, log_odds
+from dpbayes.audit.reports import AuditReport, Laws
+from dpbayes.counts import Counts, count
+from dpbayes.dataset import Dataset
+from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
+from dpbayes.mechanisms.hellinger import LaplaceCells
+from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.network import Network, assignment
+from dpbayes.privacy import Guarantee
+from dpbayes.randomness import stream
+from dpbayes.ui import controls, work
+from dpbayes.ui.audit_subject import Audited, digits, network_kind
+from dpbayes.ui.options import AttackedTables
+from dpbayes.ui.settings import current
+from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
+from dpbayes.validation import InputError
+
+ATTACKERS = 100
+LEAST_ATTACKERS = 10
+MANY_NUMBERS = 1_500_000
+"""Released numbers that are still drawn and weighed quickly; larger releases get fewer attackers."""
+
+FIRST = 2
+"""Throws on side 1 where none are chosen and there are so many."""
+
+_TINY = np.finfo(np.float64).tiny
+
+NAMED = 8
+"""Most values of a record that its description names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """Two neighbouring tables: what the attacker sees of them, in words, and a key of all they are made from."""
+
+    truth: Counts | np.ndarray | Laws
+    other: Counts | np.ndarray | None
+    told: str
+    question: str
+    key: Hashable
+    private: bool
+
+
+def attack_section(subject: Audited, report: AuditReport) -> None:
+    """Offer the two tables and the attacker's beginning, and show where the odds go."""
+    st.subheader("The attacker's seat")
+    if isinstance(subject.mechanism, LaplaceCells):
+        st.caption(
+            "No attack is simulated: the law of counts that were rescaled after clipping is not written down here."
+        )
+        return
+    left, right = st.columns([1, 2], gap="medium")
+    with left, sentence_instead():
+        _controls(subject)
+    with right, sentence_instead():
+        _attack(subject, report)
+
+
+def _controls(subject: Audited) -> None:
+    st.markdown(
+        "The attacker knows every record but one and decides between two tables. Each release is weighed by its "
+        "likelihood under both."
+    )
+    if network_kind(current()) is not None:
+        if is_curator():
+            controls.parameter_control("audit.tables")
+            if current().options("audit").tables is AttackedTables.REAL:
+                controls.parameter_control("audit.record")
+    elif not isinstance(subject.mechanism, PrintedMap):
+        controls.parameter_control("audit.first", default=min(FIRST, subject.n))
+    controls.parameter_control("audit.releases")
+    controls.parameter_control("audit.odds")
+    if is_curator():
+        controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+# Two tables
+
+
+def attacked(subject: Audited, report: AuditReport) -> Attacked:
+    """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
+    if subject.n == 0:
+        raise InputError("A table without records has no neighbours: there is nothing to attack.")
+    if isinstance(subject.mechanism, PrintedMap):
+        return _worst_laws(report)
+    if network_kind(current()) is None:
+        return _throws(subject)
+    if is_curator() and current().options("audit").tables is AttackedTables.REAL:
+        return _record(subject)
+    return _made_up(subject)
+
+
+def _worst_laws(report: AuditReport) -> Attacked:
+    worst = report.worst
+    if worst is None or worst.laws is None:
+        raise InputError("No record changes what is released: there is nothing to attack.")
+    told = f"The worst pair: {worst.first} against {worst.second}."
+    return Attacked(worst.laws, None, told, "of the first table", ("worst", worst.first, worst.second), private=False)
+
+
+def _throws(subject: Audited) -> Attacked:
+    die = subject.mechanism.die
+    first = current().parameter("audit.first", min(FIRST, die.n))
+    if first > die.n:
+        raise InputError(
+            f"Side 1 cannot have come up {first:,} times in {die.n:,} throws; choose fewer throws on side 1."
+        )
+    # The other throws as even as they can be, and one of them to side 1 where that has none.
+    rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
+    rest[: (die.n - first) % (die.sides - 1)] += 1
+    truth = np.concatenate([[first], rest])
+    other = truth.copy()
+    other[:2] += (-1, 1) if first else (1, -1)
+    texts = [", ".join(f"{value:,}" for value in values.tolist()) for values in (truth, other)]
+    told = f"Throws of every side: {texts[0]} (true) against {texts[1]}."
+    return Attacked(truth, other, told, "of the true throws", ("throws", first), private=False)
+
+
+def _record(subject: Audited) -> Attacked:
+    net, data, k = subject.mechanism.prior.network, work.dataset(current()), current().options("audit").record
+    if k > data.n:
+        raise InputError(f"There is no record number {k:,}: the table has {data.n:,}. Choose a smaller number.")
+    truth = work.counts(current())
+    record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
+    replaced = _opposite(record, net)
+    other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
+    told = f"Record {k:,}: {_record_text(net, record)}; in the other table it is {_record_text(net, replaced)}."
+    key = ("record", k, truth.values.tobytes(), record.tobytes())
+    return Attacked(truth, other, told, f"that record {k:,} is the true one", key, private=True)
+
+
+def _made_up(subject: Audited) -> Attacked:
+    net, n = subject.mechanism.prior.network, subject.n
+    common, odd = np.zeros(len(net.names), dtype=np.int64), net.cards - 1
+    shared = (n - 1) * _one(net, common)
+    truth, other = (Counts(net, shared + _one(net, record), n) for record in (odd, common))
+    told = (
+        f"A made-up table: {n - 1:,} records {_record_text(net, common)}, and one {_record_text(net, odd)}; "
+        "in the other table it is like the rest."
+    )
+    return Attacked(truth, other, told, "that the odd record is there", ("made up",), private=False)
+
+
+def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
+    """The record with the states counted from the other end; a middle state moves on by one."""
+    mirrored = net.cards - 1 - record
+    return np.where(mirrored == record, (record + 1) % net.cards, mirrored)
+
+
+def _one(net: Network, record: np.ndarray) -> np.ndarray:
+    codes = record[None].astype(np.uint8)
+    return count(net, Dataset(net.names, net.states, codes)).values
+
+
+def _record_text(net: Network, record: np.ndarray) -> str:
+    parts = [assignment(net.names[i], net.states[i][int(code)]) for i, code in enumerate(record)]
+    return f"({', '.join(parts[:NAMED])}{', …' if len(parts) > NAMED else ''})"
+
+
+# The attack
+
+
+def simulated(subject: Audited, tables: Attacked) -> Attack:
+    """Return the attackers' likelihood ratios. Errors: InputError."""
+    options = current().options("audit")
+    prior = options.odds / (1 + options.odds)
+    ratios = _ratios((subject.key, tables.key), options.releases, current().seed, subject, tables)
+    return Attack(ratios, prior)
+
+
+@st.cache_data(
+    scope="session",
+    max_entries=16,
+    show_spinner="Releasing again and again …",
+    show_time=True,
+    hash_funcs={Network: hash},
+)
+def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: Attacked) -> np.ndarray:
+    made, rng = _subject.mechanism, stream(seed, "audit", type(_subject.mechanism).__name__)
+    truth, other = _tables.truth, _tables.other
+    if isinstance(truth, Laws):
+        return _finite_ratios(truth, rng, (ATTACKERS, releases))
+    each = truth.network.cell_count * getattr(made, "draws", 1) if isinstance(truth, Counts) else made.die.sides
+    size = max(LEAST_ATTACKERS, min(ATTACKERS, MANY_NUMBERS // (each * releases))), releases
+    if isinstance(truth, Counts):
+        assert isinstance(other, Counts)
+        return attack_network(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
+    assert isinstance(other, np.ndarray)
+    return attack_die(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
+
+
+def _finite_ratios(laws: Laws, rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+    cumulative = np.cumsum(laws.first)
+    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    places = np.minimum(places, len(cumulative) - 1)
+    # Probabilities below the smallest float are that: such a loss of 700 nats is shown as too small, not as infinite.
+    first, second = (np.log(np.maximum(law[places], _TINY)) for law in (laws.first, laws.second))
+    return first - second
+
+
+def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
+    """Return what bounds the odds: the claim, what is proved where that is another number, else the exact loss."""
+    found = [(report.claimed, "claimed")] if report.claimed.is_private else []
+    proved = report.certified
+    if not proved.is_private and np.isfinite(report.exact):
+        proved = Guarantee(report.exact, reference=proved.reference)
+        found.append((proved, "exact for this n and prior"))
+    elif proved.is_private and (proved.epsilon, proved.delta) != (report.claimed.epsilon, report.claimed.delta):
+        found.append((proved, "certified"))
+    return found
+
+
+def _attack(subject: Audited, report: AuditReport) -> None:
+    tables = attacked(subject, report)
+    attack = simulated(subject, tables)
+    seen, releases = attack.log_odds, attack.ratios.shape[1]
+    ceilings, sentences = [], []
+    for promise, name in ceilings_of(report):
+        most = log_odds(np.full(releases, promise.epsilon), prior=attack.prior)
+        passed = name == "claimed" and bool(np.any(seen > most + 1e-9 * (1 + np.abs(most))))
+        ceilings.append(
+            Ceiling(
+                most,
+                f"allowed by ε = {digits(promise.epsilon)} ({name})",
+                passed,
+                "dash" if name == "claimed" else "dot",
+            )
+        )
+        sentences.append(f"{name} ε = {digits(promise.epsilon)} for each allows {_allowed(float(most[-1]))}")
+    many = f"{releases:,} release" + ("" if releases == 1 else "s")
+    told = probability_text(float(seen[0, -1]))
+    st.markdown(f"**After {many} this attacker is {told} sure {tables.question}; {'; '.join(sentences)}.**")
+    chart(
+        odds_figure(seen, ceilings),
+        key="audit.odds",
+        alt=f"The attackers' probability of the true table after 0 to {many}; this one ends at {told}.",
+    )
+    st.caption(escaped(tables.told) + (" Curator only: not private." if tables.private else ""))
+    _caption(seen, ceilings, report)
+    data_and_download(lambda: _frame(seen, ceilings), name="attack", curator_only=tables.private)
+
+
+def _allowed(log_odds: float) -> str:
+    return f"at most {probability_text(log_odds)}" if np.isfinite(log_odds) else "certainty"
+
+
+def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport) -> None:
+    middle = probability_text(float(np.median(seen[:, -1])))
+    text = f"{len(seen)} simulated attackers; half of them are more than {middle} sure at the end."
+    past = [np.mean(np.any(seen > c.log_odds + 1e-9 * (1 + np.abs(c.log_odds)), axis=1)) for c in ceilings if c.passed]
+    if past:
+        text += f" :red[{100 * past[0]:.0f} % of them get past what was claimed.]"
+    if report.claimed.delta:
+        text += " A promise with δ may fail with that probability at every release."
+    st.caption(text)
+
+
+def _frame(seen: np.ndarray, ceilings: list[Ceiling]) -> pd.DataFrame:
+    columns: dict[str, np.ndarray] = {"releases": np.arange(seen.shape[1]), "log odds of this attacker": seen[0]}
+    for level in (0.05, 0.5, 0.95):
+        columns[f"log odds, {level:.0%} of attackers below"] = np.quantile(seen, level, axis=0)
+    return pd.DataFrame(columns | {f"log odds {ceiling.name}": ceiling.log_odds for ceiling in ceilings})

@@ -1,0 +1,18 @@
+"""Audit: what a mechanism claims, what is proved of it, and what the worst neighbours really lose."""
+
+import streamlit as st
+
+from dpbayes.ui.audit_page import audit_page
+from dpbayes.ui.show import linked, sentence_instead
+
+st.title("Audit")
+
+
+@st.fragment
+def live() -> None:
+    """Rerun alone when one of its controls moves, so that a slider repaints its charts at once."""
+    with linked(), sentence_instead():
+        audit_page()
+
+
+live()

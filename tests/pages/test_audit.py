@@ -1,0 +1,372 @@
+"""The Audit page: its numbers are the core's, refutations are seen, and the recipient sees nothing of the data."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.audit.attacker import attack_network, probability_ceiling
+from dpbayes.audit.reports import audit, needed_epsilon
+from dpbayes.counts import Counts, count
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.figures.audit import LEAST_DELTA, probability_text
+from dpbayes.figures.style import INVALID
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
+from dpbayes.mechanisms.hellinger import HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from dpbayes.ui.audit_page import KNOWN_CASES
+from dpbayes.ui.options import AuditSubject
+from dpbayes.ui.settings import Seat, query_of, settings_from
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/audit.py"
+SAMPLER, DENSITY, LOCAL = KNOWN_CASES
+DICE = {
+    AuditSubject.HELLINGER_GLOBAL,
+    AuditSubject.HELLINGER_LOCAL,
+    AuditSubject.HELLINGER_SMOOTH,
+    AuditSubject.LAPLACE_CELLS,
+    AuditSubject.LAPLACE_ONE,
+}
+
+
+def opened(subject: AuditSubject, **query: str) -> AppTest:
+    return open_page(PAGE, **{"audit.subject": subject.value, **query})
+
+
+def numbers(at: AppTest) -> list[str]:
+    return [m.value for m in at.metric]
+
+
+def reds(at: AppTest) -> list[str]:
+    """Return what the metrics say in colour, and the red traces of the curve."""
+    curve = figures(at)["audit.curve"]["data"]
+    return [m.delta for m in at.metric if m.delta] + [t["name"] for t in curve if t["line"]["color"] == INVALID]
+
+
+def attack_sentence(at: AppTest) -> str:
+    return plain(next(m.value for m in at.markdown if m.value.startswith("**After")))
+
+
+def asia() -> tuple[Any, Any, Counts]:
+    network, cpts = load_named("asia")
+    data = sample_dataset(network, cpts, 1000, stream(1, "records"))
+    return network, data, count(network, data)
+
+
+# Every subject, both seats
+
+
+@pytest.mark.parametrize("seat", list(Seat))
+@pytest.mark.parametrize("subject", list(AuditSubject))
+def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
+    at = opened(subject, seat=seat.value)
+    assert not sentences(at)
+    assert [m.label for m in at.metric][:2] == ["Claimed", "Certified"]
+    shown = set(figures(at))
+    assert "audit.curve" in shown
+    assert ("audit.odds" in shown) is (subject is not AuditSubject.LAPLACE_CELLS)
+    assert "First table" in everything(at)
+    assert ("laws" in str(shown) or "rows" in str(shown)) is (subject is not AuditSubject.MAP)
+
+
+@pytest.mark.parametrize("subject", [AuditSubject.SAMPLER, AuditSubject.HELLINGER_SMOOTH])
+def test_an_audit_is_the_same_in_both_seats(subject: AuditSubject) -> None:
+    curator, recipient = (opened(subject, seat=seat.value) for seat in Seat)
+    assert headline(curator) == headline(recipient)
+    assert numbers(curator) == numbers(recipient)
+    public = set(figures(curator)) - {"audit.odds"}
+    assert all(figures(curator)[key] == figures(recipient)[key] for key in public)
+
+
+# The numbers are the core's
+
+
+def test_laplace_is_tight_and_its_curve_the_cores() -> None:
+    at = open_page(PAGE)
+    network, _, _ = asia()
+    made = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    assert headline(at) == (
+        "Laplace claims ε = 1; tables of 1,000 records over Asia lose just that: "
+        "the claim holds, and is used up in full."
+    )
+    assert numbers(at) == ["ε = 1", "ε = 1", "ε = 1"]
+    assert not reds(at)
+    drawn = next(t for t in figures(at)["audit.curve"]["data"] if t["name"] == "exact")
+    report = audit(made, n=1000, epsilons=np.array(drawn["x"]))
+    assert drawn["y"] == pytest.approx(np.maximum(report.curve.deltas, LEAST_DELTA), rel=1e-9)
+    assert 1.0 in drawn["x"]
+
+
+def test_the_smooth_mechanism_shows_claim_proof_and_loss_at_its_delta() -> None:
+    at = opened(AuditSubject.HELLINGER_SMOOTH, **{"audit.delta": "0.001", "audit.n": "50", "epsilon": "2"})
+    made = HellingerSmooth(die=Die((1.0, 1.0), 50), epsilon=2.0, delta=1e-3)
+    report = audit(made, n=50, epsilons=[])
+    assert numbers(at) == ["ε = 2, δ = 0.001", "ε = 3, δ = 0.0005", f"ε = {report.exact:.4g}"]
+    assert f"lose {report.needed:.4g} at δ = 0.001: the claim holds" in headline(at)
+    points = {t["name"].partition(":")[0]: (t["x"][0], t["y"][0]) for t in figures(at)["audit.curve"]["data"]}
+    assert points["claimed"] == (2, 1e-3)
+    assert points["certified"] == (3, 5e-4)
+
+
+def test_the_worst_laws_are_the_mechanisms_own() -> None:
+    at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "20"})
+    made = HellingerLocal(die=Die((0.1, 0.1), 20), epsilon=1.0)
+    text = plain(everything(at))
+    assert "First table:** 2, 18" in text
+    laws = {t["name"]: t["y"] for t in figures(at)["audit.laws"]["data"]}
+    first, second = (np.exp(made.log_pmf(np.array(x))) for x in ((2, 18), (1, 19)))
+    assert laws["if the first table is true"] == pytest.approx(first)
+    assert laws["if the second one is"] == pytest.approx(second)
+    assert laws["loss: ln of their ratio"] == pytest.approx(np.log(first / second))
+
+
+def test_the_rows_of_the_samplers_worst_pair_add_up_to_its_loss() -> None:
+    at = opened(AuditSubject.SAMPLER)
+    network, _, _ = asia()
+    made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    report = audit(made, n=1000, epsilons=[])
+    bars = figures(at)["audit.rows"]["data"][0]["x"]
+    assert sum(bars) == pytest.approx(report.at_least)
+    assert bars == sorted(bars, reverse=True)
+    assert f"ε ≤ {report.exact:.4g}" in numbers(at)
+
+
+def test_only_the_number_of_records_counts_not_the_records() -> None:
+    one, other = (open_page(PAGE, data_seed=str(seed)) for seed in (1, 2))
+    assert figures(one)["audit.curve"] == figures(other)["audit.curve"]
+    assert "tables of 50 records over Asia" in headline(open_page(PAGE, records="50"))
+    assert "5 nodes" in headline(open_page(PAGE, data="synthetic", source="bayes:4"))
+
+
+# Known cases
+
+
+def test_the_printed_sampler_is_refuted() -> None:
+    at = press(open_page(PAGE), SAMPLER)
+    network, _, _ = asia()
+    made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=2.0, calibration=Calibration.AS_PRINTED)
+    report = audit(made, n=1000, epsilons=[])
+    assert headline(at) == (
+        "Posterior sampling as printed claims ε = 2; for tables of 1,000 records over Asia it can lose "
+        f"{report.at_least:.4g}, if not {report.exact:.4g}: the claim is refuted."
+    )
+    assert report.at_least > 7
+    assert reds(at) == [f"{report.at_least - 2:.4g} above the claim", "above the claim", "claimed: ε = 2, δ = 0"]
+
+
+def test_the_density_scored_map_is_refuted_and_not_recalibrated() -> None:
+    at = press(open_page(PAGE), DENSITY)
+    report = audit(PrintedMap(prior=(1, 1), n=50, epsilon=1.0, omega=0.1), n=50, epsilons=[])
+    assert f"it can lose {report.exact:.4g}: the claim is refuted." in headline(at)
+    assert numbers(at) == ["ε = 1", "none", f"ε = {report.exact:.4g}"]
+    assert len(reds(at)) == 3
+    assert "not recalibrated" in everything(at)
+    assert not any(button.label == "Use it" for button in at.button)
+    assert "get past what was claimed" in everything(at)
+
+
+def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
+    at = press(open_page(PAGE), LOCAL)
+    assert headline(at) == (
+        "The Hellinger mechanism with local sensitivity promises nothing. "
+        "Run at ε = 1, 200 throws of a die with 2 sides lose 1.021: more than that ε."
+    )
+    assert numbers(at) == ["none", "none", "ε = 1.021"]
+    assert reds(at)[0] == "0.02103 above the ε it is run at"
+    fine(at.select_slider(key="parameter.audit.prior").set_value(1.0).run())
+    assert "no more than that ε" in headline(at)
+    assert not reds(at)
+
+
+@pytest.mark.parametrize("case", list(KNOWN_CASES))
+def test_a_known_case_travels_in_the_link(case: str) -> None:
+    at = press(open_page(PAGE), case)
+    query = query_of(settings_of(at))
+    assert settings_from(query) == (settings_of(at), ())
+    assert headline(open_page(PAGE, **query)) == headline(at)
+
+
+# Recalibration
+
+
+def test_recalibration_changes_the_epsilon_and_keeps_to_the_target() -> None:
+    at = opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.n": "20"})
+    press(at, "Use it")
+    epsilon = settings_of(at).parameter("epsilon")
+    assert epsilon == pytest.approx(1.660, abs=2e-3)  # math-alt14-notes C5
+    assert numbers(at)[2] == "ε = 1"
+    assert next(button for button in at.button if button.label == "Use it").disabled
+
+
+def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -> None:
+    at = press(open_page(PAGE, source="cancer", records="20"), SAMPLER)
+    assert not any(button.label == "Use it" for button in at.button)
+    press(at, "Find it")
+    press(at, "Use it")
+    settings = settings_of(at)
+    assert settings.parameter("calibration") is Calibration.CERTIFIED
+    network, _ = load_named("cancer")
+    made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=settings.parameter("epsilon"))
+    assert 0.999 < needed_epsilon(made, n=20, delta=0) <= 1.0
+    assert settings.parameter("epsilon") > 1
+
+
+def test_the_smallest_and_the_largest_target_are_met() -> None:
+    assert "Run at **ε = 0.001**" in everything(opened(AuditSubject.LAPLACE, **{"audit.target": "0.001"}))
+    at = opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.target": "1000", "audit.n": "1"})
+    assert not sentences(at)
+    assert "Run at **ε = 1000**" in everything(at)
+
+
+# The attacker
+
+
+def test_the_attack_on_a_record_is_the_cores() -> None:
+    at = open_page(PAGE, **{"audit.record": "7", "audit.releases": "5", "audit.odds": "0.25", "seed": "3"})
+    network, data, truth = asia()
+    record = data.select(network.names).codes[6]
+    other = count(network, data.select(network.names).replace(6, (1 - record).tolist()))
+    made = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    rng = stream(3, "audit", "LaplaceUpdates")
+    attack = attack_network(made, truth=truth, other=other, prior=0.2, rng=rng, size=(100, 5))
+    own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
+    assert own["y"] == pytest.approx(attack.log_odds[0])
+    assert own["y"][0] == pytest.approx(np.log(0.25))
+    told = probability_text(float(attack.log_odds[0, -1]))
+    _, most = probability_ceiling(1.0, releases=5, prior=0.2)
+    assert attack_sentence(at) == (
+        f"**After 5 releases this attacker is {told} sure that record 7 is the true one; claimed ε = 1 for each "
+        f"allows at most {probability_text(float(special.logit(most[-1])))}.**"
+    )
+
+
+def test_more_releases_and_another_seed_move_the_odds() -> None:
+    at = open_page(PAGE)
+    before = figures(at)["audit.odds"]["data"]
+    put(at, "box.seed", "5")
+    assert figures(at)["audit.odds"]["data"] != before
+    fine(at.select_slider(key="parameter.audit.releases").set_value(1).run())
+    assert "After 1 release this attacker" in attack_sentence(at)
+
+
+@pytest.mark.parametrize("first", ["0", "1", "200"])
+def test_throws_at_either_end_have_a_neighbour(first: str) -> None:
+    at = opened(AuditSubject.LAPLACE_ONE, **{"audit.first": first})
+    assert not sentences(at)
+    assert f"Throws of every side: {first}, {200 - int(first)} (true)" in plain(everything(at))
+
+
+def test_an_empty_table_has_nothing_to_attack() -> None:
+    at = open_page(PAGE, records="0")
+    one_sentence(at, "there is nothing to attack")
+    assert "the claim holds" in headline(at)
+
+
+def test_the_recipient_attacks_a_made_up_table() -> None:
+    one, other = (open_page(PAGE, seat="recipient", data_seed=seed, **{"audit.record": "3"}) for seed in "12")
+    text = everything(one)
+    assert text == everything(other).replace("data_seed=2&", "")  # the link to share names the made-up data's seed
+    assert "A made-up table" in plain(text)
+    assert "urator" not in "".join(e.value for e in one.caption if "access control" not in e.value)
+    assert not any("record in question" in widget.label.lower() for widget in one.text_input)
+    curator, another = (open_page(PAGE, data_seed=seed) for seed in "12")
+    assert figures(curator)["audit.odds"] != figures(another)["audit.odds"]
+    assert "Curator only: not private." in everything(curator)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"audit.subject": AuditSubject.HELLINGER_GLOBAL.value, "audit.n": "3000"}, "fewer"),
+        ({"audit.subject": AuditSubject.HELLINGER_LOCAL.value, "audit.sides": "6"}, "fewer"),
+        ({"audit.subject": AuditSubject.LAPLACE_ONE.value, "audit.sides": "3"}, "determines two sides"),
+        ({"audit.subject": AuditSubject.FOURIER.value, "source": "alarm"}, "binary"),
+        ({"audit.subject": AuditSubject.SAMPLER.value, "calibration": "as printed", "epsilon": "1"}, "above 1.386"),
+        ({"audit.record": "1001"}, "There is no record number 1,001"),
+        ({"audit.subject": AuditSubject.LAPLACE_ONE.value, "audit.first": "201"}, "cannot have come up 201 times"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_sentence_and_the_rest_stays(query: dict[str, str], part: str) -> None:
+    at = open_page(PAGE, **query)
+    one_sentence(at, part)
+    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.HELLINGER_SMOOTH).run())
+    fine(at.select_slider(key="parameter.audit.n").set_value(20).run())
+    if "audit.first" not in query:
+        fine(at.select_slider(key="parameter.audit.sides").set_value(2).run())
+        assert not sentences(at)
+    assert "audit.curve" in figures(at)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("subject", "<script>"),
+        ("n", "1e9"),
+        ("n", "2.5"),
+        ("sides", "7"),
+        ("omega", "0.5"),
+        ("prior", "nan"),
+        ("target", "0"),
+        ("tables", ""),
+        ("record", "0"),
+        ("first", "-1"),
+        ("odds", "inf"),
+        ("releases", "51"),
+    ],
+)
+def test_a_hostile_link_is_ignored_part_by_part_and_says_so(name: str, text: str) -> None:
+    settings, problems = settings_from({f"audit.{name}": text, "epsilon": "2"})
+    assert len(problems) == 1
+    assert settings == settings_from({"epsilon": "2"})[0]
+
+
+def test_a_hostile_link_opens_with_a_sentence() -> None:
+    at = open_page(PAGE, **{"audit.subject": "<b>", "audit.n": "-1"})
+    assert "Laplace claims" in headline(at)
+    assert not at.exception
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"audit.subject": s.value, "audit.n": "1", "audit.prior": "0.001", "epsilon": e, "audit.odds": "1e6"}
+        for s in DICE | {AuditSubject.PRINTED_MAP}
+        for e in ("0.001", "1000")
+    ],
+)
+def test_the_edges_have_pictures(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert all("between" not in text or "epsilon" in text for text in sentences(at))
+    assert "audit.curve" in figures(at)
+    assert "nan" not in headline(at)
+
+
+def test_the_formulas_and_their_assumptions_are_there() -> None:
+    text = everything(open_page(PAGE))
+    assert r"\delta(1) = 0$" in text
+    assert "Mironov" in text
+    assert "✓ &nbsp;Neighbours" in text
+    assert "✗ &nbsp;The mechanism is sampled exactly" in text
+    assert "✗ &nbsp;A proof for every n" in everything(opened(AuditSubject.HELLINGER_LOCAL))
