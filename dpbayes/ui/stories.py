@@ -70,7 +70,7 @@ STORIES: dict[str, Story] = {
     ),
     "dice": Story(
         "Who needs a Hellinger score?",
-        "Three exponential mechanisms on the posterior of a coin, against plain Laplace noise. Who is nearer the truth?",
+        "Three exponential mechanisms on the posterior of a coin, against plain Laplace noise. Who is nearer?",
         "pages/hellinger.py",
         Settings(),
     ),
