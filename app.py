@@ -22,6 +22,13 @@ PAGES = {
         st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
         st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
     ],
+    "Theory": [
+        st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
+    ],
+    "Experiments": [
+        st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),
+        st.Page("pages/regression.py", title="Regression", url_path="regression"),
+    ],
 }
 
 st.set_page_config(page_title="dpbayes", layout="wide")

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from benchmarks import accuracy, regression
 from benchmarks.core import andes_releases, asia_releases, counting, growth
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.plots import save_costs
@@ -26,6 +27,12 @@ def main() -> None:
     records = [*asia_releases(), *andes_releases(), *counting(), *growth()]
     measured = costs()
     records += [*audits(), *trimmed_draws(), *cut_draws(), *slopes(measured)]
+    grown = accuracy.growth()
+    records += [*accuracy.figure_one(), *accuracy.slopes(grown)]
+    measured |= grown
+    grown = regression.growth()
+    records += [*regression.figure_2(), *regression.making_up(), *regression.slopes(grown)]
+    measured |= grown
     if not asked.no_browser:
         from benchmarks.browser import cold_start, slider_to_chart
 

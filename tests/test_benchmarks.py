@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import record
+from benchmarks import accuracy, record, regression
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
@@ -43,6 +43,19 @@ def test_every_benchmark_of_the_mechanisms_gives_sane_records(tmp_path):
     figure = costs_figure(measured)
     assert [list(trace.x) for trace in figure.data] == [list(sizes) for sizes, _ in measured.values()]
     assert save_costs(measured, tmp_path / "costs.html").stat().st_size > 1_000_000, "Plotly is in the file"
+
+
+def test_the_benchmarks_of_the_experiments_give_sane_records():
+    grown = accuracy.growth(records=(60, 80), features=(2, 3), repeats=(2, 3), rounds=1)
+    grown |= regression.growth(sizes=(400, 500), features=(2, 3), repeats=(2, 3), measured=1)
+    assert len(grown) == 6
+    assert all(len(sizes) == len(took) == 2 and min(took) > 0 for sizes, took in grown.values())
+    assert len([*accuracy.slopes(grown)]) == 6
+    records = regression.figure_2(n=400, features=3, repeats=2, measured=1)
+    records += regression.making_up(n=400, measured=1)
+    assert all(r.value > 0 and r.bound for r in records)
+    plan = accuracy.figure_plan((accuracy.Method.LAPLACE,), features=2, repeats=2, points=3)
+    assert (plan.repeats, len(plan.epsilons)) == (2, 3)
 
 
 def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():

@@ -14,9 +14,12 @@ from dpbayes.experiments.hellinger_scenario import (
     THROWS,
     Balance,
 )
+from dpbayes.experiments.regression_scenario import RegressionScenario
 from dpbayes.experiments.sampling import Family
+from dpbayes.experiments.stealth import Sense
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.parameters import Choice, Parameter, parameters_of
+from dpbayes.ui.accuracy_options import AccuracyOptions
 
 
 class ShownSensitivity(enum.Enum):
@@ -125,10 +128,30 @@ class AuditOptions:
     releases: Annotated[int, Parameter("j", low=1, high=50, typical=20, whole=True, title="releases")]
 
 
+class StealthAim(enum.Enum):
+    """How the increment of the Stealth page is chosen."""
+
+    TARGET = "by probability"
+    INCREMENT = "by t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StealthOptions:
+    """The Stealth page: what has to be non-negative, and the increment, given or found for a probability."""
+
+    sense: Annotated[Sense, Choice(Sense, title="what has to be non-negative")]
+    aim: Annotated[StealthAim, Choice(StealthAim, title="choose the increment")]
+    target: Annotated[float, Parameter("P", low=0.5, high=1, typical=0.9, title="probability of non-negativity")]
+    t: Annotated[float, Parameter("t", low=0, high=50, typical=0.25, title="stealth increment")]
+
+
 OPTIONS: dict[str, type[Any]] = {
     "sampling": SamplingOptions,
     "hellinger": HellingerOptions,
     "audit": AuditOptions,
+    "stealth": StealthOptions,
+    "accuracy": AccuracyOptions,
+    "regression": RegressionScenario,
 }
 """The options of every page that has some: a frozen dataclass of fields annotated as a mechanism's are."""
 

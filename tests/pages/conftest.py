@@ -22,9 +22,12 @@ PAGES = (
     "pages/audit.py",
     "pages/sampling.py",
     "pages/hellinger.py",
+    "pages/stealth.py",
+    "pages/accuracy.py",
+    "pages/regression.py",
 )
 
-WITHOUT_DATA = ("pages/home.py", "pages/hellinger.py")
+WITHOUT_DATA = ("pages/home.py", "pages/hellinger.py", "pages/accuracy.py", "pages/regression.py")
 """Pages that need no table."""
 
 

@@ -1,0 +1,48 @@
+"""Experiments from the command line: `python -m dpbayes.experiments accuracy --help`."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from dpbayes.experiments import accuracy_command, regression_command
+from dpbayes.validation import InputError
+
+
+class Command(NamedTuple):
+    """One experiment: what it is, the words it takes, and how it is run to a text."""
+
+    about: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], str]
+
+
+COMMANDS = {
+    "accuracy": Command(
+        "predictive accuracy of every mechanism against epsilon", accuracy_command.add_arguments, accuracy_command.run
+    ),
+    "regression": Command(
+        "squared error of private regression against prior precision, with epsilon",
+        regression_command.add_arguments,
+        regression_command.run,
+    ),
+}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one experiment; bad input is one sentence on the error stream and exit code 2."""
+    parser = argparse.ArgumentParser(prog="python -m dpbayes.experiments", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="experiment")
+    for name, command in COMMANDS.items():
+        command.add_arguments(commands.add_parser(name, help=command.about, description=command.about))
+    asked = parser.parse_args(words)
+    try:
+        print(COMMANDS[asked.command].run(asked))
+    except (InputError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

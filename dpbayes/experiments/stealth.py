@@ -1,0 +1,277 @@
+"""How often a Fourier release is non-negative, simulated in three senses; and whether its tables agree, beside Laplace.
+
+With all counts zero only noise is simulated: nothing depends on the data. With real counts everything is for the
+curator only.
+"""
+
+import enum
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.counts import Counts
+from dpbayes.fourier import cells_per_family, coefficients, marginals
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
+from dpbayes.network import Network
+from dpbayes.validation import InputError
+
+FloatArray = NDArray[np.float64]
+
+BLOCK = 2_000_000
+"""Numbers that one step of a simulation holds at once."""
+
+MOST_SCOPE = 18
+"""Largest table of the elimination, as a power of two."""
+
+TABLE_WORK = 500_000_000
+"""Draws times table cells of the elimination that are still simulated: a few seconds."""
+
+
+class Sense(enum.Enum):
+    """What has to be non-negative."""
+
+    MARGINALS = "all released tables"
+    PARAMETERS = "all released parameters"
+    TABLE = "all cells of the whole table"
+
+
+@dataclass(frozen=True, eq=False)
+class UnitNoise:
+    """Laplace noise of scale 1 on every coefficient, `values` (draws, |N_I|), none on n where that is public."""
+
+    network: Network
+    calibration: Calibration
+    values: FloatArray
+
+    @classmethod
+    def draw(cls, network: Network, calibration: Calibration, rng: np.random.Generator, *, draws: int) -> "UnitNoise":
+        """Draw the noise of `draws` releases. Errors: InputError when a node is not binary."""
+        return cls(network, calibration, coefficient_noise(network, calibration, rng, (draws,)))
+
+
+@dataclass(frozen=True, eq=False)
+class Needed:
+    """The smallest increments t that kept simulated releases non-negative: `increments` (draws,), sorted."""
+
+    increments: FloatArray
+
+    def probability(self, t: ArrayLike) -> FloatArray:
+        """Return the share of releases that are non-negative at t (...)."""
+        kept = np.searchsorted(self.increments, np.asarray(t, dtype=np.float64), side="right")
+        return kept / len(self.increments)
+
+    def standard_error(self, t: ArrayLike) -> FloatArray:
+        """Return the standard error of `probability` (...), from (kept + 1)/(draws + 2) so that it is never zero."""
+        draws = len(self.increments)
+        share = (self.probability(t) * draws + 1) / (draws + 2)
+        return np.sqrt(share * (1 - share) / draws)
+
+    def increment(self, probability: float, *, doubt: float = 1e-3) -> float:
+        """Return a t that suffices for `probability`, an upper confidence limit. Errors: those of increment_for."""
+        return increment_for(probability, self.increments, doubt=doubt)
+
+
+def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
+    """Simulate the t that keeps a release of `counts` (K,) non-negative; zero counts are the worst case of tables.
+
+    At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale
+    too. The whole table is the one rebuilt from N_I: real counts need not help it. [Zhang16] Corollary 3.
+    """
+    network, scale = noise.network, mechanism.noise_scale
+    values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
+    if sense is Sense.TABLE:
+        held = coefficients(network, values) / scale
+        width = 2 ** widest_scope(elimination_plan(network.families))
+        return _needed(noise, width, lambda drawn: least_cells(network, drawn + held))
+    cells = cells_per_family(network)
+    held = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
+    # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
+    return _needed(noise, network.cell_count, lambda drawn: (marginals(network, drawn) * cells + held).min(axis=-1))
+
+
+def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
+    """`least` takes noise (block, |N_I|) to the least signed sum of each release (block,), in units of its scale."""
+    block = max(1, BLOCK // width)
+    parts = [least(noise.values[start : start + block]) for start in range(0, len(noise.values), block)]
+    lacking = -np.concatenate(parts) / (2 * len(noise.network.closure))
+    return Needed(np.sort(np.maximum(lacking, 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeastNoise:
+    """The least signed sum of noise in all tables of each size: `sums` (draws, sizes) and their `cells` (sizes,).
+
+    All that matters of the noise where every cell holds the same before it: kept once, it answers for every epsilon
+    and every symmetric prior. `coefficients` is |N_I|.
+    """
+
+    sums: FloatArray
+    cells: FloatArray
+    coefficients: int
+
+    def needed(self, held: float = 0.0) -> Needed:
+        """Return what keeps releases non-negative if each cell holds `held`, in units of the noise scale.
+
+        Nothing for tables at zero counts; the prior's concentration for parameters.
+        """
+        lacking = -(self.sums + held * self.cells).min(axis=-1) / (2 * self.coefficients)
+        return Needed(np.sort(np.maximum(lacking, 0.0)))
+
+
+def least_noise(noise: UnitNoise) -> LeastNoise:
+    """Return the least noise by table size of all released tables."""
+    network, cells = noise.network, cells_per_family(noise.network)
+    sizes = np.unique(cells)
+    block, parts = max(1, BLOCK // network.cell_count), []
+    for start in range(0, len(noise.values), block):
+        tables = marginals(network, noise.values[start : start + block])
+        parts.append(np.stack([tables[:, cells == size].min(axis=-1) * size for size in sizes], axis=-1))
+    return LeastNoise(np.concatenate(parts), sizes, len(network.closure))
+
+
+# The least cell of the whole table
+
+
+def elimination_plan(families: Sequence[Sequence[int]]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Return the nodes in the order of their elimination, each with those that it is joined to by then."""
+    moral: nx.Graph[int] = nx.Graph()
+    for family in families:
+        moral.add_nodes_from(family)
+        moral.add_edges_from(itertools.combinations(family, 2))
+    plan = []
+    while moral:
+        node = min(moral, key=lambda v: (moral.degree(v), v))
+        around = tuple(sorted(moral[node]))
+        plan.append((node, around))
+        moral.add_edges_from(itertools.combinations(around, 2))
+        moral.remove_node(node)
+    return tuple(plan)
+
+
+def widest_scope(plan: Sequence[tuple[int, tuple[int, ...]]]) -> int:
+    """Return how many nodes the largest table of an elimination is over."""
+    return 1 + max(len(around) for _, around in plan)
+
+
+def is_table_in_reach(network: Network, *, draws: int) -> bool:
+    """Return whether the whole table's least cell can be found for so many draws in a few seconds."""
+    plan = elimination_plan(network.families)
+    return widest_scope(plan) <= MOST_SCOPE and draws * sum(2 ** (len(a) + 1) for _, a in plan) <= TABLE_WORK
+
+
+def least_cells(network: Network, values: FloatArray) -> FloatArray:
+    """Return min over eta of sum_gamma (-1)^<gamma, eta> values_gamma for coefficients (draws, |N_I|): (draws,).
+
+    Nodes are eliminated one by one, as in `Closure.odd_overlap`; tables are (2, ..., 2, draws). Errors: InputError
+    for a graph whose elimination needs a table beyond 2^MOST_SCOPE.
+    """
+    plan = elimination_plan(network.families)
+    if widest_scope(plan) > MOST_SCOPE:
+        raise InputError(
+            f"The whole table of this graph is out of reach: its elimination needs tables of 2^{widest_scope(plan)} "
+            f"cells, and the limit is 2^{MOST_SCOPE}. The released tables are not concerned."
+        )
+    factors = _own_factors(network, values)
+    for node, around in plan:
+        mine = [factor for factor in factors if node in factor[0]]
+        total = sum((_spread(table, over, (*around, node)) for over, table in mine), start=np.zeros(()))
+        factors = [factor for factor in factors if node not in factor[0]]
+        factors.append((around, np.min(total, axis=len(around))))
+    least: FloatArray = sum((table for _, table in factors), start=np.zeros(len(values)))
+    return least
+
+
+Factor = tuple[tuple[int, ...], FloatArray]
+
+
+def _own_factors(network: Network, values: FloatArray) -> list[Factor]:
+    """For every family, the signed sums of the coefficients that it holds first: (2, ..., 2, draws)."""
+    closure = network.closure
+    own = np.zeros((len(closure.slots), len(values)))
+    own[closure.representatives] = values.T
+    return [
+        (family, _signed_sums(own[start : start + 2 ** len(family)].reshape((2,) * len(family) + (-1,)), len(family)))
+        for family, start in zip(network.families, network.cell_offsets[:-1], strict=True)
+    ]
+
+
+def _signed_sums(values: FloatArray, bits: int) -> FloatArray:
+    """Walsh-transform the first `bits` axes."""
+    for axis in range(bits):
+        zero, one = np.moveaxis(values, axis, 0)
+        values = np.stack((zero + one, zero - one), axis)
+    return values
+
+
+def _spread(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+    """Return a table over some nodes as one that broadcasts over all of `scope`."""
+    order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
+    shape = [2 if node in over else 1 for node in scope]
+    return table.transpose(*order, len(over)).reshape(*shape, table.shape[-1])
+
+
+# What an observer sees who knows of no mechanism
+
+
+def sharing_families(network: Network, node: int) -> tuple[int, ...]:
+    """Return the nodes whose families hold `node`, itself first."""
+    return (node, *(k for k, family in enumerate(network.families) if node in family and k != node))
+
+
+def said_of(network: Network, updates: FloatArray, *, node: int, families: Sequence[int]) -> FloatArray:
+    """Return how many records each family's table (..., K) gives to the node's telling state: (..., families)."""
+    said = []
+    for k in families:
+        family = network.families[k]
+        table = np.moveaxis(network.table(updates, k), updates.ndim - 1 + family.index(node), updates.ndim - 1)
+        said.append(table[..., :].take(network.telling_state(node), axis=updates.ndim - 1))
+        said[-1] = said[-1].reshape(*updates.shape[:-1], -1).sum(axis=-1)
+    return np.stack(said, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Noticed:
+    """What shows in simulated releases `updates` (releases, K) of n records: each as a mean over the releases."""
+
+    network: Network
+    updates: FloatArray
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """The total of every node's table: (releases, |I|)."""
+        return np.add.reduceat(self.updates, self.network.cell_offsets[:-1], axis=-1)
+
+    @property
+    def total(self) -> float:
+        """The mean total of a table, in records; n in truth."""
+        return float(self.totals.mean())
+
+    @property
+    def spread(self) -> float:
+        """How far the largest total of a release's tables is from its smallest, in records; 0 in truth."""
+        return float(np.ptp(self.totals, axis=-1).mean())
+
+    @property
+    def whole(self) -> float:
+        """The share of cells that are whole numbers; all in truth."""
+        return float(np.isclose(self.updates, np.round(self.updates), rtol=0, atol=1e-6).mean())
+
+    @property
+    def negative(self) -> float:
+        """The share of releases with a negative cell; none in truth."""
+        return float((self.updates < 0).any(axis=-1).mean())
+
+
+def noticed(
+    mechanism: LaplaceFourier | LaplaceUpdates, counts: Counts, rng: np.random.Generator, *, releases: int
+) -> Noticed:
+    """Simulate releases of the same counts."""
+    outcome = mechanism.release(counts, rng, (releases,)).outcome
+    return Noticed(counts.network, outcome.updates)

@@ -1,0 +1,118 @@
+"""What the Regression page shows below its pictures: numbers as files, formulas, assumptions."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.regression import RegressionResult
+from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario, tidy
+from dpbayes.experiments.regression_study import RegressionStudy
+from dpbayes.exports import safe_csv
+from dpbayes.references import Reference
+from dpbayes.ui.settings import current
+from dpbayes.ui.show import assumption, source
+
+
+def numbers_and_files(result: RegressionResult, scenario: RegressionScenario) -> None:
+    """Show the tidy frame, once asked for, and offer it as CSV and Parquet; its last column holds the settings."""
+    with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as numbers:
+        if not numbers.open:
+            return
+        made_up = scenario.records is Records.SYNTHETIC
+        if not made_up:
+            st.caption("Curator only: not private. Do not hand this file on.")
+        frame = tidy(result, scenario, seed=current().seed, data_seed=current().data_seed)
+        st.dataframe(frame, hide_index=True, height=300)
+        name = "regression" if made_up else "curator-only-regression"
+        left, right = st.columns(2)
+        left.download_button(
+            "Download CSV",
+            lambda: safe_csv(frame),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            key="download.regression.csv",
+            on_click="ignore",
+        )
+        right.download_button(
+            "Download Parquet",
+            lambda: _parquet(frame),
+            file_name=f"{name}.parquet",
+            mime="application/vnd.apache.parquet",
+            key="download.regression.parquet",
+            on_click="ignore",
+        )
+        st.caption("The last column holds the settings: `python -m dpbayes.experiments regression --settings …`")
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def details(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
+    """Show the formulas with their numbers, and what they assume."""
+    with st.expander("Formulas, assumptions and source"):
+        _formulas(study, scenario, size=size)
+        _assumptions(study, scenario, size=size)
+        source(Reference("Zhang16", "Section 5.2, Figure 2 and Appendix D"))
+
+
+def _formulas(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
+    k = int(np.argmin(np.abs(np.log(study.precisions) - np.log(scenario.precision))))
+    b, bound, (n, d) = study.precisions[k], study.norm_bounds[k], size
+    one, printed = study.certified[k] / study.draws, study.claimed(n, features=d)[k]
+    variance = study.noise_variance
+    range_of_squares = "4B" if bound <= 1 else "(1+B)^2"
+    rule = (
+        rf"B = 10/\sqrt{{b}} = {_number(bound)}"
+        if scenario.norm_bound is NormBound.PRINTED
+        else rf"B = {_number(bound)}, the largest with $\varepsilon = {scenario.epsilon:g}$ for all draws"
+    )
+    rule = f"${rule}$" if scenario.norm_bound is NormBound.PRINTED else f"${rule.replace(', the', '$, the', 1)}"
+    total = f"; {study.draws:,} draws: ${_number(study.certified[k])}$" if study.draws > 1 else ""
+    st.markdown(
+        f"""
+Weights $w$ have the prior $N(0, I/b)$ with $b = {_number(b)}$, cut to $\\|w\\|_2 \\le B$; the target is
+$y \\sim N(x^\\top w, \\sigma^2)$ with $\\sigma^2 = {_number(variance)}$, and $\\|x\\|_2 \\le 1$, $|y| \\le 1$ after
+scaling. The posterior is $N(\\mu_n, P^{{-1}})$ cut to the same ball, with
+$P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private draw is a draw from it.
+
+- **Norm bound**: {rule}.
+- **Certified**, one replaced record, one draw: $\\varepsilon = {range_of_squares}/\\sigma^2 = {_number(one)}${total}.
+  In general $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$: by how much one record's squared residual can vary over the ball.
+- **As printed**, one draw: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
+  $d = {d}$ and the worst $w$ of the ball: ${_number(printed)}$. Its factor $n$ counts every record although one is
+  replaced, and its gradients are misprinted; it is never below $n/\\sigma^2 = {_number(n / variance)}$.
+- **Exact** is ridge regression, the mean $\\mu_n$ without a cut; errors are the mean of $(y - x^\\top w)^2$ over the
+  test records, in units in which the target's public range is $[-1, 1]$.
+"""
+    )
+
+
+def _number(value: float) -> str:
+    """Return a number for a formula: four digits, powers of ten written out."""
+    text = f"{value:.4g}"
+    if "e" not in text:
+        return text
+    digits, _, power = text.partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}"
+
+
+def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
+    printed, one = study.claimed(size[0], features=size[1]), study.certified / study.draws
+    whose = "you state them" if scenario.records is Records.UPLOAD else "they do not come from the records"
+    assumption(f"Columns are scaled by public bounds ({whose}), and what lies outside is clipped.", holds=True)
+    assumption("Draws follow the cut posterior exactly: rejection, no Markov chain that has to converge.", holds=True)
+    assumption(
+        "The printed 2L(w) is at least what is proved, at every precision shown.", holds=bool((printed >= one).all())
+    )
+    assumption("The printed 2L(w) is a bound per replaced record: no, it grows with n.", holds=False)
+    assumption("The time that rejection takes tells nothing of the records: it does, a little.", holds=False)
+    assumption(
+        "The precision is chosen without these errors: whoever picks b because its error on real records is small uses "
+        "the records once more, outside of ε.",
+        holds=scenario.records is Records.SYNTHETIC,
+    )

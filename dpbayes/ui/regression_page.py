@@ -1,0 +1,241 @@
+"""The Regression page: Figure 2 of AAAI-16, with what is proved of epsilon at every point."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.regression import ONE_NAME, RegressionResult, several_name
+from dpbayes.experiments.regression_scenario import (
+    NormBound,
+    Records,
+    RegressionScenario,
+    study_of,
+)
+from dpbayes.experiments.regression_study import RegressionStudy
+from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.ui import controls
+from dpbayes.ui.regression_details import details, numbers_and_files
+from dpbayes.ui.regression_upload import own_table
+from dpbayes.ui.regression_work import MOMENT, Run, own_columns, public_size, run_again, run_of
+from dpbayes.ui.settings import current, write_link
+from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, short
+from dpbayes.ui.work import upload
+from dpbayes.validation import InputError
+
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+
+def regression_page() -> None:
+    """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
+    scenario: RegressionScenario = current().options("regression")
+    place = st.container()
+    if scenario.records is Records.UPLOAD and is_curator():
+        own_table()
+    left, right = st.columns([1, 2], gap="medium")
+    with right:
+        found = _errors(scenario) if shows_errors(scenario) else None
+    with left:
+        _controls(scenario)
+    if shows_errors(scenario):
+        if found is None:
+            return
+        run, result = found
+        with place:
+            headline(verdict(result, scenario, target=run.target.name))
+        time.sleep(PAINT)
+        with right:
+            _beside(run, result, scenario)
+        study, size = result.study, (result.train, result.features)
+    else:
+        n, d = public_size(scenario)
+        study = study_of(scenario)
+        run, size = None, (study.checked_training(n, features=d), d)
+        with place:
+            headline(price(study, scenario, size=size))
+            st.caption("Errors on real records are not private, even those of private draws: the curator sees them.")
+    with right:
+        _epsilons(study, scenario, size=size)
+    details(study, scenario, size=size)
+    if run and not run.done and not run.stopped:
+        write_link()
+        run_again()
+
+
+def shows_errors(scenario: RegressionScenario) -> bool:
+    """Whether this seat may see errors: those of real records, private or not, are for the curator."""
+    return is_curator() or scenario.records is Records.SYNTHETIC
+
+
+def looked_at(study: RegressionStudy, scenario: RegressionScenario) -> int:
+    """Return the place of the precision that is nearest to the one chosen."""
+    return int(np.argmin(np.abs(np.log(study.precisions) - np.log(scenario.precision))))
+
+
+# Sentences
+
+
+def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: str) -> str:
+    """Return what privacy costs at the precision looked at."""
+    k, study = looked_at(result.study, scenario), result.study
+    private, exact, baseline = (float(e.mean[k]) for e in (result.several, result.exact, result.baseline))
+    text = (
+        f"At prior precision b = {study.precisions[k]:.4g}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
+        f"a mean squared error of {private:.3g} instead of {exact:.3g}, at a certified ε of "
+        f"{short(study.certified[k])}; {_printed(study, result.claimed[k])}."
+    )
+    if private >= baseline:
+        text += f" Predicting the training mean for everyone errs no more: {baseline:.3g}."
+    return text
+
+
+def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> str:
+    """Return what the draws cost, for those who may not see what they are worth."""
+    k = looked_at(study, scenario)
+    printed = study.claimed(size[0], features=size[1])[k]
+    costs = "costs" if study.draws == 1 else "cost"
+    return (
+        f"At prior precision b = {study.precisions[k]:.4g}, {_draws(study)} of the weights {costs} a certified ε of "
+        f"{short(study.certified[k])}; {_printed(study, printed)}."
+    )
+
+
+def _draws(study: RegressionStudy) -> str:
+    return "one private draw" if study.draws == 1 else f"{study.draws:,} private draws"
+
+
+def _predicts(study: RegressionStudy) -> str:
+    return "predicts" if study.draws == 1 else "predict, by their mean,"
+
+
+def _printed(study: RegressionStudy, printed: float) -> str:
+    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {_rough(printed)}"
+
+
+def _rough(number: float) -> str:
+    """Return a number in two digits, without an exponent where it is not too long."""
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else f"{rounded:g}"
+
+
+# Controls
+
+
+def _controls(scenario: RegressionScenario) -> None:
+    controls.parameter_control("regression.records")
+    if scenario.records is Records.SYNTHETIC:
+        for name in ("n", "features"):
+            controls.parameter_control(f"regression.{name}")
+    controls.parameter_control("regression.precision")
+    controls.parameter_control("regression.norm_bound")
+    if scenario.norm_bound is NormBound.EPSILON:
+        controls.parameter_control("regression.epsilon")
+    for name in ("draws", "noise_variance", "repeats"):
+        controls.parameter_control(f"regression.{name}")
+    with st.expander("Training share, precisions and seed"):
+        for name in ("train_share", "lowest", "highest", "points"):
+            controls.parameter_control(f"regression.{name}")
+        controls.text_field("Seed of splits and draws", "seed", help="A real release has no seed.")
+        if scenario.records is Records.SYNTHETIC:
+            controls.text_field("Seed of the made-up records", "data_seed")
+
+
+# Pictures
+
+
+def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None:
+    """Work for a moment and show what is in; what cannot be run gets its sentence."""
+    if scenario.records is Records.UPLOAD and upload() is not None and own_columns() is None:
+        st.info("The picture comes once every column in use has its public bounds.")
+        return None
+    try:
+        run = run_of(scenario, current())
+    except InputError as error:
+        refusal(error)
+        return None
+    if not run.stopped:
+        run.work(MOMENT)
+    result = run.result
+    if result is None:
+        return None
+    k = looked_at(result.study, scenario)
+    curves, b = result.curves, np.array(result.study.precisions)
+    summary = "; ".join(f"{name} {short(float(errors.mean[k]))}" for name, errors in curves.items())
+    chart(
+        error_figure(b, curves, marked=float(b[k])),
+        key="regression.errors",
+        alt=f"Mean squared error against prior precision, by predictor. At b = {b[k]:.4g}: {summary}.",
+    )
+    _progress(run, result)
+    return run, result
+
+
+def _progress(run: Run, result: RegressionResult) -> None:
+    if run.done:
+        return
+    total = result.study.repeats
+    said = f"{result.repeats:,} of {total:,} repeats"
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    left.progress(result.repeats / total, f"Stopped after {said}." if run.stopped else f"{said} so far …")
+    label = "Go on" if run.stopped else "Stop"
+    right.button(label, key="regression.stop", on_click=setattr, args=(run, "stopped", not run.stopped))
+
+
+def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) -> None:
+    """Say what the curves are, give the numbers at the precision looked at, and offer all of them."""
+    k, study = looked_at(result.study, scenario), result.study
+    costs = {ONE_NAME: study.certified[k] / study.draws, several_name(study.draws): study.certified[k]}
+    unit = f", {run.target.unit}" if run.target.unit else ""
+    frame = pd.DataFrame(
+        {
+            f"at b = {study.precisions[k]:.4g}": name,
+            "mean squared error": f"{errors.mean[k]:.4g}",
+            "standard error": f"{errors.standard_error[k]:.1g}" if errors.repeats > 1 else "unknown",
+            f"root error{unit}": short(run.target.root(float(errors.mean[k]))),
+            "certified ε": short(float(costs[name])) if name in costs else "none",
+        }
+        for name, errors in result.curves.items()
+    )
+    st.dataframe(frame, hide_index=True)
+    st.caption(_about(run, result, scenario))
+    numbers_and_files(result, scenario)
+
+
+def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> str:
+    made_up = scenario.records is Records.SYNTHETIC
+    whose = "Made-up records, a stand-in for the paper's census. " if made_up else ""
+    clipped = (
+        f"{run.clipped:,} of {run.values:,} values lay outside the public bounds and were clipped. "
+        if run.clipped
+        else ""
+    )
+    repeats = "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
+    text = (
+        f"{whose}{result.train:,} records to train on, {result.test:,} to test, {result.features} features; {repeats} "
+        f"with new splits, bands of one standard error. {clipped}A simulation: splits and draws are seeded. Without an "
+        "ε in the table there is no privacy; dotted blue is the mean of the posterior that private draws come from."
+    )
+    return text if made_up else text + " Curator only: not private."
+
+
+def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
+    k, b = looked_at(study, scenario), np.array(study.precisions)
+    one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
+    several = study.certified if study.draws > 1 else None
+    chart(
+        epsilon_figure(b, one, printed, several=several, marked=float(b[k])),
+        key="regression.epsilons",
+        alt=(
+            "Epsilon of one draw against prior precision, certified and as printed. "
+            f"At b = {b[k]:.4g}: certified {short(float(one[k]))}, printed {short(float(printed[k]))}."
+        ),
+    )
+    st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {size[1]} features, σ², B and N.")
+    columns = {"prior_precision": b, "norm_bound": study.norm_bounds, "certified_epsilon_of_all_draws": study.certified}
+    data_and_download(
+        lambda: pd.DataFrame(columns | {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}),
+        name="regression-epsilons",
+        curator_only=False,
+    )

@@ -1,0 +1,166 @@
+"""What the Regression page keeps in the session: one table, and experiments that go on from run to run.
+
+An experiment is worked on for a moment in each run of the page, which then runs again. So every picture shows what is
+in so far, each control answers meanwhile, and stopping is a button like any other.
+"""
+
+import time
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from dpbayes.experiments.regression import RegressionResult
+from dpbayes.experiments.regression_scenario import (
+    Records,
+    RegressionScenario,
+    StudyRecords,
+    TargetUnits,
+    experiment,
+    records_of,
+    study_records,
+)
+from dpbayes.experiments.regression_tables import NumericColumn, numeric_table
+from dpbayes.ui.settings import Settings
+from dpbayes.ui.work import upload
+from dpbayes.validation import InputError
+
+MOMENT = 0.4
+"""Seconds of work in each run."""
+
+KEPT = 8
+"""Experiments kept, with what they have found."""
+
+NO_TABLE = (
+    "There is no uploaded table here, and uploads never leave their session. Load a file below, then tick its columns "
+    "of numbers and state their public bounds."
+)
+
+
+@dataclass(frozen=True)
+class OwnColumns:
+    """Which columns of the person's table are used, as they were stated, and the public bounds of each."""
+
+    features: tuple[NumericColumn, ...]
+    target: NumericColumn
+
+
+@dataclass
+class Run:
+    """An experiment on its way: what is still to come, what is in, whether the person has stopped it.
+
+    Of the records it keeps their target, and how many of all values were clipped.
+    """
+
+    coming: Iterator[RegressionResult]
+    target: TargetUnits
+    clipped: int = 0
+    values: int = 0
+    result: RegressionResult | None = None
+    done: bool = False
+    stopped: bool = False
+
+    def work(self, seconds: float) -> None:
+        """Go on for about this long, at least one step."""
+        end = time.perf_counter() + seconds
+        while not self.done:
+            found = next(self.coming, None)
+            self.done = found is None
+            self.result = found or self.result
+            if time.perf_counter() >= end:
+                return
+
+
+# The records
+
+
+def own_columns() -> OwnColumns | None:
+    """Return what the person stated of the uploaded table's columns in this session, if anything."""
+    found = st.session_state.get("regression.own")
+    return found if isinstance(found, OwnColumns) else None
+
+
+def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
+    """Return what the records depend on."""
+    if scenario.records is Records.SYNTHETIC:
+        return Records.SYNTHETIC, scenario.n, scenario.features, settings.data_seed
+    if scenario.records is Records.FULTON:
+        return Records.FULTON
+    mine = upload()
+    return Records.UPLOAD, id(mine.frame) if mine else 0, st.session_state.get("upload.mark"), own_columns()
+
+
+@st.cache_resource(max_entries=1, show_spinner="Reading the table …")
+def _fulton() -> StudyRecords:
+    return records_of(RegressionScenario(records=Records.FULTON), seed=0)
+
+
+def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords:
+    """Return the records, of which the session keeps one set. Errors: InputError."""
+    if scenario.records is Records.FULTON:
+        return _fulton()
+    key = records_key(scenario, settings)
+    kept = st.session_state.get("regression.records")
+    if kept and kept[0] == key:
+        return kept[1]
+    if scenario.records is Records.UPLOAD:
+        found = _own(own_columns())
+    else:
+        with st.spinner(f"Making up {scenario.n:,} records …"):
+            found = records_of(scenario, seed=settings.data_seed)
+    st.session_state["regression.records"] = (key, found)
+    return found
+
+
+def own_frame() -> pd.DataFrame:
+    """Return the uploaded table as text. Errors: InputError when there is none."""
+    mine = upload()
+    if mine is None:
+        raise InputError(NO_TABLE)
+    return mine.frame
+
+
+def _own(columns: OwnColumns | None) -> StudyRecords:
+    frame = own_frame()
+    if columns is None:
+        raise InputError("State the public bounds of your table's columns first.")
+    return study_records(*numeric_table(frame, columns.features, columns.target))
+
+
+def public_size(scenario: RegressionScenario) -> tuple[int, int]:
+    """Return the numbers of records and features, which are public, without a look at any value. Errors: InputError."""
+    if scenario.records is Records.SYNTHETIC:
+        return scenario.n, scenario.features
+    if scenario.records is Records.FULTON:
+        return _fulton().table.n, _fulton().table.features
+    columns = own_columns()
+    if columns is None:
+        raise InputError(NO_TABLE)
+    return len(own_frame()), len(columns.features)
+
+
+# The experiment
+
+
+def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
+    """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
+    key = (replace(scenario, precision=1.0), records_key(scenario, settings), settings.seed)
+    runs: dict[Hashable, Run] = st.session_state.setdefault("regression.runs", {})
+    if key not in runs:
+        known = records(scenario, settings)
+        coming = experiment(scenario, known, seed=settings.seed)
+        new = Run(coming, known.target, known.clipped, known.values)
+        # What is not finished holds its records: it is forgotten.
+        finished = [(old, run) for old, run in runs.items() if run.done][1 - KEPT :]
+        st.session_state["regression.runs"] = runs = dict(finished) | {key: new}
+    return runs[key]
+
+
+def run_again() -> None:
+    """Run the page again to go on: its own part where that is what runs, else all of it."""
+    try:
+        st.rerun(scope="fragment")
+    except StreamlitAPIException:
+        st.rerun()

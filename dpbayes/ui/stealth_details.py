@@ -1,0 +1,196 @@
+"""What the Stealth page shows below its picture: whether tables agree, what else shows, formulas, counterexamples."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.bounds.fourier import table_error, table_error_bound
+from dpbayes.bounds.stealth import (
+    certified_increment,
+    counterexample_rebuilt_table,
+    counterexample_small_increment,
+    negative_marginal_bound,
+    negative_table_bound,
+    printed_probability,
+)
+from dpbayes.experiments.stealth import Noticed, Sense, noticed, said_of, sharing_families
+from dpbayes.figures.stealth import agreement_figure
+from dpbayes.mechanisms import Calibration, LaplaceUpdates
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.network import Network, assignment
+from dpbayes.randomness import stream
+from dpbayes.references import Reference
+from dpbayes.ui.settings import current
+from dpbayes.ui.show import assumption, chart, short, source
+from dpbayes.ui.stealth_work import MOST_SHOWN, Stealth, made_up_counts
+
+RELEASES = 300
+MOST_VALUES = 600_000
+"""Releases times cells that are still quick."""
+
+WITHOUT_TABLE = 1000
+"""Records of the made-up table where there is no table whose n is public."""
+
+
+# Do tables agree?
+
+
+def agreement(found: Stealth, t: float, *, n: int | None) -> None:
+    """Show what two tables of a release say of a node that both hold, under Laplace and under Fourier."""
+    net = found.network
+    st.subheader("Do the tables agree?")
+    records = min(n if n is not None else WITHOUT_TABLE, MOST_SHOWN)
+    held = made_up_counts(net, records, current().seed)
+    releases = max(20, min(RELEASES, MOST_VALUES // net.cell_count))
+    fourier = replace(found.mechanism, t=min(t, INCREMENT.high))
+    laplace = LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon)
+    seen = {
+        mechanism.label: noticed(mechanism, held, stream(current().seed, "stealth", mechanism.label), releases=releases)
+        for mechanism in (laplace, fourier)
+    }
+    differs = _panels(net, seen)
+    st.caption(
+        f"{releases} simulated releases of a made-up table of {records:,} coin flips in every column: nothing here "
+        "depends on anybody’s data."
+    )
+    _observer(seen, differs, records)
+
+
+def _panels(net: Network, seen: dict[str, Noticed]) -> dict[str, float]:
+    """Draw a panel for each mechanism, and return by how much its two tables differ on average."""
+    shared = [name for k, name in enumerate(net.names) if len(sharing_families(net, k)) > 1]
+    if not shared:
+        st.caption("No node is in the tables of two others: without arrows there is nothing to disagree about.")
+        return {}
+    chosen = st.selectbox("A node that two tables hold", shared, key="stealth.shared")
+    node = net.index(chosen)
+    families = sharing_families(net, node)[:2]
+    names = tuple(f"the table of {net.names[k]}" for k in families)
+    said = {label: said_of(net, view.updates, node=node, families=families) for label, view in seen.items()}
+    # Both panels have the same scale, each around its own releases: the lift moves them apart.
+    room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
+    about = assignment(chosen, net.states[node][net.telling_state(node)])
+    differs = {label: float(np.abs(np.diff(values, axis=-1)).mean()) for label, values in said.items()}
+    for column, (label, values) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
+        with column:
+            gap, middle = differs[label], float(values.min() + values.max()) / 2
+            st.markdown(
+                f"**{label}**: the two differ by {short(gap)} records on average."
+                if gap > 1e-6
+                else f"**{label}**: the two always agree."
+            )
+            chart(
+                agreement_figure(
+                    values, names=(names[0], names[1]), about=about, limits=(middle - room, middle + room)
+                ),
+                key=f"stealth.agree.{label}",
+                alt=f"Dots: records with {about} by {names[0]} and by {names[1]}, in {len(values)} simulated releases "
+                f"under {label}. They differ by {gap:.3g} records on average.",
+            )
+    return differs
+
+
+def _observer(seen: dict[str, Noticed], differs: dict[str, float], records: int) -> None:
+    """Show what gives a release away to somebody who knows of no mechanism."""
+    st.markdown("**What an observer would notice** who knows of no mechanism:")
+    rows = {
+        "total of a table, mean (records)": (records, *(view.total for view in seen.values())),
+        "largest less smallest total in one release (records)": (0, *(view.spread for view in seen.values())),
+        "cells that are whole numbers (%)": (100, *(100 * view.whole for view in seen.values())),
+        "releases with a negative cell (%)": (0, *(100 * view.negative for view in seen.values())),
+    }
+    if differs:
+        rows["two tables differ about the shared node by (records)"] = (0, *differs.values())
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["in the made-up table", *seen]).round(1)
+    st.dataframe(frame.reset_index(names="what shows"), hide_index=True)
+    st.caption(
+        "Stealth is limited: Fourier’s tables agree, but their cells are not whole numbers, and their total is n plus "
+        "the invented records. Scaling them back to n, or truncating what is negative, costs no privacy."
+    )
+
+
+# Formulas and counterexamples
+
+
+def details(found: Stealth, sense: Sense, t: float) -> None:
+    """Show the formulas with their numbers, what they assume, and where the printed one fails."""
+    with st.expander("Formulas, assumptions and source"):
+        _formulas(found, t)
+        _assumptions(found, sense, t)
+        source(Reference("Zhang16", "Algorithm 2, Corollaries 2 and 3, Theorem 3"))
+    with st.expander("Where the printed formula fails", on_change="rerun", key="stealth.fails") as fails:
+        if fails.open:
+            _counterexamples()
+    with st.expander("What trying again costs"):
+        epsilon = found.mechanism.epsilon
+        st.markdown(
+            f"The paper charges $\\varepsilon$ for every run: ten runs cost {10 * epsilon:g}. Handing over the first "
+            f"success alone costs $2\\varepsilon = {2 * epsilon:g}$, however many runs it takes: "
+            "$P(A \\mid S) = P(A \\cap S)/P(S)$, and each of the two moves by a factor of at most $e^\\varepsilon$. "
+            "That holds only if nobody learns how many runs there were, and if they go on until one succeeds. "
+            "It is not $\\varepsilon$: a plot of the successful runs alone, as in the paper’s Figure 1, is charged too "
+            "little."
+        )
+
+
+def _formulas(found: Stealth, t: float) -> None:
+    net, mechanism = found.network, found.mechanism
+    closure, scale, noise = net.closure, mechanism.noise_scale, found.noise
+    certified = mechanism.calibration is Calibration.CERTIFIED
+    what = "2O/\\varepsilon" if certified else "2|N_I|/\\varepsilon"
+    kept = 1 - float(negative_marginal_bound(net, noise=noise, t=t).certified)
+    enough = certified_increment(net, 0.9, noise=noise)
+    error = float(table_error(net, noise=noise, epsilon=mechanism.epsilon, t=t, delta=0.05).max())
+    stated = float(table_error_bound(net, epsilon=mechanism.epsilon, t=t, delta=0.05).printed.max())
+    st.markdown(
+        f"""
+- **Noise**: $b = {what} = {scale:.4g}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
+  $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.
+- **Lift**: $2t|N_I|b = {t * found.records:,.4g}$ records in every table; printed
+  $4t|N_I|^2/\\varepsilon = {4 * t * len(closure) ** 2 / mechanism.epsilon:,.4g}$.
+- **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {float(printed_probability(t)):.4g}$.
+- **Proved** for released tables:
+  $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > 2t|N_I|),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > 2t|N_I|)\\}}
+  = {max(kept, 0.0):.4g}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
+  $t = {enough:.4g}$ keeps nine of ten releases non-negative: proved, without any simulation.
+- **Error** (Theorem 3): with probability 0.95, the largest family's table is within {short(error)} records of the truth
+  in $L_1$ (proved), of which the lift is {short(t * found.records)}; printed, at the printed noise: {short(stated)}.
+"""
+    )
+
+
+def _assumptions(found: Stealth, sense: Sense, t: float) -> None:
+    net, certified = found.network, found.mechanism.calibration is Calibration.CERTIFIED
+    bound = negative_table_bound if sense is Sense.TABLE else negative_marginal_bound
+    for condition in bound(net, noise=found.noise, t=t).assumptions:
+        assumption(condition.text, holds=condition.holds)
+    assumption("Every node is binary.", holds=True)
+    made_of = "the graph, the prior and ε" if sense is Sense.PARAMETERS else "the graph alone"
+    assumption(f"t was chosen without the data: from {made_of}.", holds=True)
+    assumption("O is found exactly; otherwise a proved upper bound is used.", holds=net.closure.odd_overlap.exact)
+    assumption("The empty set’s coefficient, n, is public and carries no noise.", holds=certified)
+    assumption(
+        "What has to be non-negative is what is handed over, and not the whole table rebuilt from N_I, which may be "
+        "negative even without noise.",
+        holds=sense is not Sense.TABLE,
+    )
+
+
+def _counterexamples() -> None:
+    small = counterexample_small_increment(stream(current().seed, "stealth", "counterexample"))
+    st.markdown(
+        f"**Small t.** Four nodes, every arrow there, so that one family is the whole table; noise as printed, "
+        f"t = {small.t:g}. Printed: at least {small.printed:.4f}. Of {small.draws:,} simulated releases "
+        f"{small.simulated:.4f} were non-negative, hence the probability is below {small.limit:.4f} "
+        "(doubt one in 10⁹)."
+    )
+    cells = ", ".join(f"{cell:,.1f}" for cell in counterexample_rebuilt_table())
+    st.markdown(
+        "**The table to the letter.** Two nodes, no arrow, 1,000 records (0, 0), ε = 10, t = 3, and no noise at all: "
+        f"the table rebuilt from N_I is ({cells}). Printed: non-negative with probability at least "
+        f"{float(printed_probability(3.0)):.3f}; no noise of this size mends the last cell. The released tables, one "
+        "for each node, are fine."
+    )
+    source(Reference("Zhang16", "Corollary 3"))

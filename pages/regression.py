@@ -1,0 +1,18 @@
+"""Regression: how well private weights predict, and what they cost."""
+
+import streamlit as st
+
+from dpbayes.ui.regression_page import regression_page
+from dpbayes.ui.show import linked, sentence_instead
+
+st.title("Regression")
+
+
+@st.fragment
+def live() -> None:
+    """Rerun alone when one of its controls moves, and while an experiment goes on."""
+    with linked(), sentence_instead():
+        regression_page()
+
+
+live()

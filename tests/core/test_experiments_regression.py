@@ -1,0 +1,419 @@
+"""Errors of regression against direct computations on the drawn splits, closed forms, and refusals."""
+
+import argparse
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import truncnorm
+
+from dpbayes.experiments import regression
+from dpbayes.experiments.regression import Errors, RegressionResult, SplitTable, final, regression_curves
+from dpbayes.experiments.regression_command import add_arguments, frame_of, run
+from dpbayes.experiments.regression_scenario import (
+    NormBound,
+    Records,
+    RegressionScenario,
+    experiment,
+    records_of,
+    scenario_from,
+    settings_text,
+    study_of,
+    tidy,
+)
+from dpbayes.experiments.regression_study import BoundForEpsilon, RegressionStudy, precision_grid
+from dpbayes.experiments.regression_tables import (
+    CENSUS_BOUNDS,
+    CENSUS_FEATURES,
+    NumericColumn,
+    census_like,
+    is_numeric,
+    numeric_table,
+)
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
+from dpbayes.randomness import stream
+from dpbayes.regression import RegressionData, ScaledRegression, scaled
+from dpbayes.shipped_regression import FULTON_BOUNDS, fulton_regression
+from dpbayes.validation import InputError
+
+FAR = 6.2
+"""Standard errors that chance exceeds with probability below 1e-9."""
+
+
+def table(n: int = 300, d: int = 3, seed: int = 1) -> SplitTable:
+    rng = stream(seed, "table")
+    x = rng.uniform(-1, 1, (n, d)) / np.sqrt(d)
+    y = np.clip(x @ np.linspace(-0.8, 0.9, d) + 0.1 + rng.normal(0, 0.2, n), -1, 1)
+    return SplitTable.of(ScaledRegression(x, y, tuple(f"c{i}" for i in range(d + 1))))
+
+
+def study(**fields: object) -> RegressionStudy:
+    return RegressionStudy(**({"precisions": (0.1, 1.0, 30.0), "repeats": 4} | fields))  # type: ignore[arg-type]
+
+
+def curves(records: SplitTable, asked: RegressionStudy, seed: int = 1) -> RegressionResult:
+    return final(regression_curves(records, asked, stream(seed, "run")))
+
+
+def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list[np.ndarray]:
+    """Return the training rows that an experiment with this seed draws."""
+    rng, _ = stream(seed, "run").spawn(2)
+    return [rng.choice(records.n, train, replace=False, shuffle=False) for _ in range(repeats)]
+
+
+# Against direct computation
+
+
+def test_exact_errors_are_those_of_ridge_regression_on_the_same_splits() -> None:
+    """[Zhang16] Lemma D.1: mu_n = (X'X + sigma^2 b I)^-1 X'y; here by least squares on an augmented table."""
+    records, asked = table(), study(noise_variance=0.3, train_share=0.2, repeats=30)
+    found, expected, means = curves(records, asked), [], []
+    for rows in splits(records, 60, 30):
+        inside = np.isin(np.arange(records.n), rows)
+        x, y = records.joint[:, :-2], records.joint[:, -2]
+        errors = []
+        for b in asked.precisions:
+            tall = np.vstack([x[inside], math.sqrt(0.3 * b) * np.eye(3)])
+            w = np.linalg.lstsq(tall, np.append(y[inside], np.zeros(3)), rcond=None)[0]
+            errors.append(np.mean((y[~inside] - x[~inside] @ w) ** 2))
+        expected.append(errors)
+        means.append(np.mean((y[~inside] - y[inside].mean()) ** 2))
+    assert found.exact.mean == pytest.approx(np.mean(expected, axis=0), rel=1e-9)
+    assert found.exact.standard_error == pytest.approx(np.std(expected, axis=0, ddof=1) / math.sqrt(30), rel=1e-6)
+    assert found.baseline.mean == pytest.approx(np.full(3, np.mean(means)), rel=1e-9)
+    assert (found.train, found.test, found.features, found.repeats) == (60, 240, 3, 30)
+
+
+def test_every_record_is_as_likely_to_be_trained_on_and_none_twice() -> None:
+    records, train, repeats = table(40), 10, 4000
+    marked = SplitTable(np.eye(40))  # Z'Z then tells which records are in
+    counts = marked.split_products(train, stream(1, "uniform"), repeats)
+    seen = np.einsum("rii->ri", counts)
+    assert set(np.unique(seen)) == {0.0, 1.0}
+    assert np.all(seen.sum(axis=1) == train)
+    share = seen.mean(axis=0)
+    assert np.all(np.abs(share - 0.25) < FAR * math.sqrt(0.25 * 0.75 / repeats))
+    assert records.split_products(train, stream(1), 2).shape == (2, 5, 5)
+
+
+def test_large_training_sets_go_one_by_one_and_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = table()
+    together = records.split_products(50, stream(3), 7)
+    monkeypatch.setattr(regression, "_ENTRIES", 1)
+    assert records.split_products(50, stream(3), 7) == pytest.approx(together, rel=1e-12)
+
+
+def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() -> None:
+    records = table()
+    base = curves(records, study(repeats=25))
+    for other in (study(repeats=25, draws=7), study(repeats=25, rule=BoundForEpsilon(2.0))):
+        assert np.array_equal(curves(records, other).exact.mean, base.exact.mean)
+    first = next(regression_curves(records, study(repeats=60), stream(1, "run")))
+    assert first.repeats == 25
+    assert np.array_equal(first.exact.mean, base.exact.mean)
+    assert [r.repeats for r in regression_curves(records, study(repeats=60), stream(1, "run"))] == [25, 50, 60]
+
+
+@given(st.lists(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=2), min_size=2, max_size=12), st.data())
+def test_sums_of_errors_are_those_of_all_repeats(rows: list[list[float]], data: st.DataObject) -> None:
+    errors = np.array(rows)
+    cut = data.draw(st.integers(1, len(rows) - 1))
+    joined = Errors.of(errors[:cut]) + Errors.of(errors[cut:])
+    assert joined.repeats == len(rows)
+    assert joined.mean == pytest.approx(errors.mean(axis=0), abs=1e-9)
+    assert joined.standard_error == pytest.approx(errors.std(axis=0, ddof=1) / math.sqrt(len(rows)), abs=1e-7)
+
+
+def test_one_repeat_has_no_standard_error() -> None:
+    found = curves(table(), study(repeats=1))
+    assert np.isnan(found.one.standard_error).all()
+    assert np.isfinite(found.one.mean).all()
+
+
+# The law of private draws
+
+
+def drawn_excess(noise_variance: float, *, claimed_variance: float) -> float:
+    """Return by how many standard errors one draw's excess error is off its closed form, in a ball of no effect."""
+    records = table(n=60)
+    asked = study(precisions=(1.0,), repeats=1, draws=1000, train_share=0.5, noise_variance=noise_variance)
+    rows = splits(records, 30, 1)[0]
+    x, y = records.joint[:, :-2], records.joint[:, -2]
+    inside = np.isin(np.arange(60), rows)
+    precision = x[inside].T @ x[inside] / claimed_variance + np.eye(3)
+    mean = np.linalg.solve(precision, x[inside].T @ y[inside] / claimed_variance)
+    moment = x[~inside].T @ x[~inside] / 30
+    spread = moment @ np.linalg.inv(precision)
+    slope = moment @ mean - x[~inside].T @ y[~inside] / 30
+    expected = np.mean((y[~inside] - x[~inside] @ mean) ** 2) + np.trace(spread)
+    # The variance of a quadratic form in a Gaussian: 2 tr (A S)^2 + 4 s'S s.
+    variance = 2 * np.trace(spread @ spread) + 4 * slope @ np.linalg.solve(precision, slope)
+    return float((curves(records, asked).one.mean[0] - expected) / math.sqrt(variance / 1000))
+
+
+def test_one_draw_errs_by_the_posterior_variance_besides_and_the_test_can_fail() -> None:
+    assert abs(drawn_excess(0.2, claimed_variance=0.2)) < FAR
+    assert abs(drawn_excess(0.4, claimed_variance=0.2)) > FAR
+
+
+def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None:
+    """[Zhang16] Lemma D.1: the cut posterior; its mean from scipy's truncated normal."""
+    records = table(d=1)
+    asked = study(precisions=(1.0,), rule=BoundForEpsilon(1.0), repeats=1, draws=5000, noise_variance=2.0)
+    bound = asked.norm_bounds[0]
+    assert bound == pytest.approx(0.5 / 5000)
+    asked = study(precisions=(1.0,), rule=BoundForEpsilon(1000.0), repeats=1, draws=2000, noise_variance=2.0)
+    bound = asked.norm_bounds[0]
+    assert bound == pytest.approx(0.25)
+    rows = splits(records, 30, 1)[0]
+    inside = np.isin(np.arange(records.n), rows)
+    x, y = records.joint[:, 0], records.joint[:, -2]
+    precision = x[inside] @ x[inside] / 2 + 1
+    mean, sd = x[inside] @ y[inside] / 2 / precision, 1 / math.sqrt(precision)
+    cut = truncnorm((-bound - mean) / sd, (bound - mean) / sd, loc=mean, scale=sd)
+    found = curves(records, asked)
+    test = 1 - inside.mean()
+
+    def error(weight: float) -> float:
+        return float(np.mean((y[~inside] - x[~inside] * weight) ** 2))
+
+    assert test == pytest.approx(0.9)
+    slope = abs(2 * np.mean(x[~inside] * (y[~inside] - x[~inside] * cut.mean())))
+    allowed = FAR * slope * cut.std() / math.sqrt(2000) + 1e-5
+    assert found.cut.mean[0] == pytest.approx(error(cut.mean()), abs=allowed)
+    assert abs(error(mean) - error(cut.mean())) > 3 * allowed, "the cut matters here"
+
+
+def test_the_mean_of_several_draws_is_nearer_than_one() -> None:
+    found = curves(table(), study(draws=50, repeats=20))
+    assert np.all(found.several.mean < found.one.mean)
+    assert np.array_equal(curves(table(), study()).several.mean, curves(table(), study()).one.mean)
+
+
+# Promises, and the figure's shape
+
+
+@pytest.mark.parametrize(
+    ("b", "certified", "printed"),
+    [(0.01, 10201, 8.0e7), (1, 121, 8.0e6), (100, 4, 8.3e5), (1e4, 0.40, 1.2e5), (1e6, 0.040, 4.5e4)],
+)
+def test_both_epsilons_of_figure_2(b: float, certified: float, printed: float) -> None:
+    """[Zhang16] Figure 2 and Appendix D: 37,000 training records, 14 features, sigma^2 = 1, B = 10/sqrt(b)."""
+    asked = RegressionStudy(precisions=(b,))
+    assert asked.certified[0] == pytest.approx(certified, rel=2e-3)
+    assert asked.claimed(37_000, features=14)[0] == pytest.approx(printed, rel=3e-2)
+
+
+def test_the_shape_of_figure_2() -> None:
+    """[Zhang16] Figure 2: larger b, worse errors; private only slightly worse where b is small; both end together."""
+    scenario = RegressionScenario(n=100_000, points=9, repeats=5)
+    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert np.all(np.diff(found.exact.mean[2:]) > 0)
+    assert found.exact.mean[0] == pytest.approx(0.0226, rel=0.1)
+    assert found.exact.mean[-1] == pytest.approx(0.0602, rel=0.1)
+    assert np.all(found.one.mean[:3] / found.exact.mean[:3] < 1.1)
+    assert found.one.mean[-1] == pytest.approx(found.exact.mean[-1], rel=1e-3)
+    assert found.baseline.mean[0] > 2 * found.exact.mean[0]
+
+
+def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
+    asked = study(rule=BoundForEpsilon(2.5), draws=3, noise_variance=0.7)
+    assert asked.certified == pytest.approx(np.full(3, 2.5))
+    assert len(set(asked.norm_bounds)) == 1
+    sampler = RegressionSampler(prior_precision=1.0, noise_variance=0.7, norm_bound=asked.norm_bounds[0], draws=3)
+    assert sampler.certified.epsilon == pytest.approx(2.5)
+
+
+# Frames, settings, command line
+
+
+def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
+    found = curves(table(), study(draws=4))
+    frame = found.frame()
+    assert len(frame) == 5 * 3
+    assert not frame.duplicated(["predictor", "prior_precision"]).any()
+    private = frame[frame["predictor"] == "mean of 4 private draws"]
+    assert private["mse"].to_numpy() == pytest.approx(found.several.mean)
+    assert private["certified_epsilon"].to_numpy() == pytest.approx(found.study.certified)
+    one = frame[frame["predictor"] == "one private draw"]
+    assert one["certified_epsilon"].to_numpy() == pytest.approx(found.study.certified / 4)
+    assert (
+        frame[frame["predictor"].isin(["exact", "exact, cut to the ball", "training mean"])]["certified_epsilon"]
+        .isna()
+        .all()
+    )
+    assert set(frame["draws"]) == {4}
+    assert set(frame["norm_bound_rule"]) == {"10/sqrt(b)"}
+
+
+def arguments(*texts: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(texts)
+
+
+def test_settings_in_a_file_give_the_same_numbers_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    scenario = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=NormBound.EPSILON, epsilon=2.5)
+    found = final(experiment(scenario, records_of(scenario, seed=7), seed=5))
+    frame = tidy(found, scenario, seed=5, data_seed=7)
+    text = frame["settings"][0]
+    pasted = ("--settings", "http://localhost/regression?" + text)
+    pd.testing.assert_frame_equal(frame_of(arguments(*pasted)), frame)
+    for name in ("a.csv", "a.parquet"):
+        said = run(arguments(*pasted, "--out", str(tmp_path / name)))
+        assert said == f"{len(frame)} lines written to {tmp_path / name}"
+    read = pd.read_parquet(tmp_path / "a.parquet")
+    pd.testing.assert_frame_equal(read, frame)
+    assert pd.read_csv(tmp_path / "a.csv")["settings"][0] == text
+    with pytest.raises(InputError, match=r"\.csv or \.parquet"):
+        run(arguments(*pasted, "--out", str(tmp_path / "a.xlsx")))
+
+
+def test_single_options_win_over_the_link() -> None:
+    words = arguments("--settings", "regression.n=500&regression.repeats=2", "--repeats", "3", "--points", "2")
+    frame = frame_of(words)
+    assert set(frame["repeats"]) == {3}
+    assert set(frame["training_records"]) == {50}
+    assert run(words).splitlines()[0].startswith("predictor,prior_precision,mse")
+    assert len(run(words).splitlines()) == 1 + len(frame)
+
+
+def test_settings_are_read_back_as_written() -> None:
+    scenario = RegressionScenario(records=Records.FULTON, precision=31.5, draws=9)
+    texts = dict(part.split("=", 1) for part in settings_text(scenario, seed=1, data_seed=1).split("&"))
+    own = {key.removeprefix("regression."): text for key, text in texts.items() if key.startswith("regression.")}
+    assert scenario_from(own) == scenario
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [{"colour": "1"}, {"n": "many"}, {"n": "1e12"}, {"records": "moon"}, {"repeats": "0"}, {"noise_variance": "nan"}],
+)
+def test_bad_settings_are_refused(texts: dict[str, str]) -> None:
+    with pytest.raises(InputError):
+        scenario_from(texts)
+
+
+# Records
+
+
+def test_the_made_up_census_is_the_same_with_fewer_features() -> None:
+    few, all_of_them = (census_like(500, features=d, rng=stream(1)) for d in (3, 14))
+    assert few.names == (*CENSUS_FEATURES[:3], "income")
+    assert np.array_equal(few.features, all_of_them.features[:, :3])
+    assert np.array_equal(few.target, all_of_them.target)
+    assert scaled(all_of_them, CENSUS_BOUNDS).clipped < 0.02 * 500 * 15
+
+
+def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
+    data = fulton_regression()
+    assert (data.n, data.features.shape[1], data.names[-1]) == (25_766, 14, "income")
+    clipped = scaled(data, FULTON_BOUNDS).clipped
+    outside = np.sum((data.target < 0) | (data.target > 200_000))
+    assert clipped == outside, "only incomes lie outside what is stated"
+    assert 0 < clipped < 0.05 * data.n
+    scenario = RegressionScenario(records=Records.FULTON, repeats=3, points=3)
+    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert found.exact.mean[0] < 0.9 * found.baseline.mean[0]
+
+
+FRAME = pd.DataFrame({"a": ["1", "2", "3"], "b": ["4", None, " "], "c": ["5", "x", "7"], "d": ["1", "inf", "2"]})
+
+
+def test_own_columns_are_read_with_stand_ins_for_missing_values() -> None:
+    data, bounds = numeric_table(FRAME, [NumericColumn("a", 0, 4)], NumericColumn("b", 0, 9, if_missing=2))
+    assert data.features.tolist() == [[1], [2], [3]]
+    assert data.target.tolist() == [4, 2, 2]
+    assert dict(bounds.limits) == {"a": (0, 4), "b": (0, 9)}
+    assert [is_numeric(FRAME[name]) for name in FRAME] == [True, True, False, False]
+    assert not is_numeric(pd.Series(["", None]))
+
+
+@pytest.mark.parametrize(
+    ("features", "target", "said"),
+    [
+        ([], NumericColumn("a", 0, 1), "at least one feature"),
+        ([NumericColumn("b", 0, 9)], NumericColumn("a", 0, 4), '"b" has 2 missing values'),
+        ([NumericColumn("c", 0, 9)], NumericColumn("a", 0, 4), '"c" holds "x", which is not a finite number'),
+        ([NumericColumn("d", 0, 9)], NumericColumn("a", 0, 4), '"d" holds "inf"'),
+        ([NumericColumn("z", 0, 9)], NumericColumn("a", 0, 4), 'no column "z"'),
+        ([NumericColumn("a", 0, 9)], NumericColumn("a", 0, 4), "used twice"),
+        ([NumericColumn("a", 9, 0)], NumericColumn("b", 0, 4, 1), "the lower one first"),
+    ],
+)
+def test_bad_columns_are_refused(features: list[NumericColumn], target: NumericColumn, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        numeric_table(FRAME, features, target)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("records", "fields", "said"),
+    [
+        (table(20, 3), {"train_share": 0.01}, "leaves nothing to train"),
+        (table(20, 3), {"train_share": 0.999}, "leaves nothing to train or nothing to test"),
+        (table(20, 3), {"train_share": 0.1}, r"more features \(3\) than training records \(2\)"),
+        (table(), {"repeats": 10**9}, r"1,000,000,000 repeats would take about .* hours; at most [\d,]+ repeats"),
+        (table(), {"repeats": 10**6, "draws": 10_000}, "would take about"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_any_work(records: SplitTable, fields: dict, said: str) -> None:  # type: ignore[type-arg]
+    with pytest.raises(InputError, match=said):
+        regression_curves(records, study(**fields), stream(1))
+
+
+def test_what_is_said_to_be_possible_is_possible() -> None:
+    with pytest.raises(InputError) as refused:
+        regression_curves(table(), study(repeats=10**9), stream(1))
+    possible = int(str(refused.value).split("at most ")[1].split()[0].replace(",", ""))
+    regression_curves(table(), study(repeats=possible), stream(1))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"precisions": ()},
+        {"precisions": (1.0, 1.0)},
+        {"precisions": (2.0, 1.0)},
+        {"precisions": (0.0,)},
+        {"precisions": (math.nan,)},
+        {"repeats": 0},
+        {"repeats": 10**9 + 1},
+        {"draws": 0},
+        {"noise_variance": 0.0},
+        {"train_share": -0.1},
+        {"rule": BoundForEpsilon(0.0)},
+    ],
+)
+def test_bad_studies_are_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        study(**fields)
+
+
+@pytest.mark.parametrize(("low", "high", "points"), [(10, 1, 5), (1, 1, 2), (1e-9, 1, 3), (1, 1e12, 3), (1, 10, 0)])
+def test_bad_grids_are_refused(low: float, high: float, points: int) -> None:
+    with pytest.raises(InputError):
+        precision_grid(low, high, points)
+
+
+def test_grids_hold_their_ends() -> None:
+    assert precision_grid(0.01, 1e6, 25)[12] == 100
+    assert precision_grid(2, 2, 1) == (2,)
+    with pytest.raises(InputError, match="from 100 to 1"):
+        study_of(RegressionScenario(lowest=100, highest=1))
+
+
+def test_a_constant_target_is_refused() -> None:
+    data = RegressionData(np.arange(20.0).reshape(10, 2), np.ones(10), ("x", "z", "income"))
+    with pytest.raises(InputError, match="same in every record"):
+        SplitTable.of(scaled(data, type(CENSUS_BOUNDS)({"x": (0, 20), "z": (0, 20), "income": (0, 2)})))
+
+
+def test_a_table_of_ones_own_is_not_in_the_settings() -> None:
+    with pytest.raises(InputError, match="Regression page"):
+        records_of(RegressionScenario(records=Records.UPLOAD), seed=1)

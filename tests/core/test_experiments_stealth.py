@@ -1,0 +1,253 @@
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpbayes.closure import walsh
+from dpbayes.counts import Counts, count
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments.stealth import (
+    Needed,
+    Sense,
+    UnitNoise,
+    elimination_plan,
+    is_table_in_reach,
+    least_cells,
+    least_noise,
+    noticed,
+    said_of,
+    sharing_families,
+    simulate,
+    widest_scope,
+)
+from dpbayes.fourier import coefficients
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.network import Network
+from dpbayes.networks import empty, full, load_named, naive_bayes
+from dpbayes.validation import InputError
+from tests.core.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, networks, random_table
+
+ALARM = 1e-9
+PRINTED, CERTIFIED = Calibration.AS_PRINTED, Calibration.CERTIFIED
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def fourier(network: Network, calibration: Calibration = PRINTED, **more: float) -> LaplaceFourier:
+    prior = Dirichlets.symmetric(network, more.pop("prior", 1.0))
+    return LaplaceFourier(prior=prior, calibration=calibration, **({"epsilon": 1.0} | more))
+
+
+def simulated(
+    sense: Sense, network: Network, calibration: Calibration = PRINTED, draws: int = 40_000, **more
+) -> Needed:
+    noise = UnitNoise.draw(network, calibration, rng(), draws=draws)
+    return simulate(sense, noise, fourier(network, calibration, **more))
+
+
+def agrees(needed: Needed, t: float, probability: float) -> bool:
+    """Whether the share at t is one that this probability gives."""
+    draws = len(needed.increments)
+    kept = round(float(needed.probability(t)) * draws)
+    return min(stats.binom.cdf(kept, draws, probability), stats.binom.sf(kept - 1, draws, probability)) > ALARM
+
+
+# The least cell of the whole table
+
+
+def all_cells(network: Network, values: np.ndarray) -> np.ndarray:
+    """Every signed sum, over a table on all of I: (draws, 2^|I|)."""
+    k = len(network.names)
+    table = np.zeros((len(values), 2**k))
+    table[:, [sum(1 << (k - 1 - i) for i in range(k) if g >> i & 1) for g in network.closure.members]] = values
+    return walsh(table.reshape(-1, *(2,) * k), k).reshape(len(values), -1)
+
+
+@given(networks(most_nodes=6), st.integers(0, 10**6))
+def test_the_least_cell_found_by_elimination_is_that_of_the_whole_table(network, seed):
+    values = np.random.default_rng(seed).laplace(size=(5, len(network.closure)))
+    assert least_cells(network, values) == pytest.approx(all_cells(network, values).min(axis=-1), abs=1e-9)
+
+
+def test_an_elimination_ends_with_every_node_and_joins_what_it_must():
+    plan = elimination_plan(V_STRUCTURE.families)
+    assert sorted(node for node, _ in plan) == [0, 1, 2]
+    assert widest_scope(plan) == 3
+    assert widest_scope(elimination_plan(NAIVE_BAYES.families)) == 2
+
+
+def test_graphs_beyond_reach_are_said_to_be():
+    andes, _ = load_named("andes")
+    assert not is_table_in_reach(andes, draws=2_000)
+    assert is_table_in_reach(ASIA, draws=10_000)
+    roots = [f"a{i}" for i in range(19)]
+    pairs = list(itertools.combinations(roots, 2))
+    wide = Network.from_edges(
+        [*roots, *("".join(pair) for pair in pairs)], [(parent, "".join(pair)) for pair in pairs for parent in pair]
+    )
+    assert not is_table_in_reach(wide, draws=1)
+    with pytest.raises(InputError, match="out of reach"):
+        least_cells(wide, np.zeros((1, len(wide.closure))))
+
+
+# Probabilities
+
+KNOWN = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 1, 2.303]
+TABLE = [0, 0, 0.0001, 0.0021, 0.116, 0.579, 0.916, 0.992, 1, 1]
+MARGINALS = [0.118, 0.713, 0.965, 0.997, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("sense", "known"), [(Sense.TABLE, TABLE), (Sense.MARGINALS, MARGINALS)])
+def test_naive_bayes_has_its_known_probabilities(sense, known):
+    # From 10^6 draws, printed to three digits: the rounding is added to six standard errors of the two simulations.
+    found = simulated(sense, NAIVE_BAYES, draws=100_000)
+    error = 6 * np.hypot(found.standard_error(KNOWN), found.standard_error(KNOWN) / math.sqrt(10)) + 5e-4
+    assert np.all(np.abs(found.probability(KNOWN) - known) < error)
+
+
+@pytest.mark.parametrize(
+    ("network", "table", "marginal"),
+    [
+        (empty(1), 0.788, 0.788),
+        (chain(2), 0.680, 0.680),
+        (empty(3), 0.735, 0.515),
+        (empty(6), 0.692, 0.342),
+        (chain(5), 0.583, 0.354),
+        (full(3), 0.557, 0.557),
+        (full(4), 0.440, 0.440),
+        (naive_bayes(6), 0.551, 0.268),
+    ],
+)
+def test_small_graphs_have_their_known_increments_for_ninety_percent(network, table, marginal):
+    noise = UnitNoise.draw(network, PRINTED, rng(), draws=40_000)
+    for sense, known in [(Sense.TABLE, table), (Sense.MARGINALS, marginal)]:
+        found = simulate(sense, noise, fourier(network))
+        assert found.probability([known - 0.012, known + 0.012]).tolist() == pytest.approx([0.9, 0.9], abs=0.03)
+        assert found.probability(known - 0.012) < 0.9 < found.probability(known + 0.012)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.1, 0.5])
+def test_one_binary_node_is_exact_by_hand(t):
+    # Certified: cells are t-lift +- X_1, so P = 1 - exp(-4t). Printed: X_0 + 4t >= |X_1|.
+    assert agrees(simulated(Sense.MARGINALS, empty(1), CERTIFIED), t, -math.expm1(-4 * t))
+    kept = mpmath.quad(lambda x: mpmath.exp(-abs(x)) / 2 * -mpmath.expm1(-(x + 4 * t)), [-4 * t, 0, mpmath.inf])
+    assert agrees(simulated(Sense.MARGINALS, empty(1)), t, float(kept))
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize("network", [ASIA, V_STRUCTURE, chain(4)], ids=["Asia", "v", "chain"])
+def test_every_sense_is_no_easier_than_the_one_it_implies(network, calibration):
+    noise = UnitNoise.draw(network, calibration, rng(), draws=2_000)
+    table, marginal, parameters = (
+        simulate(sense, noise, fourier(network, calibration)).increments
+        for sense in (Sense.TABLE, Sense.MARGINALS, Sense.PARAMETERS)
+    )
+    assert np.all(table >= marginal - 1e-12)
+    assert np.all(marginal >= parameters)
+
+
+@pytest.mark.parametrize("network", [ASIA, V_STRUCTURE, chain(4)], ids=["Asia", "v", "chain"])
+@pytest.mark.parametrize(("epsilon", "prior"), [(1.0, 1.0), (8.0, 3.0), (0.01, 0.5)])
+def test_the_least_noise_by_size_answers_for_every_epsilon_and_prior(network, epsilon, prior):
+    noise = UnitNoise.draw(network, CERTIFIED, rng(), draws=500)
+    mechanism, least = fourier(network, CERTIFIED, epsilon=epsilon, prior=prior), least_noise(noise)
+    tables = simulate(Sense.MARGINALS, noise, mechanism)
+    assert least.needed().increments == pytest.approx(tables.increments, rel=1e-12)
+    parameters = simulate(Sense.PARAMETERS, noise, mechanism)
+    assert least.needed(prior / mechanism.noise_scale).increments == pytest.approx(parameters.increments, rel=1e-9)
+
+
+def test_tables_at_zero_counts_need_what_the_mechanism_says():
+    found = simulated(Sense.MARGINALS, ASIA, CERTIFIED, draws=3_000)
+    mechanism = needed_increments(ASIA, CERTIFIED, rng(), draws=3_000)
+    assert np.array_equal(found.increments, np.sort(mechanism))
+    assert found.increment(0.9) == increment_for(0.9, mechanism)
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize(("n", "epsilon", "prior"), [(0, 1.0, 1.0), (60, 0.3, 5.0), (500, 5.0, 0.5)])
+def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n, epsilon, prior):
+    counts = count(ASIA, random_table(ASIA, rng(5), n))
+    mechanism = fourier(ASIA, calibration, epsilon=epsilon, prior=prior, t=0.15)
+    draws = 2_000
+    updates = mechanism.release(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
+    noise = UnitNoise.draw(ASIA, calibration, rng(), draws=draws)
+    tables = simulate(Sense.MARGINALS, noise, mechanism, counts.values)
+    assert tables.probability(0.15) == (updates >= 0).all(axis=-1).mean()
+    positive = simulate(Sense.PARAMETERS, noise, mechanism, counts.values)
+    assert positive.probability(0.15) == (updates + prior > 0).all(axis=-1).mean()
+    whole = all_cells(ASIA, coefficients(ASIA, counts.values) + mechanism.noise_scale * noise.values)
+    table = simulate(Sense.TABLE, noise, mechanism, counts.values)
+    assert table.probability(0.15) == (whole.min(axis=-1) + mechanism.lift >= 0).mean()
+
+
+def test_real_counts_help_the_tables_and_may_ruin_the_whole_table():
+    network = empty(2)
+    noise = UnitNoise.draw(network, PRINTED, rng(), draws=2_000)
+    mechanism, counts = fourier(network, epsilon=10.0), np.array([1000, 0, 1000, 0])
+    worst, real = (simulate(Sense.MARGINALS, noise, mechanism, values) for values in (0, counts))
+    assert np.all(real.increments <= worst.increments)
+    assert simulate(Sense.TABLE, noise, mechanism, 0).probability(3.0) > 0.99
+    assert simulate(Sense.TABLE, noise, mechanism, counts).probability(3.0) == 0
+
+
+def test_shares_have_standard_errors_that_are_never_zero():
+    needed = Needed(np.array([0.0, 0.1, 0.1, 0.4]))
+    assert needed.probability([0.0, 0.05, 0.1, 1.0]).tolist() == [0.25, 0.25, 0.75, 1.0]
+    assert needed.standard_error(1.0) == pytest.approx(math.sqrt(5 / 6 * 1 / 6 / 4))
+    with pytest.raises(InputError, match="more than 4"):
+        needed.increment(0.9)
+
+
+def test_a_node_without_two_states_is_named():
+    network = Network.from_edges(["sky"], [], {"sky": "xyz"})
+    with pytest.raises(InputError, match="sky"):
+        simulate(Sense.MARGINALS, UnitNoise(network, PRINTED, np.zeros((1, 1))), fourier(network))
+
+
+# What an observer sees
+
+
+def test_families_that_share_a_node_say_how_often_it_occurs():
+    data = random_table(ASIA, rng(), 80)
+    updates = np.stack([count(ASIA, data).values.astype(float)] * 2)
+    for node, name in enumerate(ASIA.names):
+        families = sharing_families(ASIA, node)
+        assert families[0] == node
+        assert all(node in ASIA.families[k] for k in families)
+        said = said_of(ASIA, updates, node=node, families=families)
+        state = ASIA.telling_state(node)
+        assert said == pytest.approx(np.full((2, len(families)), np.count_nonzero(data.column(name) == state)))
+
+
+def test_fourier_tables_agree_and_laplace_tables_do_not():
+    counts = count(ASIA, random_table(ASIA, rng(), 500))
+    prior = Dirichlets.symmetric(ASIA)
+    laplace = noticed(LaplaceUpdates(prior=prior, epsilon=1.0), counts, rng(), releases=50)
+    for calibration in Calibration:
+        consistent = noticed(fourier(ASIA, calibration, t=0.5), counts, rng(), releases=50)
+        assert consistent.spread == pytest.approx(0, abs=1e-8)
+        gap = np.diff(said_of(ASIA, consistent.updates, node=2, families=sharing_families(ASIA, 2)), axis=-1)
+        assert np.abs(gap).max() < 1e-8
+    assert laplace.spread > 10
+    assert np.abs(np.diff(said_of(ASIA, laplace.updates, node=2, families=(2, 3)), axis=-1)).mean() > 5
+
+
+def test_what_an_observer_notices():
+    mechanism = fourier(ASIA, CERTIFIED, t=0.5)
+    counts = count(ASIA, random_table(ASIA, rng(), 500))
+    seen = noticed(mechanism, counts, rng(), releases=100)
+    assert seen.total == pytest.approx(500 + mechanism.lift)
+    assert seen.whole < 0.01
+    assert seen.negative < 0.05
+    assert noticed(fourier(ASIA, t=0.0), Counts(ASIA, counts.values * 0, 0), rng(), releases=100).negative > 0.9
+    exact = noticed(fourier(ASIA, CERTIFIED, epsilon=1000.0, t=0.0), counts, rng(), releases=3)
+    assert exact.total == pytest.approx(500)

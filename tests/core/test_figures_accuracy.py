@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from dpbayes.experiments.accuracy import AccuracyPlan, AccuracyStudy, Method, Synthetic, accuracy_study
+from dpbayes.experiments.accuracy_reliability import reliability
+from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
+from dpbayes.figures.style import EXACT, INVALID, PRIVATE
+from dpbayes.networks import naive_bayes
+
+
+@pytest.fixture(scope="module")
+def study() -> AccuracyStudy:
+    return accuracy_study(
+        AccuracyPlan(
+            network=naive_bayes(3),
+            target="class",
+            source=Synthetic(records=200),
+            epsilons=(0.5, 2.0, 8.0),
+            repeats=20,
+            draws=7,
+        )
+    )
+
+
+def lines(figure) -> dict:
+    return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
+
+
+def test_curves_are_the_means_and_bands_two_standard_errors(study):
+    figure = accuracy_figure(study)
+    laplace = lines(figure)["Laplace"]
+    assert list(laplace.x) == [0.5, 2.0, 8.0]
+    assert np.array_equal(laplace.y, study.mean(Method.LAPLACE))
+    band = next(trace for trace in figure.data if trace.name == f"Laplace ± {BAND} standard errors")
+    assert band.y[:3] == pytest.approx(study.mean(Method.LAPLACE) + 2 * study.error(Method.LAPLACE))
+    assert band.y[3:] == pytest.approx((study.mean(Method.LAPLACE) - 2 * study.error(Method.LAPLACE))[::-1])
+    assert len(figure.data) == 2 * len(study.methods)
+    assert figure.layout.xaxis.title.text == "ε claimed"
+    assert figure.layout.xaxis.type == "log"
+
+
+def test_colours_say_what_is_exact_private_and_not_kept(study):
+    found = lines(accuracy_figure(study))
+    assert found["exact (not private)"].line.color == EXACT
+    assert found["Laplace"].line.color == PRIVATE
+    assert found["sampling, as printed, 7 draws"].line.color == INVALID
+    assert found["Fourier, as printed"].line.dash == "dash"
+
+
+def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
+    found = lines(certified_figure(study))
+    printed = found["sampling, as printed, 7 draws"]
+    assert np.array_equal(printed.x, study.certified[Method.SAMPLER_MANY][1:]), "coins at 0.5 have no place"
+    assert found["exact (not private)"].x[1] == printed.x[-1]
+    assert list(found["Laplace"].x) == [0.5, 2.0, 8.0]
+
+
+def test_log_losses_are_drawn_with_positive_bands(study):
+    figure = log_loss_figure(study)
+    assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(Method.MAP))
+    assert all(np.min(trace.y) > 0 for trace in figure.data)
+    assert "nats" in figure.layout.yaxis.title.text
+
+
+def test_reliability_dots_are_the_bins_that_hold_records(study):
+    found = reliability(study.plan, 2.0)
+    figure = reliability_figure(found, study.plan)
+    exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
+    some = found[Method.EXACT].records > 0
+    assert np.array_equal(exact.x, found[Method.EXACT].confidence[some])
+    assert np.array_equal(exact.y, found[Method.EXACT].right[some])
+
+
+def test_one_epsilon_is_drawn():
+    plan = AccuracyPlan(network=naive_bayes(1), target="class", epsilons=(3.0,), repeats=2)
+    study = accuracy_study(plan)
+    low, high = accuracy_figure(study).layout.xaxis.range
+    assert low < np.log10(3) < high
+    assert certified_figure(study).data
+    assert log_loss_figure(study).data

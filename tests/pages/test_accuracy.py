@@ -1,0 +1,235 @@
+"""The Accuracy page: its curves are the core's, real records are the curator's, and long work can be stopped."""
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.experiments.accuracy import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid, methods_for
+from dpbayes.experiments.accuracy_command import recipe_of
+from dpbayes.mechanisms import Calibration
+from dpbayes.networks import naive_bayes
+from dpbayes.shipped import default_network, load_shipped
+from dpbayes.ui import accuracy_work
+from dpbayes.ui.accuracy_options import Scene, Shown
+from dpbayes.ui.graphs import Graph, code_of
+from dpbayes.ui.settings import Seat, Settings
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/accuracy.py"
+FAST = {"accuracy.features": "3", "accuracy.records": "200", "accuracy.repeats": "20", "accuracy.points": "5"}
+TABLE = {"accuracy.scene": Scene.TABLE.value, "accuracy.repeats": "10", "accuracy.points": "5"}
+
+
+def curves(at: AppTest, key: str = "accuracy.curves") -> dict:
+    return {t["name"]: t for t in figures(at)[key]["data"] if t.get("showlegend") is not False}
+
+
+def opened(at: AppTest, key: str) -> AppTest:
+    at.session_state[key] = True
+    return fine(at.run())
+
+
+def fast_plan(**more) -> AccuracyPlan:
+    given = {
+        "network": naive_bayes(3),
+        "target": "class",
+        "source": Synthetic(records=200),
+        "epsilons": epsilon_grid(0.1, 100, points=5),
+        "methods": methods_for(naive_bayes(3), tuple(Calibration)),
+        "repeats": 20,
+    }
+    return AccuracyPlan(**(given | more))
+
+
+def test_the_default_is_figure_1_and_says_who_overtakes_whom():
+    at = open_page(PAGE)
+    said = headline(at)
+    found = re.search(r"overtakes Laplace at ε = (\d\.\d) as printed; certified, it never does up to ε = 100\.", said)
+    assert found
+    assert 1.38 < float(found.group(1)) < 2
+    assert "class is predicted rightly in 96" in said
+    assert len(curves(at)) == len(Method)
+
+
+def test_the_curves_are_the_cores():
+    at = open_page(PAGE, **FAST)
+    study = accuracy_study(fast_plan())
+    shown = curves(at)
+    assert shown["Laplace"]["x"] == list(study.plan.epsilons)
+    assert shown["Laplace"]["y"] == pytest.approx(study.mean(Method.LAPLACE))
+    assert shown["sampling, as printed, 100 draws"]["y"] == pytest.approx(study.mean(Method.SAMPLER_MANY))
+
+
+@pytest.mark.parametrize(("shown", "axis"), [(Shown.PROVED, "proved"), (Shown.LOG_LOSS, "claimed")])
+def test_other_views(shown, axis):
+    at = open_page(PAGE, **FAST, **{"accuracy.shown": shown.value})
+    assert axis in figures(at)["accuracy.curves"]["layout"]["xaxis"]["title"]["text"]
+
+
+def test_calibrations_are_chosen():
+    at = open_page(PAGE, **FAST, **{"accuracy.curves": "certified"})
+    assert not [name for name in curves(at) if "printed" in name]
+    assert "printed" not in headline(at)
+    at = open_page(PAGE, **FAST, **{"accuracy.curves": "as printed"})
+    assert not [name for name in curves(at) if "certified" in name]
+    assert "certified" not in headline(at)
+
+
+def test_house_votes_of_the_curator():
+    at = open_page(PAGE, data="house_votes_84", **TABLE)
+    plan = AccuracyPlan(
+        network=default_network("house_votes_84"),
+        target="party",
+        source=load_shipped("house_votes_84"),
+        epsilons=epsilon_grid(0.1, 100, points=5),
+        repeats=10,
+    )
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(Method.LAPLACE))
+    assert "party is predicted rightly" in headline(at)
+    assert any("Curator only" in caption.value for caption in at.caption)
+    fine(at.selectbox(key="choice.target").set_value("crime").run())
+    assert settings_of(at).target == "crime"
+    assert "crime is predicted rightly" in headline(at)
+
+
+def test_the_recipient_sees_synthetic_records_only():
+    at = open_page(PAGE, seat=Seat.RECIPIENT.value, data="house_votes_84", **TABLE)
+    assert "accuracy.curves" not in figures(at)
+    assert any("only the curator may see them" in info.value for info in at.info)
+    text = everything(at)
+    assert not re.search(r"0\.\d{4,}", text)
+    at = open_page(PAGE, seat=Seat.RECIPIENT.value, **FAST)
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan()).mean(Method.LAPLACE))
+
+
+@pytest.mark.parametrize("seat", Seat)
+def test_a_network_of_many_states_without_fourier(seat):
+    at = open_page(
+        PAGE,
+        seat=seat.value,
+        source="survey",
+        **{"accuracy.scene": Scene.NETWORK.value, "accuracy.repeats": "10", "accuracy.points": "4"},
+    )
+    assert not sentences(at)
+    assert not [name for name in curves(at) if "Fourier" in name]
+    assert "nan" not in everything(opened(at, "accuracy.reliable"))
+
+
+def test_every_part_opens():
+    at = open_page(PAGE, **FAST)
+    for key in ("accuracy.reliable", "accuracy.crossings", "numbers.accuracy", "accuracy.parquet"):
+        at.session_state[key] = True
+    at = fine(at.run())
+    assert {"accuracy.curves", "accuracy.reliability"} <= set(figures(at))
+    assert any("confidence is off by" in m.value for m in at.markdown)
+    frame = next(f.value for f in at.dataframe if "accuracy standard error" in f.value.columns)
+    assert (frame["repeats"] == 20).all()
+    assert not sentences(at)
+
+
+def test_the_command_shown_is_the_page():
+    at = open_page(PAGE, **FAST)
+    command = next(code.value for code in at.code if code.value.startswith("python -m"))
+    assert recipe_of(command.split()[4:]).plan == fast_plan()
+    snippet = next(code.value for code in at.code if code.value.startswith("from dpbayes"))
+    assert len(snippet.strip().splitlines()) == 3
+    at = open_page(PAGE, **TABLE)
+    assert not [code for code in at.code if code.value.startswith("python -m")], "this session's own records"
+
+
+def test_long_work_is_shown_stopped_and_gone_on_with(monkeypatch):
+    monkeypatch.setattr(accuracy_work, "PATIENCE", -1.0)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.MOST_REPEATS", 4)
+    at = open_page(PAGE, **FAST)
+    assert curves(at)["Laplace"]["y"] is not None, "not stopped: all is done in the end"
+    run = next(iter(at.session_state["accuracy.runs"].values()))
+    assert run.done
+    fresh = accuracy_work.Run(accuracy_work.accuracy_blocks(run.study.plan))
+    fresh.study, fresh.stopped = next(fresh.blocks), True
+    at.session_state["accuracy.runs"] = {run.study.plan: fresh}
+    fine(at.run())
+    assert any(caption.value.startswith("4 simulated repeats") for caption in at.caption)
+    button = next(b for b in at.button if b.label.startswith("Go on (4 of 20"))
+    fine(button.click().run())
+    assert any(caption.value.startswith("20 simulated repeats") for caption in at.caption)
+    assert not [b for b in at.button if b.label.startswith("Go on")]
+
+
+def test_a_finished_study_is_kept():
+    at = open_page(PAGE, **FAST)
+    first = next(iter(at.session_state["accuracy.runs"].values())).study
+    put(at, "box.accuracy.repeats", "21")
+    put(at, "box.accuracy.repeats", "20")
+    runs = at.session_state["accuracy.runs"]
+    assert len(runs) == 2
+    assert list(runs.values())[-1].study is first
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"accuracy.repeats": "1000000000"}, "days; use at most"),
+        ({"accuracy.low": "10", "accuracy.high": "1"}, "wrong way round"),
+        ({"accuracy.training": "1000"}, "at least one must be left"),
+        ({"accuracy.scene": Scene.TABLE.value, "records": "10"}, "at least one must be left"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(query, said):
+    at = open_page(PAGE, **query)
+    one_sentence(at, said)
+    assert "box.accuracy.repeats" in [box.key for box in at.text_input], "the controls are still there"
+
+
+def test_a_lonely_column_cannot_be_predicted():
+    graph = code_of(Graph(("a", "b"), (("a", "b"),), {}, {"a": ("only",), "b": ("y", "z", "w")}))
+    at = open_page(PAGE, source=graph, cpts="random", target="a", **{"accuracy.scene": Scene.NETWORK.value})
+    one_sentence(at, "one state only")
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [("repeats", "0"), ("repeats", "1e12"), ("features", "nan"), ("scene", "<b>"), ("low", "0"), ("shown", "x")],
+)
+def test_a_hostile_link_is_ignored_with_a_sentence(key, text):
+    at = open_page("pages/home.py", **{f"accuracy.{key}": text})
+    one_sentence(at, f"accuracy.{key}")
+    assert settings_of(at) == Settings()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"accuracy.features": "1", "accuracy.training": "1", "accuracy.repeats": "2", "accuracy.points": "1"},
+        {"accuracy.strength": "0", "accuracy.repeats": "4"},
+        {"prior": "1000000000", "accuracy.repeats": "4"},
+        {"prior": "0.001", "accuracy.repeats": "4", "accuracy.low": "0.001", "accuracy.high": "1000"},
+        {"accuracy.features": "200", "accuracy.repeats": "2", "accuracy.points": "3", "accuracy.draws": "1"},
+    ],
+)
+def test_the_edges_are_shown(query):
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    for curve in curves(at).values():
+        assert np.isfinite(np.array(curve["y"], dtype=float)).all()
+
+
+def test_odd_names_are_text():
+    odd = ("<b>x</b>", "$y$")
+    graph = code_of(Graph(odd, ((odd[0], odd[1]),), {}, {odd[1]: ("<i>", "b|c")}))
+    at = open_page(PAGE, source=graph, cpts="random", target=odd[0], **{"accuracy.scene": Scene.NETWORK.value})
+    raw = next(m.value for m in at.markdown if m.value.startswith("####"))
+    assert "\\<b\\>" in raw
+    assert "<b>x</b>" in plain(raw)

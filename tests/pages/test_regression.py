@@ -1,0 +1,261 @@
+"""The Regression page: its numbers are the core's, real errors are the curator's, and refusals are sentences."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.experiments.regression import RegressionResult, final
+from dpbayes.experiments.regression_scenario import Records, RegressionScenario, experiment, records_of
+from dpbayes.experiments.regression_tables import NumericColumn
+from dpbayes.ui.regression_page import verdict
+from dpbayes.ui.regression_upload import stated
+from dpbayes.ui.regression_work import OwnColumns
+from dpbayes.ui.settings import Seat, Settings, query_of, settings_from
+from dpbayes.ui.work import Upload
+from dpbayes.validation import InputError
+from tests.pages.conftest import (
+    APP,
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    put,
+    sentences,
+)
+
+PAGE = "pages/regression.py"
+SMALL = {"regression.n": "2000", "regression.repeats": "3", "regression.points": "5"}
+FULTON = {"regression.records": "Fulton census", "regression.repeats": "3", "regression.points": "5"}
+ERRORS, EPSILONS = "regression.errors", "regression.epsilons"
+
+
+def result_of(query: dict[str, str], seed: int = 1) -> tuple[RegressionScenario, RegressionResult]:
+    """Return what the page should show, from the core alone."""
+    settings, problems = settings_from(query)
+    assert not problems
+    scenario = settings.options("regression")
+    return scenario, final(experiment(scenario, records_of(scenario, seed=1), seed=seed))
+
+
+def line(at: AppTest, name: str, key: str = ERRORS) -> list[float]:
+    return next(t["y"] for t in figures(at)[key]["data"] if t.get("name") == name)
+
+
+def test_the_default_is_figure_2_and_both_seats_see_it() -> None:
+    at = open_page(PAGE)
+    text = headline(at)
+    assert text.startswith("At prior precision b = 100, one private draw predicts income with a mean squared error of")
+    assert text.endswith("at a certified ε of 4; the paper's own formula would have to call it 830,000.")
+    other = open_page(PAGE, seat=Seat.RECIPIENT.value)
+    assert headline(other) == text
+    assert figures(other) == figures(at)
+    assert "urator only" not in everything(at)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"regression.draws": "6", "regression.noise_variance": "2.5"},
+        {"regression.norm_bound": "from a certified ε", "regression.epsilon": "1.5"},
+        {"regression.features": "3", "regression.train_share": "0.4", "seed": "4"},
+        {"regression.lowest": "1", "regression.highest": "50", "regression.precision": "7"},
+    ],
+)
+def test_every_setting_reaches_the_numbers_and_the_link(more: dict[str, str]) -> None:
+    query = SMALL | more
+    scenario, found = result_of(query, seed=int(more.get("seed", "1")))
+    assert settings_from(query_of(settings_from(query)[0]))[0] == settings_from(query)[0]
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    for name, errors in found.curves.items():
+        assert line(at, name) == pytest.approx(errors.mean)
+    assert headline(at) == verdict(found, scenario, target="income")
+
+
+def test_real_errors_are_the_curators() -> None:
+    curator, recipient = (open_page(PAGE, seat=seat.value, **FULTON) for seat in Seat)
+    _, found = result_of(FULTON)
+    assert line(curator, "exact") == pytest.approx(found.exact.mean)
+    assert "Curator only" in everything(curator)
+    assert set(figures(curator)) == {ERRORS, EPSILONS}
+    assert set(figures(recipient)) == {EPSILONS}
+    assert figures(recipient) == {EPSILONS: figures(curator)[EPSILONS]}
+    assert "costs a certified ε of" in headline(recipient)
+    shown = everything(recipient)
+    for value in (*found.exact.mean, *found.one.mean, *found.several.mean, *found.baseline.mean):
+        assert f"{value:.3g}" not in shown
+    assert "clipped." not in shown.replace("and what lies outside is clipped.", "")
+
+
+def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run of the page does one step; the person presses Stop while the second is shown."""
+    monkeypatch.setattr("dpbayes.ui.regression_page.MOMENT", 0.0)
+    shown: list[int] = []
+
+    def again() -> None:
+        (run,) = st.session_state["regression.runs"].values()
+        shown.append(run.result.repeats)
+        run.stopped = len(shown) == 2
+        st.rerun()
+
+    monkeypatch.setattr("dpbayes.ui.regression_page.run_again", again)
+    at = open_page(PAGE, **(SMALL | {"regression.repeats": "120"}))
+    assert shown == [25, 50]
+    assert "Stopped after 50 of 120 repeats." in [p.proto.text for p in at.get("progress")]
+    go_on = next(button for button in at.button if button.label == "Go on")
+    fine(go_on.click().run())
+    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    _, found = result_of(SMALL | {"regression.repeats": "120"})
+    assert line(at, "exact") == pytest.approx(found.exact.mean), "stopping loses nothing and repeats nothing"
+
+
+def test_moving_the_precision_looked_at_repeats_no_work() -> None:
+    at = open_page(PAGE, **SMALL)
+    before = dict(at.session_state["regression.runs"])
+    put(at, "box.regression.precision", "1e4")
+    assert "b = 1e+04" in headline(at)
+    assert dict(at.session_state["regression.runs"]) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ({"regression.lowest": "1000", "regression.highest": "10"}, "from 1000 to 10"),
+        ({"regression.n": "50"}, "more features (14) than training records (5)"),
+        ({"regression.n": "2", "regression.features": "1"}, "leaves nothing to train"),
+        ({"regression.repeats": "1000000000"}, "at most"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence_and_the_controls_stay(more: dict[str, str], part: str) -> None:
+    at = open_page(PAGE, **(SMALL | more))
+    one_sentence(at, part)
+    assert not figures(at)
+    assert at.select_slider(key="parameter.regression.repeats")
+
+
+@pytest.mark.parametrize(
+    ("box", "bad"),
+    [("repeats", "0"), ("repeats", "1e10"), ("n", "<b>"), ("draws", "2.5"), ("noise_variance", "nan")],
+)
+def test_a_bad_number_gives_one_sentence_and_keeps_the_last(box: str, bad: str) -> None:
+    at = open_page(PAGE, **SMALL)
+    before = headline(at)
+    put(at, f"box.regression.{box}", bad)
+    one_sentence(at, "Kept ")
+    assert headline(at) == before
+
+
+@pytest.mark.parametrize(("name", "text"), [("n", "1e12"), ("records", "<script>"), ("repeats", "0"), ("lowest", "-1")])
+def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
+    settings, problems = settings_from({f"regression.{name}": text, "regression.draws": "2"})
+    assert len(problems) == 1
+    assert settings == settings_from({"regression.draws": "2"})[0]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"regression.repeats": "1"},
+        {"regression.points": "1", "regression.lowest": "5", "regression.highest": "5"},
+        {"regression.n": "100", "regression.features": "1", "regression.draws": "100"},
+        {"regression.noise_variance": "0.0001"},
+        {"regression.lowest": "0.001", "regression.highest": "1e9"},
+        {"regression.norm_bound": "from a certified ε", "regression.epsilon": "0.001"},
+    ],
+)
+def test_the_edges_have_pictures_without_gaps(more: dict[str, str]) -> None:
+    at = open_page(PAGE, **(SMALL | more))
+    assert not sentences(at)
+    assert set(figures(at)) == {ERRORS, EPSILONS}
+    assert "nan" not in headline(at)
+    for name in ("exact", "one private draw", "training mean"):
+        assert all(np.isfinite(line(at, name)))
+
+
+def test_a_printed_value_below_what_is_proved_is_said() -> None:
+    at = open_page(PAGE, **(SMALL | {"regression.n": "200", "regression.features": "1", "regression.lowest": "0.001"}))
+    names = [trace["name"] for trace in figures(at)[EPSILONS]["data"]]
+    assert any("below what is proved" in name for name in names)
+    assert "✗ &nbsp;The printed 2L(w) is at least what is proved" in everything(at)
+
+
+def test_the_formulas_hold_their_numbers() -> None:
+    text = everything(open_page(PAGE))
+    for number in (r"10/\sqrt{b} = 1$", r"= 4B/\sigma^2", "n = 37,000", r"8.319 \cdot 10^{5}"):
+        assert number in text, number
+
+
+# The person's own table
+
+OWN = pd.DataFrame(
+    {
+        "age": [str(20 + k % 50) for k in range(400)],
+        "*name*": ["x"] * 400,
+        "pay": [str(100 + 3 * (k % 50) + k % 7) for k in range(400)],
+    }
+)
+
+
+def own_page(columns: OwnColumns | None, seat: Seat = Seat.CURATOR) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    at.session_state["settings"] = settings_from({"regression.records": "my table", "seat": seat.value} | OWN_QUERY)[0]
+    at.session_state["upload"] = Upload("pay.csv", OWN)
+    if columns:
+        at.session_state["regression.own"] = columns
+    at.run()
+    return fine(at.switch_page(PAGE).run())
+
+
+OWN_QUERY = {"regression.points": "3", "regression.repeats": "2"}
+STATED = OwnColumns((NumericColumn("age", 18, 90),), NumericColumn("pay", 0, 500))
+
+
+def test_ones_own_table_needs_bounds_that_are_typed() -> None:
+    at = own_page(None)
+    one_sentence(at, "no public bounds; type its lowest")
+    assert not figures(at)
+    assert "Left out, since not numbers: 1." in plain(everything(at))
+
+
+def test_the_recipient_sees_what_ones_own_table_costs_and_nothing_else() -> None:
+    at = own_page(STATED, Seat.RECIPIENT)
+    assert set(figures(at)) == {EPSILONS}
+    assert "costs a certified ε" in headline(at)
+
+
+def test_typed_bounds_become_columns_and_their_errors() -> None:
+    typed = pd.DataFrame(
+        {
+            "use": [True, True],
+            "column": ["age", "pay"],
+            "lowest": [18.0, 0.0],
+            "highest": [90.0, 500.0],
+            "if missing": [None, None],
+        }
+    )
+    assert stated(typed, "pay") == STATED
+    with pytest.raises(InputError, match="at least one feature"):
+        stated(typed.assign(use=False), "pay")
+    with pytest.raises(InputError, match="no public bounds"):
+        stated(typed.assign(highest=[None, 500.0]), "pay")
+    with pytest.raises(InputError, match="must be below"):
+        stated(typed.assign(lowest=[99.0, 0.0]), "pay")
+    with pytest.raises(InputError, match="stands in"):
+        stated(typed.assign(**{"if missing": [5.0, None]}), "pay")
+
+
+def test_a_link_to_ones_own_table_says_that_it_is_missing() -> None:
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value, **({"regression.records": "my table"} | OWN_QUERY))
+        one_sentence(at, "uploads never leave their session")
+
+
+def test_the_options_are_the_scenario() -> None:
+    assert Settings().options("regression") == RegressionScenario()
+    assert [record.value for record in Records] == ["synthetic", "Fulton census", "my table"]

@@ -1,0 +1,284 @@
+"""The Stealth page: its numbers are the core's, refusals are sentences, and the recipient sees nothing of the data."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.counts import count
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments.stealth import Sense, UnitNoise, simulate
+from dpbayes.mechanisms import Calibration, LaplaceFourier
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from dpbayes.ui.settings import query_of, settings_from
+from dpbayes.ui.stealth_page import share_text
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/stealth.py"
+CHART = "stealth.probability"
+PANELS = {"stealth.agree.Laplace", "stealth.agree.Fourier"}
+ASIA, PUBLISHED = load_named("asia")
+REAL = "with the real counts (curator only)"
+
+
+def mechanism(calibration: Calibration = Calibration.CERTIFIED, epsilon: float = 1.0) -> LaplaceFourier:
+    return LaplaceFourier(prior=Dirichlets.symmetric(ASIA), epsilon=epsilon, calibration=calibration)
+
+
+def wanted_t(probability: float, calibration: Calibration = Calibration.CERTIFIED) -> float:
+    """Return the t that the page should find, from the core alone."""
+    needed = needed_increments(ASIA, calibration, stream(0, "stealth"))
+    return math.ceil(increment_for(probability, needed) * 1e4) / 1e4
+
+
+def trace(at: AppTest, name: str) -> dict[str, Any]:
+    return next(trace for trace in figures(at)[CHART]["data"] if trace["name"] == name)
+
+
+def names(at: AppTest) -> list[str]:
+    return [trace["name"] for trace in figures(at)[CHART]["data"]]
+
+
+def numbers(at: AppTest) -> dict[str, dict[str, float]]:
+    frame = next(f.value for f in at.dataframe if "printed" in f.value.columns)
+    return frame.set_index("what is non-negative").to_dict("index")
+
+
+def test_the_first_picture_is_the_cores() -> None:
+    at = open_page(PAGE)
+    t = wanted_t(0.9)
+    lift = 2 * 21 * 28
+    assert headline(at) == (
+        f"On Asia, t = {t:.3g} keeps nine of ten releases non-negative; the paper’s formula asks for t = 2.3, "
+        f"{math.log(10) / t:.2g} times as many invented records ({math.log(10) * lift:,.0f} instead of "
+        f"{t * lift:.0f} in every table)."
+    )
+    assert set(figures(at)) == {CHART} | PANELS
+    noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
+    for sense in Sense:
+        curve, needed = trace(at, sense.value), simulate(sense, noise, mechanism())
+        assert curve["y"] == pytest.approx(needed.probability(curve["x"]))
+        assert numbers(at)[sense.value]["simulated"] == pytest.approx(float(needed.probability(t)), abs=1e-4)
+    printed = trace(at, "the paper’s 1 − exp(−t)")
+    assert printed["y"] == pytest.approx(-np.expm1(-np.array(printed["x"])))
+    proved = np.array(trace(at, "proved, at least")["y"])
+    assert np.all(proved <= np.array(trace(at, Sense.MARGINALS.value)["y"]) + 0.02)
+    assert numbers(at)[Sense.MARGINALS.value]["printed"] == pytest.approx(1 - math.exp(-t), abs=1e-4)
+
+
+def test_the_curve_with_real_counts_is_the_curators_and_correct() -> None:
+    at = open_page(PAGE)
+    data = sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
+    noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
+    needed = simulate(Sense.MARGINALS, noise, mechanism(), count(ASIA, data).values)
+    real = trace(at, REAL)
+    assert real["y"] == pytest.approx(needed.probability(real["x"]))
+    assert "Curator only: not private." in everything(at)
+
+
+def shown(at: AppTest) -> str:
+    """Return all of the page but the link, which names the table."""
+    return "\n".join(line for line in everything(at).split("\n") if "seat=recipient" not in line)
+
+
+def test_the_recipient_sees_what_is_public_and_the_same_for_every_table() -> None:
+    query = {"seat": "recipient"}
+    ones = open_page(PAGE, **query)
+    others = open_page(PAGE, **query, data_seed="7", cpts="random")
+    assert shown(ones) == shown(others)
+    assert REAL not in names(ones)
+    assert "urator only" not in everything(ones)
+    assert headline(ones) == headline(open_page(PAGE))
+    assert trace(open_page(PAGE), REAL)["y"] != trace(open_page(PAGE, data_seed="7", cpts="random"), REAL)["y"]
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+def test_the_t_found_is_that_of_the_release_page(calibration: Calibration) -> None:
+    at = open_page(PAGE, calibration=calibration.value)
+    label = f"Use t = {wanted_t(0.9, calibration):.4g} on the Release page"
+    press(at, label)
+    assert settings_of(at).parameter("t") == wanted_t(0.9, calibration)
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"stealth.target": "0.99"}, "keeps 99 % of releases non-negative; the paper’s formula asks for t = 4.6"),
+        ({"stealth.sense": "all released parameters"}, "keeps every parameter positive in nine of ten releases"),
+        (
+            {"stealth.sense": "all cells of the whole table"},
+            "the whole table, with all counts zero, non-negative in nine of ten",
+        ),
+        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "t = 0.5 keeps more than 99.9 % of simulated releases"),
+        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "It invents 588 records in every table."),
+        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "promises 4.88 %, which is too much. It invents 58.8 records"),
+        ({"source": "bayes:16", "cpts": "random", "calibration": "as printed"}, "On this network, t = 0.129"),
+    ],
+)
+def test_every_setting_reaches_the_headline_and_the_link(query: dict[str, str], part: str) -> None:
+    settings, problems = settings_from(query)
+    assert not problems
+    assert settings_from(query_of(settings))[0] == settings
+    assert part in headline(open_page(PAGE, **query))
+
+
+def test_a_slider_of_t_moves_the_mark_and_no_curve() -> None:
+    at = open_page(PAGE, **{"stealth.aim": "by t"})
+    before = figures(at)[CHART]
+    fine(at.select_slider(key="parameter.stealth.t").set_value(0.4).run())
+    after = figures(at)[CHART]
+    assert [t["y"] for t in before["data"][:-1]] == [t["y"] for t in after["data"][:-1]]
+    assert before["layout"] == after["layout"]
+    assert after["data"][-1]["x"] == [0.4, 0.4]
+    assert "t = 0.4 keeps" in headline(at)
+
+
+def test_epsilon_moves_the_records_and_not_the_noise_alone() -> None:
+    at = open_page(PAGE)
+    before, curve = figures(at)[CHART]["layout"]["xaxis"], trace(at, Sense.MARGINALS.value)["y"]
+    fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
+    assert figures(at)[CHART]["layout"]["xaxis"]["ticktext"] != before["ticktext"]
+    assert trace(at, Sense.MARGINALS.value)["y"] == curve
+
+
+def test_two_tables_disagree_under_laplace_and_agree_under_fourier() -> None:
+    at = open_page(PAGE)
+    for node in ("asia", "bronc"):
+        fine(at.selectbox(key="stealth.shared").set_value(node).run())
+        laplace, fourier = (np.array(list(_dots(at, label))) for label in ("Laplace", "Fourier"))
+        assert np.abs(fourier[0] - fourier[1]).max() < 1e-6
+        assert np.abs(laplace[0] - laplace[1]).mean() > 5
+    assert "**Fourier**: the two always agree." in everything(at)
+
+
+def _dots(at: AppTest, label: str) -> tuple[list[float], list[float]]:
+    dots = figures(at)[f"stealth.agree.{label}"]["data"][1]
+    return dots["x"], dots["y"]
+
+
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+def test_a_network_that_is_not_binary_is_one_sentence_that_names_the_node(seat: str) -> None:
+    at = open_page(PAGE, source="survey", seat=seat)
+    one_sentence(at, "needs binary nodes")
+    assert not figures(at)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"records": "0"},
+        {"stealth.aim": "by t", "stealth.t": "0"},
+        {"stealth.aim": "by t", "stealth.t": "50"},
+        {"stealth.target": "0.5"},
+        {"source": "empty:1", "cpts": "random"},
+        {"source": "empty:5", "cpts": "random", "calibration": "as printed"},
+        {"source": "full:6", "cpts": "random", "epsilon": "0.001"},
+        {"epsilon": "1000", "prior": "1000", "stealth.sense": "all released parameters"},
+    ],
+)
+def test_the_edges_have_pictures_without_gaps(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    assert CHART in figures(at)
+    assert "nan" not in everything(at).replace("dominan", "")
+    assert "inf" not in headline(at)
+    assert (set(figures(at)) >= PANELS) is not query.get("source", "").startswith("empty")
+
+
+def test_certainty_is_refused_with_a_sentence_and_the_picture_stays() -> None:
+    at = open_page(PAGE, **{"stealth.target": "1"})
+    one_sentence(at, "needs more than 10,000 simulated draws")
+    assert CHART in figures(at)
+    fine(at.select_slider(key="parameter.stealth.target").set_value(0.95).run())
+    assert not sentences(at)
+
+
+def test_a_network_too_large_for_its_whole_table_says_what_is_shown() -> None:
+    at = open_page(PAGE, source="andes", records="100")
+    assert "only the proved bound is shown" in everything(at)
+    assert Sense.TABLE.value not in names(at)
+    assert math.isnan(numbers(at)[Sense.TABLE.value]["simulated"])
+    assert numbers(at)[Sense.TABLE.value]["proved, at least"] >= 0
+    at = open_page(PAGE, source="andes", records="100", **{"stealth.sense": Sense.TABLE.value})
+    assert "is proved to keep the whole table, with all counts zero, non-negative in nine of ten releases" in headline(
+        at
+    )
+    at = open_page(
+        PAGE,
+        source="andes",
+        records="100",
+        **{"stealth.sense": Sense.TABLE.value, "stealth.aim": "by t", "stealth.t": "1"},
+    )
+    assert "is proved to keep" in headline(at)
+
+
+@pytest.mark.parametrize(("box", "bad"), [("target", "0.4"), ("target", "nan"), ("target", "<b>")])
+def test_a_bad_number_gives_one_sentence_and_keeps_the_last(box: str, bad: str) -> None:
+    at = put(open_page(PAGE), f"box.stealth.{box}", bad)
+    one_sentence(at, "Kept 0.9.")
+    assert "nine of ten" in headline(at)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("sense", "<script>"), ("aim", ""), ("target", "2"), ("t", "-1"), ("t", "nan"), ("t", "1e9")]
+)
+def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
+    settings, problems = settings_from({f"stealth.{name}": text, "epsilon": "2"})
+    assert len(problems) == 1
+    assert settings == settings_from({"epsilon": "2"})[0]
+
+
+def test_nodes_that_are_no_columns_leave_the_public_picture() -> None:
+    at = open_page(PAGE, graph="sprinkler")
+    assert CHART in figures(at)
+    assert REAL not in names(at)
+    assert "The real counts are not shown" in everything(at)
+
+
+def test_the_formulas_hold_their_numbers_and_their_assumptions() -> None:
+    text = everything(open_page(PAGE))
+    for number in ("|N_I| = 21", "O = 14", "= 28$", "proved, without any simulation"):
+        assert number in text
+    assert "✗ &nbsp;t is large enough" in text
+    assert "✓ &nbsp;O is found exactly" in text
+
+
+def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
+    at = open_page(PAGE)
+    assert "Small t" not in everything(at)
+    at.session_state["stealth.fails"] = True
+    text = plain(everything(fine(at.run())))
+    assert "Printed: at least 0.0952" in text
+    assert "-247.3" in text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.9, "90 %"),
+        (0.99999, "more than 99.9 %"),
+        (1e-9, "less than 0.1 %"),
+        (0.1234, "12.3 %"),
+    ],
+)
+def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str) -> None:
+    assert share_text(share) == text
