@@ -70,6 +70,7 @@ def unit_noise(network, noise, draws):
 
 
 def test_corollary_2_of_zhang16_charges_more_than_one_record_can_change():
+    """[Zhang16] Corollary 2."""
     bound = scale_bound(NAIVE_BAYES, [0.5, 1.0])
     assert bound.printed == pytest.approx([136, 68])
     assert bound.certified == pytest.approx([128, 64])
@@ -79,6 +80,7 @@ def test_corollary_2_of_zhang16_charges_more_than_one_record_can_change():
 
 @pytest.mark.parametrize("network", RANDOM[:4], ids=range(4))
 def test_corollary_2_is_the_largest_change_over_all_pairs_of_records(network):
+    """[Zhang16] Corollary 2, sharpened, by brute force."""
     records = list(itertools.product((0, 1), repeat=len(network.names)))
     found = np.array([coefficients(network, count(network, table_of(network, [r])).values) for r in records])
     worst = max(np.abs(found - other).sum(axis=-1).max() for other in found)
@@ -90,6 +92,7 @@ def test_corollary_2_is_the_largest_change_over_all_pairs_of_records(network):
 
 @given(networks(most_nodes=5), st.integers(0, 10**6))
 def test_theorem_2_tables_rebuilt_from_any_coefficients_agree_on_every_node(network, seed):
+    """[Zhang16] Section 3.2, Consistency."""
     values = np.random.default_rng(seed).laplace(size=(3, len(network.closure)))
     for node in range(len(network.names)):
         said = marginals_agree(network, values, node=node)
@@ -201,6 +204,7 @@ def test_corollary_3_at_t_zero_is_an_assumption_that_fails():
 
 
 def test_corollary_3_small_increments_break_the_printed_promise():
+    """[Zhang16] Corollary 3."""
     found = counterexample_small_increment(rng())
     assert found.printed == pytest.approx(1 - math.exp(-0.1))
     assert found.simulated < found.limit < found.printed
@@ -243,6 +247,7 @@ def test_printed_increments_and_probabilities_are_inverse_up_to_the_edges():
 
 
 def test_the_loss_called_minor_is_many_times_the_records():
+    """[Zhang16] Section 3.2, Non-negativity."""
     # Section 3.2, Non-negativity: NB16, epsilon 1, the printed t for 90 % and the two that suffice.
     lifts = invented_records(NAIVE_BAYES, noise=printed_noise(NAIVE_BAYES), epsilon=1.0, t=[math.log(10), 0.491, 0.127])
     assert lifts == pytest.approx([10_647, 2_270, 587], rel=2e-3)
@@ -250,6 +255,7 @@ def test_the_loss_called_minor_is_many_times_the_records():
 
 
 def test_running_until_the_first_success_costs_between_one_and_two_epsilon():
+    """[Zhang16] Section 3.2, Re-running."""
     # Section 3.2, Re-running, by enumeration: geometric noise of odds e^-epsilon on 0 or 1, success where it is >= 0.
     epsilon, values = 0.7, np.arange(-60, 61)
     laws = [np.exp(-epsilon * np.abs(values - x)) * np.tanh(epsilon / 2) for x in (0, 1)]
@@ -265,6 +271,7 @@ def test_running_until_the_first_success_costs_between_one_and_two_epsilon():
 
 
 def test_theorem_3_has_its_known_values():
+    """[Zhang16] Theorem 3."""
     bound = table_error_bound(NAIVE_BAYES, epsilon=1.0, t=0.0, delta=0.05)
     assert bound.printed[1] == pytest.approx(1774, abs=1)
     assert bound.certified[1] < 596, "the union over the table's own coefficients"
@@ -275,6 +282,7 @@ def test_theorem_3_has_its_known_values():
 @pytest.mark.parametrize("make", [printed_noise, certified_noise])
 @pytest.mark.parametrize("network", NETWORKS, ids=IDS)
 def test_theorem_3_sharpened_is_exceeded_no_more_often_than_stated(network, make):
+    """[Zhang16] Theorem 3, sharpened."""
     noise, draws, delta, t, epsilon = make(network), 20_000, 0.05, 0.3, 0.5
     values = unit_noise(network, noise, draws) * float(noise.scale(epsilon))
     values[:, 0] += float(invented_records(network, noise=noise, epsilon=epsilon, t=t))
@@ -302,11 +310,13 @@ def test_theorem_3_takes_batches_and_its_edges_are_infinite_or_an_assumption():
 
 @pytest.mark.parametrize("network", NETWORKS, ids=IDS)
 def test_remark_1_scale_the_closure_is_as_small_as_printed(network):
+    """[Zhang16] Remark 1, scale."""
     bound = closure_bound(network)
     assert bound.certified == len(network.closure) <= bound.printed
 
 
 def test_remark_1_comparison_has_its_known_ratios():
+    """[Zhang16] Remark 1, comparison."""
     # Noise sd per cell at epsilon 1: NB16 68 and 48.1 beside 48.1; the complete graph of five 64 to 16 beside 14.1.
     laplace = math.sqrt(2) * 2 * 17
     assert noise_ratio(NAIVE_BAYES, noise=printed_noise(NAIVE_BAYES))[:2] * laplace == pytest.approx(

@@ -368,6 +368,7 @@ def test_the_exact_exceedance_agrees_with_simulation():
     ],
 )
 def test_counterexamples_refute_with_known_numbers(make, truth, printed):
+    """[Zhang16] Theorem 1, Lemma A.3, Lemma A.4, Section 3.1, truncation."""
     case = make()
     assert case.refutes
     assert case.truth == pytest.approx(truth, rel=1e-3)

@@ -1,0 +1,60 @@
+"""All claims of the papers, and all the settings at which one fails."""
+
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+
+from dpbayes.bounds import (
+    distinguishability,
+    families,
+    fourier,
+    lipschitz,
+    map,
+    notes,
+    notes_lemmas,
+    posterior_kl,
+    posterior_kl_counterexamples,
+    regression,
+    robustness,
+    sampling,
+    stealth,
+    table1,
+    updates,
+)
+from dpbayes.bounds.base import Claim
+from dpbayes.bounds.counterexample import Counterexample
+
+MODULES: tuple[ModuleType, ...] = (
+    updates,
+    posterior_kl,
+    fourier,
+    stealth,
+    lipschitz,
+    sampling,
+    map,
+    regression,
+    table1,
+    robustness,
+    distinguishability,
+    families,
+    notes,
+    notes_lemmas,
+)
+
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in module.CLAIMS)
+
+COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
+    function
+    for module in (*MODULES, posterior_kl_counterexamples)
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if name.startswith("counterexample_")
+    and function.__module__ == module.__name__
+    and inspect.signature(function).return_annotation is Counterexample
+)
+"""Functions that compute a failure of some claim anew; none needs an argument."""
+
+
+def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
+    """Return every setting at which this claim is shown to fail, computed now."""
+    found = (make() for make in COUNTEREXAMPLES)
+    return tuple(example for example in found if example.claim is claim or example.claim == claim)
