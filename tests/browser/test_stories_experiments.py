@@ -1,0 +1,66 @@
+"""Stories of the experiments: the papers' figures, on made-up records, on real ones and on a person's own."""
+
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.app_screen import SLOW_MS, AppScreen
+
+pytestmark = pytest.mark.browser
+
+CSV = "lit,warm,wet\n" + "".join(
+    f"{'yes' if i % 3 else 'no'},{'a' if i % 3 else 'b'},{'on' if i % 5 else 'off'}\n" for i in range(300)
+)
+SMALL = {"accuracy.repeats": "10", "accuracy.points": "5"}
+
+
+def done(screen: AppScreen, key: str) -> AppScreen:
+    """Wait until the curves are drawn, the work is finished and nothing was refused."""
+    expect(screen.chart(key).locator(".scatterlayer path.js-line").first).to_be_attached(timeout=3 * SLOW_MS)
+    expect(screen.main.get_by_test_id("stProgress")).to_have_count(0, timeout=3 * SLOW_MS)
+    screen.settle()
+    assert screen.warnings.count() == 0
+    return screen
+
+
+@pytest.mark.parametrize(("data", "target"), [("house_votes_84", "party"), ("adult", "")])
+def test_accuracy_on_a_shipped_table(visit, data, target):
+    query = SMALL | {"data": data, "target": target, "accuracy.scene": "the table and its network"}
+    screen = done(visit(f"accuracy?{urlencode(query)}"), "accuracy-curves")
+    assert "exact" in " ".join(screen.legend("accuracy-curves"))
+    screen.option("Recipient").click()
+    expect(screen.main.get_by_text("curator", exact=False).first).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+    assert screen.chart("accuracy-curves").count() == 0
+
+
+def test_accuracy_on_a_table_of_ones_own(visit):
+    screen = visit("data")
+    screen.load_own("mine.csv", CSV)
+    screen.go("Network")
+    screen.drag_arrow("lit", "warm")
+    screen.settle()
+    screen.go("Accuracy")
+    screen.option("the table and its network").click()
+    done(screen, "accuracy-curves")
+    expect(screen.headline).to_contain_text("Without privacy lit is predicted rightly")
+
+
+def test_figure_1_opens_finished_and_says_who_overtakes_whom(visit):
+    screen = done(visit("accuracy"), "accuracy-curves")
+    expect(screen.headline).to_contain_text("overtakes Laplace at ε = 1", timeout=SLOW_MS)
+
+
+def test_figure_2_on_made_up_records_and_on_the_census(visit):
+    screen = visit("regression")
+    expect(screen.headline).to_contain_text("one private draw", timeout=3 * SLOW_MS)
+    first = screen.headline.inner_text()
+    screen.option("Fulton census").click()
+    expect(screen.headline).not_to_have_text(first, timeout=3 * SLOW_MS)
+    expect(screen.headline).to_contain_text("one private draw")
+    screen.settle()
+    assert screen.warnings.count() == 0
+    screen.option("Recipient").click()
+    screen.settle()
+    assert "rgb(46, 134, 193)" not in screen.main.inner_html()
