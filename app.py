@@ -23,7 +23,11 @@ PAGES = {
         st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
     ],
     "Theory": [
+        st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
         st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
+        st.Page("pages/structure.py", title="Structure", url_path="structure"),
+        st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),
+        st.Page("pages/papers.py", title="Papers", url_path="papers"),
     ],
     "Experiments": [
         st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),
@@ -58,7 +62,7 @@ def sidebar() -> None:
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
 
 
-page = st.navigation(PAGES)
+page = st.navigation(PAGES, expanded=True)
 current()
 sidebar()
 for problem in st.session_state.pop("link_problems", ()):

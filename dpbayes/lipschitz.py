@@ -56,6 +56,17 @@ def discrete_log_ratio_bound(least: float, states: int = 2) -> float:
     return max(0.0, math.log1p(-(states - 1) * w) - math.log(w))
 
 
+def regression_log_ratio(norm_bound: ArrayLike, *, noise_variance: ArrayLike = 1.0) -> FloatArray:
+    """Return the most one replaced record moves a regression's log density over ||w|| <= B, B = `norm_bound`: (...).
+
+    ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2 for ||x||, |y| <= 1: 4 B/sigma^2 up to B = 1, then (1 + B)^2/sigma^2. Over the
+    ball the square of a residual varies by no more than that, a log-likelihood by half of it over sigma^2, and a
+    replacement has two. [Zhang16] Appendix D, corrected.
+    """
+    b = np.asarray(norm_bound, dtype=np.float64)
+    return np.where(b <= 1, 4 * b, (1 + b) ** 2) / np.asarray(noise_variance, dtype=np.float64)
+
+
 def hamming_weights(network: Network) -> IntArray:
     """Return 1 + (number of children) of every node: (|I|,), for rho(x, y) = sum of the weights where x and y differ.
 

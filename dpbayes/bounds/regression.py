@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpbayes.bounds.base import Assumption, Bound, Claim, FloatArray, Verdict
 from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.gaussian import Gaussian, log_interval_mass, weights_posterior
+from dpbayes.lipschitz import regression_log_ratio
 from dpbayes.references import Reference
 from dpbayes.regression import ScaledRegression, moments
 from dpbayes.validation import InputError, finite_number, whole_number
@@ -98,7 +99,7 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     return Bound(
         claim=APPENDIX_D,
         printed=2 * _printed_constant(b, records, features, variance),
-        certified=times * np.where(b <= 1, 4 * b, (1 + b) ** 2) / variance,
+        certified=times * regression_log_ratio(b, noise_variance=variance),
         unit="nats of privacy loss",
         confidence=1.0,
         assumptions=(

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from dpbayes.gaussian import Gaussian, sample_in_ball, weights_posterior
+from dpbayes.lipschitz import regression_log_ratio
 from dpbayes.mechanisms.base import EPSILON, FloatArray
 from dpbayes.parameters import Parameter, check_parameters
 from dpbayes.privacy import Guarantee
@@ -50,6 +51,7 @@ DRAWS = Parameter(
     high=MOST_DRAWS,
     typical=1,
     log=True,
+    whole=True,
     title="Posterior draws",
     description="How many vectors of weights are drawn and handed over; every one of them costs privacy.",
 )
@@ -85,9 +87,7 @@ class RegressionSampler:
     draws: Annotated[int, DRAWS] = 1
 
     def __post_init__(self) -> None:
-        draws = self.draws
         check_parameters(self)
-        object.__setattr__(self, "draws", whole_number("draws", draws, low=1, high=MOST_DRAWS))
 
     def claimed(self, n: int, *, features: int) -> Guarantee:
         """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2), as [Zhang16] Appendix D prints it, for one draw.
@@ -104,13 +104,10 @@ class RegressionSampler:
     def certified(self) -> Guarantee:
         """N ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2: 4 B N/sigma^2 up to B = 1, and N (1 + B)^2/sigma^2 from there.
 
-        Over the ball a record's residual is at most 1 + B, and its square varies by no more than this difference. Half
-        of it over sigma^2 is what one record's log-likelihood varies by, and a replacement has two. It needs no n and
-        no d; with B <= 1, or two features, some neighbours' loss approaches it as n grows.
+        See `regression_log_ratio`. It needs no n and no d; with B <= 1, or two features, some neighbours' loss
+        approaches it as n grows.
         """
-        b = self.norm_bound
-        range_of_squares = 4 * b if b <= 1 else (1 + b) ** 2
-        epsilon = self.draws * range_of_squares / self.noise_variance
+        epsilon = self.draws * float(regression_log_ratio(self.norm_bound, noise_variance=self.noise_variance))
         return Guarantee(epsilon, reference=Reference("dpbayes", "Appendix D of Zhang16, per record and draw"))
 
     def statistic(self, data: ScaledRegression) -> Moments:

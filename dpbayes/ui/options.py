@@ -20,6 +20,10 @@ from dpbayes.experiments.stealth import Sense
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.ui.accuracy_options import AccuracyOptions
+from dpbayes.ui.bounds_options import BoundsOptions
+from dpbayes.ui.papers_options import PapersOptions
+from dpbayes.ui.robustness_options import RobustnessOptions
+from dpbayes.ui.structure_options import StructureOptions
 
 
 class ShownSensitivity(enum.Enum):
@@ -146,10 +150,14 @@ class StealthOptions:
 
 
 OPTIONS: dict[str, type[Any]] = {
+    "robustness": RobustnessOptions,
+    "structure": StructureOptions,
+    "papers": PapersOptions,
     "sampling": SamplingOptions,
     "hellinger": HellingerOptions,
     "audit": AuditOptions,
     "stealth": StealthOptions,
+    "bounds": BoundsOptions,
     "accuracy": AccuracyOptions,
     "regression": RegressionScenario,
 }

@@ -9,7 +9,7 @@ from tests.browser.app_screen import SLOW_MS, TITLES
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("sampling", "hellinger", "audit")
+PAGES = ("sampling", "hellinger", "audit", "stealth", "bounds")
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -22,12 +22,24 @@ PAGES = (
     "pages/audit.py",
     "pages/sampling.py",
     "pages/hellinger.py",
+    "pages/bounds.py",
     "pages/stealth.py",
+    "pages/structure.py",
+    "pages/robustness.py",
     "pages/accuracy.py",
     "pages/regression.py",
+    "pages/papers.py",
 )
 
-WITHOUT_DATA = ("pages/home.py", "pages/hellinger.py", "pages/accuracy.py", "pages/regression.py")
+WITHOUT_DATA = (
+    "pages/home.py",
+    "pages/hellinger.py",
+    "pages/structure.py",
+    "pages/robustness.py",
+    "pages/accuracy.py",
+    "pages/regression.py",
+    "pages/papers.py",
+)
 """Pages that need no table."""
 
 

@@ -1,0 +1,141 @@
+"""What privacy costs families of graphs of one size: chain, tree, naive Bayes, random graphs of growing density."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpbayes.bounds.fourier import certified_noise, noise_ratio, printed_noise
+from dpbayes.network import Network
+from dpbayes.networks import chain, naive_bayes, tree
+from dpbayes.sensitivity import count_sensitivity
+from dpbayes.validation import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LEAST_NODES, MOST_NODES = 2, 24
+"""Within these every random graph has its sensitivity found exactly in milliseconds."""
+
+MOST_GRAPHS = 12
+MOST_ARROWS = 3.0
+"""Most arrows per node of a random graph."""
+
+STEPS = 15
+"""Densities of random graphs at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphCosts:
+    """Costs of a batch of binary graphs of equal size at epsilon 1; all noise falls like 1/epsilon.
+
+    `arrows` and `largest` are the average and the largest number of parents, `closure` |N_I|, `overlap` O and `exact`
+    whether it is exact. Noise is the mean sd over cells, in counts, `by_node` first averaged within nodes; `scale` is
+    the sd of a coefficient in the paper's units, which Remark 1 compares with Laplace's. All (...,).
+    """
+
+    nodes: int
+    arrows: FloatArray
+    largest: IntArray
+    closure: IntArray
+    overlap: IntArray
+    exact: NDArray[np.bool_]
+    laplace: FloatArray
+    certified: FloatArray
+    printed: FloatArray
+    certified_by_node: FloatArray
+    scale: FloatArray
+
+    def frame(self, *, epsilon: float) -> pd.DataFrame:
+        """Return one record per graph, noise in counts at `epsilon`."""
+        return pd.DataFrame(
+            {
+                "arrows per node": self.arrows.ravel(),
+                "most parents": self.largest.ravel(),
+                "|N_I|": self.closure.ravel(),
+                "O": self.overlap.ravel(),
+                "Laplace": self.laplace.ravel() / epsilon,
+                "Fourier certified": self.certified.ravel() / epsilon,
+                "Fourier as printed": self.printed.ravel() / epsilon,
+                "Remark 1's scale": self.scale.ravel() / epsilon,
+            }
+        )
+
+
+def costs_of(networks: Sequence[Network]) -> GraphCosts:
+    """Return the costs of binary networks of equal size (graphs,). Errors: InputError for others.
+
+    [Zhang16] Lemma 1, Corollary 2 and Remark 1, per cell and not per coefficient.
+    """
+    if not networks or len({len(network.names) for network in networks}) > 1:
+        raise InputError("Give graphs with equal numbers of nodes, at least one.")
+    size = len(networks[0].names)
+    ratios = [(noise_ratio(n, noise=certified_noise(n)), noise_ratio(n, noise=printed_noise(n))) for n in networks]
+    weights = [network.rows_per_node for network in networks]
+    laplace = np.sqrt(2) * np.array([count_sensitivity(network) for network in networks], dtype=np.float64)
+    certified = [np.average(pair[0], weights=rows) for pair, rows in zip(ratios, weights, strict=True)]
+    printed = [np.average(pair[1], weights=rows) for pair, rows in zip(ratios, weights, strict=True)]
+    overlaps = [network.closure.odd_overlap for network in networks]
+    scales = np.array([float(printed_noise(network).scale(1.0)) for network in networks])
+    return GraphCosts(
+        nodes=size,
+        arrows=np.array([len(network.edges) / size for network in networks]),
+        largest=np.array([max(map(len, network.parents)) for network in networks]),
+        closure=np.array([len(network.closure) for network in networks]),
+        overlap=np.array([overlap.value for overlap in overlaps]),
+        exact=np.array([overlap.exact for overlap in overlaps]),
+        laplace=laplace,
+        certified=laplace * np.array(certified),
+        printed=laplace * np.array(printed),
+        certified_by_node=laplace * np.array([pair[0].mean() for pair in ratios]),
+        scale=np.sqrt(2) * scales * 2.0 ** (-size / 2),
+    )
+
+
+def named_families(nodes: int) -> dict[str, Network]:
+    """Return the families with one graph of each size: chain, tree of two branches, naive Bayes."""
+    return {"chain": chain(nodes), "tree": tree(nodes), "naive Bayes": naive_bayes(nodes - 1)}
+
+
+def growing_graphs(nodes: int, rng: np.random.Generator, *, arrows: Sequence[int]) -> list[Network]:
+    """Return one graph for each of the `arrows` numbers: the first so many of all possible arrows in a random order.
+
+    The nodes' order is fixed, so no graph has a cycle; each alone is uniform among those of its number of arrows.
+    """
+    names = tuple(f"x{i}" for i in range(1, nodes + 1))
+    possible = list(itertools.combinations(names, 2))
+    order = rng.permutation(len(possible))
+    return [Network.from_edges(names, [possible[i] for i in sorted(order[:number])]) for number in arrows]
+
+
+def arrow_numbers(nodes: int) -> list[int]:
+    """Return growing numbers of arrows, from none to MOST_ARROWS per node or all that are possible."""
+    most = min(MOST_ARROWS * nodes, nodes * (nodes - 1) / 2)
+    return [int(number) for number in np.unique(np.round(np.linspace(0, most, STEPS)))]
+
+
+def random_costs(nodes: int, rng: np.random.Generator, *, graphs: int) -> GraphCosts:
+    """Return the costs of `graphs` growing random graphs (graphs, densities); more graphs keep the first ones."""
+    numbers = arrow_numbers(nodes)
+    drawn = [network for _ in range(graphs) for network in growing_graphs(nodes, rng, arrows=numbers)]
+    flat = costs_of(drawn)
+    shape = (graphs, len(numbers))
+    arrays = {name: value.reshape(shape) for name, value in vars(flat).items() if isinstance(value, np.ndarray)}
+    return GraphCosts(nodes=nodes, **arrays)
+
+
+def crossing(x: FloatArray, ratio: FloatArray) -> float | None:
+    """Return where `ratio` (points,) first rises above 1, between points in a straight line; None where it never does.
+
+    The first x if it starts above 1 already.
+    """
+    above = np.flatnonzero(ratio > 1)
+    if not len(above):
+        return None
+    i = int(above[0])
+    if i == 0:
+        return float(x[0])
+    return float(np.interp(1.0, ratio[i - 1 : i + 1], x[i - 1 : i + 1]))

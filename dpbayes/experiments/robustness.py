@@ -1,0 +1,138 @@
+"""How far one replaced record moves a posterior as the prior concentrates: exact, as printed, and as proved."""
+
+import enum
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.lipschitz import beta_concentration, exponential_concentration, normal_concentration
+from dpbayes.query_game import KAPPA, BetaPair, GammaPair, Pair, needed_answers_bracket, symmetric_kl_bound
+from dpbayes.validation import InputError
+
+FloatArray = NDArray[np.float64]
+
+
+class RecordFamily(enum.Enum):
+    """What the records are."""
+
+    EXPONENTIAL = "exponential"
+    NORMAL = "normal"
+    BINOMIAL = "binomial"
+
+
+@dataclass(frozen=True)
+class NeighbourTables:
+    """Two hypothetical tables of `records` records that differ in one; table x is said, y has the one replaced.
+
+    Exponential: all records are `value`, one is `value + distance` in y; rate ~ Exp(lambda). Normal of mean 0 and
+    unknown precision: the same, precision ~ Exp(lambda). Binomial: `share` of the records are 1 but at least one, and
+    one of those is 0 in y; probability ~ Beta(a, a).
+    """
+
+    family: RecordFamily
+    records: int
+    value: float = 0.0
+    distance: float = 1.0
+    share: float = 0.5
+
+    @property
+    def rho(self) -> float:
+        """The distance of the tables for which Assumption 2 holds: |x - y|, for normal records |x^2 - y^2| + 2|x - y|.
+
+        [Dimitrakakis14] Lemmas 3, 5 and 6.
+        """
+        if self.family is RecordFamily.BINOMIAL:
+            return 1.0
+        if self.family is RecordFamily.NORMAL:
+            return self.distance * (2 * self.value + self.distance) + 2 * self.distance
+        return self.distance
+
+    @property
+    def ones(self) -> int:
+        """How many records of a binomial x are 1."""
+        return max(1, round(self.records * self.share))
+
+    def pair(self, prior: ArrayLike) -> Pair:
+        """Return the posteriors under lambda or a = `prior` (...)."""
+        strength, n = np.asarray(prior, dtype=np.float64), self.records
+        if self.family is RecordFamily.BINOMIAL:
+            return BetaPair(strength + self.ones, strength + n - self.ones)
+        if self.family is RecordFamily.EXPONENTIAL:
+            return GammaPair(np.full_like(strength, n + 1), strength + n * self.value, self.distance)
+        apart = self.distance * (2 * self.value + self.distance) / 2
+        return GammaPair(np.full_like(strength, 1 + n / 2), strength + n * self.value**2 / 2, apart)
+
+    def concentration(self, prior: ArrayLike) -> FloatArray:
+        """Return the c of Assumption 2 (...), for all L >= 0. [Dimitrakakis14] Lemmas 3, 5 and 6, corrected."""
+        found = {
+            RecordFamily.BINOMIAL: beta_concentration,
+            RecordFamily.EXPONENTIAL: exponential_concentration,
+            RecordFamily.NORMAL: normal_concentration,
+        }[self.family]
+        values = np.asarray(prior, dtype=np.float64)
+        return np.array([found(float(value)) for value in values.ravel()]).reshape(values.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness:
+    """Everything against the prior's strength, `prior` (...): c, divergences in nats, answers of the query model.
+
+    `exact` is KL(x || y), `reverse` KL(y || x); `printed` and `proved` bound both. `least` and `most` bracket the
+    answers that an adversary needs, `promised` is after how many the paper says that x and y can be told apart.
+    """
+
+    prior: FloatArray
+    c: FloatArray
+    exact: FloatArray
+    reverse: FloatArray
+    printed: FloatArray
+    proved: FloatArray
+    least: FloatArray
+    most: FloatArray
+    promised: FloatArray
+
+    @property
+    def moved(self) -> FloatArray:
+        """The larger of the two divergences (...)."""
+        return np.maximum(self.exact, self.reverse)
+
+    @property
+    def broken(self) -> NDArray[np.bool_]:
+        """Where a divergence is above the printed bound (...)."""
+        return self.moved > self.printed * (1 + 1e-9)
+
+    @property
+    def too_few(self) -> NDArray[np.bool_]:
+        """Where an adversary needs more answers than the paper says suffice (...)."""
+        return self.least > np.maximum(np.ceil(self.promised), 1.0)
+
+
+def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Robustness:
+    """Return all curves for priors (...) and an adversary who may lose `error` of games.
+
+    [Dimitrakakis14] Theorem 1(ii), printed kappa rho/c and corrected rho (E_x l + E_y l); Theorem 3 (4.4), printed
+    3 c ln(1/d)/(2 kappa rho) and corrected. Errors: InputError for an error outside (0, 1/2).
+    """
+    strength = np.asarray(prior, dtype=np.float64)
+    pair, c = tables.pair(strength), tables.concentration(strength)
+    least, most = needed_answers_bracket(pair, error=error)
+    return Robustness(
+        prior=strength,
+        c=c,
+        exact=pair.kl,
+        reverse=pair.swapped().kl,
+        printed=KAPPA * tables.rho / c,
+        proved=symmetric_kl_bound(pair),
+        least=np.maximum(least, 1.0),
+        most=np.maximum(most, 1.0),
+        promised=-3 * c * math.log(error) / (2 * KAPPA * tables.rho),
+    )
+
+
+def prior_grid(low: float, high: float, *, points: int = 121) -> FloatArray:
+    """Return strengths of the prior in equal ratios (points,). Errors: InputError unless 0 < low < high."""
+    if not 0 < low < high:
+        raise InputError("The weakest prior has to be weaker than the strongest.")
+    return np.geomspace(low, high, points)

@@ -1,0 +1,142 @@
+"""Picture of a bound: printed, certified, exact and simulated against what it depends on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpbayes.figures.style import BOUND, INVALID, PRIVATE, Trace, figure_of, titled
+
+FloatArray = NDArray[np.float64]
+
+DECADES = 8
+"""Most powers of ten on the axis of values; what is smaller leaves the picture."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundCurves:
+    """A bound at x (E,): `printed`, where it is `violated`, and `certified`; beside it what is true.
+
+    That is an `exact` and a simulated `value` with its interval, `low` to `high`; NaN where not known. `exact_name`
+    and `name` say what the exact and the simulated values are.
+    """
+
+    x: FloatArray
+    printed: FloatArray
+    certified: FloatArray
+    violated: NDArray[np.bool_]
+    exact: FloatArray
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    exact_name: str
+    name: str
+
+
+def bound_figure(
+    curves: BoundCurves, *, x_title: str, y_title: str, chosen: tuple[float, Mapping[str, float]] | None
+) -> go.Figure:
+    """Draw a bound against x, both axes logarithmic; `chosen` is the setting at hand and its values, by curve."""
+    x = curves.x
+    traces: list[Trace] = [
+        _line(x, curves.certified, "certified", {"color": BOUND, "width": 2.5}),
+        _line(x, curves.printed, "printed", {"color": BOUND, "width": 2, "dash": "dash"}),
+    ]
+    if curves.violated.any():
+        wrong = np.where(curves.violated, curves.printed, np.nan)
+        red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
+        traces.append(_line(x, wrong, "printed, violated", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
+    if np.any(curves.exact > 0):
+        known = np.isfinite(curves.exact)  # it may be known at a few points only
+        traces.append(_line(x[known], curves.exact[known], curves.exact_name, {"color": PRIVATE, "width": 2}))
+    if np.any(curves.value > 0):
+        traces.append(_dots(curves))
+    if chosen is not None:
+        traces.append(_chosen(x, *chosen))
+    low, high = _span(curves)
+    span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
+    return figure_of(
+        traces,
+        x=titled(x_title, type="log", range=span, dtick=1 if span[1] - span[0] > 2 else "D2", automargin=True),
+        y=titled(
+            y_title,
+            type="log",
+            range=[low, high],
+            dtick=1 if high - low > 2 else "D2",
+            exponentformat="power",
+            automargin=True,
+        ),
+        height=460,
+    )
+
+
+def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": np.where(_drawn(y), y, np.nan),
+        "name": name,
+        "line": dict(line),
+        "hovertemplate": "%{y:.4g} at %{x:.3g}",
+    }
+
+
+def _drawn(y: FloatArray) -> NDArray[np.bool_]:
+    """Which values a logarithmic axis can show."""
+    return np.isfinite(y) & (y > 0)
+
+
+def _dots(curves: BoundCurves) -> Trace:
+    """Simulated values with their intervals: every other one, where there are many."""
+    kept = np.flatnonzero(_drawn(curves.value))[:: 2 if len(curves.x) > 20 else 1]
+    value = curves.value[kept]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": curves.x[kept],
+        "y": value,
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": curves.high[kept] - value,
+            "arrayminus": np.minimum(value - curves.low[kept], 0.999 * value),
+            "width": 3,
+            "thickness": 1.5,
+        },
+        "marker": {"color": PRIVATE, "size": 6},
+        "name": curves.name,
+        "hovertemplate": "%{y:.4g} at %{x:.3g}",
+    }
+
+
+def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
+    """Mark the setting at hand; one beyond the axis is marked at its end and says so."""
+    place = float(np.clip(at, x[0], x[-1]))
+    beyond = "" if place == at else " (beyond this axis)"
+    shown = {name: value for name, value in values.items() if np.isfinite(value) and value > 0}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": [place] * len(shown),
+        "y": sorted(shown.values()),
+        "line": {"color": BOUND, "width": 1},
+        "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
+        "text": sorted(shown, key=lambda name: shown[name]),
+        "name": f"here: {at:,.4g}{beyond}",
+        "hovertemplate": "%{text}: %{y:.4g}<extra></extra>",
+    }
+
+
+def _span(curves: BoundCurves) -> list[float]:
+    """Room for all that is finite, but at most DECADES below the top."""
+    drawn = [y[_drawn(y)] for y in (curves.printed, curves.certified, curves.exact, curves.value)]
+    every = np.log10(np.concatenate(drawn))
+    if not every.size:
+        return [0.0, 1.0]
+    top = float(every.max())
+    low = max(float(every.min()), top - DECADES)
+    room = 0.05 * max(top - low, 0.5)
+    return [low - room, top + room]

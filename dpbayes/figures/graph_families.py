@@ -1,0 +1,97 @@
+"""Picture of what privacy costs graphs of growing density, under Laplace and under Fourier noise."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpbayes.figures.style import BOUND, PRIVATE, Trace, faded, figure_of, titled
+
+FloatArray = NDArray[np.float64]
+
+LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
+COLOURS = {LAPLACE: PRIVATE, CERTIFIED: "#2A9D77", PRINTED: "#8C6D31"}
+DASHES = {LAPLACE: "solid", CERTIFIED: "solid", PRINTED: "dashdot"}
+SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
+
+
+def graph_families_figure(
+    arrows: FloatArray,
+    random: Mapping[str, FloatArray],
+    families: Mapping[str, tuple[float, Mapping[str, float]]],
+    *,
+    scale: FloatArray,
+    crossing: float | None,
+) -> go.Figure:
+    """Draw noise sds in counts against arrows per node, on a logarithmic axis.
+
+    `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line;
+    `families` an average in-degree and a noise by mechanism for each name; `scale` (densities,) is what Remark 1
+    compares, dashed; `crossing` marks where Fourier's certified line reaches Laplace's.
+    """
+    traces: list[Trace] = [_dots(arrows, values, name) for name, values in random.items() if name != LAPLACE]
+    traces += [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": arrows,
+            "y": values.mean(axis=0),
+            "name": name,
+            "line": {"color": COLOURS[name], "width": 2.5, "dash": DASHES[name]},
+        }
+        for name, values in random.items()
+    ]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": arrows,
+            "y": scale,
+            "name": "what Remark 1 compares",
+            "line": {"color": BOUND, "width": 2, "dash": "dash"},
+        }
+    )
+    for symbol, (family, (average, noise)) in zip(SYMBOLS, families.items(), strict=False):
+        traces.append(_family(family, average, noise, symbol=symbol))
+    figure = figure_of(
+        traces,
+        x=titled("average in-degree (arrows per node)", rangemode="tozero"),
+        y=titled("noise sd per cell (counts)", type="log", automargin=True, dtick=1, minor={"dtick": "D1"}),
+        height=460,
+    )
+    if crossing is not None:
+        figure.add_vline(x=crossing, line={"color": BOUND, "width": 1, "dash": "dot"})
+    return figure
+
+
+def _dots(arrows: FloatArray, values: FloatArray, name: str) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": np.broadcast_to(arrows, values.shape).ravel(),
+        "y": values.ravel(),
+        "marker": {"color": faded(COLOURS[name], 0.3), "size": 4},
+        "showlegend": False,
+        "name": f"a random graph, {name}",
+        "hoverinfo": "skip",
+    }
+
+
+def _family(family: str, average: float, noise: Mapping[str, float], *, symbol: str) -> Trace:
+    """Mark one family under every mechanism."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [average] * len(noise),
+        "y": list(noise.values()),
+        "name": family,
+        "text": list(noise),
+        "marker": {
+            "symbol": symbol,
+            "size": 11,
+            "color": [COLOURS[name] for name in noise],
+            "line": {"color": "#FFFFFF", "width": 1},
+        },
+        "hovertemplate": f"{family}, %{{text}}<br>%{{y:.4g}} counts<extra></extra>",
+    }

@@ -1,0 +1,85 @@
+"""Pictures of robustness: how far one record moves a posterior, and how many answers give it away."""
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpbayes.figures.style import BOUND, EXACT, INVALID, Axis, Trace, faded, figure_of, titled
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def moved_figure(
+    prior: FloatArray,
+    *,
+    exact: FloatArray,
+    printed: FloatArray,
+    proved: FloatArray,
+    broken: BoolArray,
+    chosen: tuple[float, float],
+) -> go.Figure:
+    """Draw divergences in nats against the prior's strength (points,), both axes logarithmic.
+
+    `printed` is red where `broken`; `chosen` is the strength at hand and the exact divergence there.
+    """
+    traces = [
+        _line(prior, proved, "proved", {"color": BOUND, "width": 2}),
+        _line(prior, printed, "as printed", {"color": BOUND, "width": 2, "dash": "dash"}),
+        *_red(prior, printed, broken, "as printed, and broken"),
+        _line(prior, exact, "exact", {"color": EXACT, "width": 2.5}),
+        _chosen(*chosen),
+    ]
+    return figure_of(traces, x=_strength(), y=_log("KL divergence (nats)"), height=400)
+
+
+def answers_figure(
+    prior: FloatArray, *, least: FloatArray, most: FloatArray, promised: FloatArray, too_few: BoolArray, at: float
+) -> go.Figure:
+    """Draw the bracket of needed answers and what the paper promises (points,), both axes logarithmic.
+
+    `promised` is red where it is `too_few`; `at` marks the strength at hand.
+    """
+    edge = {"color": EXACT, "width": 1.5}
+    traces = [
+        _line(prior, least, "proved: at least", edge),
+        _line(prior, most, "proved: at most", edge | {"dash": "dot"})
+        | {"fill": "tonexty", "fillcolor": faded(EXACT, 0.18)},
+        _line(prior, promised, "said to suffice", {"color": BOUND, "width": 2, "dash": "dash"}),
+        *_red(prior, promised, too_few, "said to suffice, and too few"),
+    ]
+    figure = figure_of(traces, x=_strength(), y=_log("answers"), height=360)
+    figure.layout.legend.traceorder = "normal"  # an area would turn it round
+    figure.add_vline(x=at, line={"color": BOUND, "width": 1, "dash": "dot"})
+    return figure
+
+
+def _line(x: FloatArray, y: FloatArray, name: str, line: Axis) -> Trace:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": line}
+
+
+def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trace]:
+    """Return the part of a line that is refuted, nothing where none is."""
+    if not where.any():
+        return []
+    line = {"color": INVALID, "width": 3, "dash": "dash"}
+    return [_line(x, np.where(where, y, np.nan), name, line)]
+
+
+def _chosen(strength: float, divergence: float) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [strength],
+        "y": [divergence],
+        "name": "the prior at hand",
+        "marker": {"color": EXACT, "size": 11, "line": {"color": "#FFFFFF", "width": 1.5}},
+    }
+
+
+def _strength() -> Axis:
+    return titled("strength of the prior (λ, or a of a Beta(a, a))", type="log", automargin=True)
+
+
+def _log(text: str) -> Axis:
+    return titled(text, type="log", automargin=True, exponentformat="power", nticks=8)

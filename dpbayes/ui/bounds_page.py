@@ -1,0 +1,188 @@
+"""The Bounds page: one claim, as printed, as certified and as measured, against what it depends on."""
+
+import math
+import time
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.figures.bounds import BoundCurves, bound_figure
+from dpbayes.ui import controls
+from dpbayes.ui.bounds_details import details, table_1_live
+from dpbayes.ui.bounds_exhibits import EXHIBITS, Uses
+from dpbayes.ui.bounds_headline import verdict
+from dpbayes.ui.bounds_options import Axis, BoundClaim
+from dpbayes.ui.bounds_work import Shown, axis_of, is_visible, shown
+from dpbayes.ui.settings import current, set_parameter
+from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, short
+from dpbayes.ui.work import network
+from dpbayes.validation import InputError
+
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+AXIS_TITLES = {
+    Axis.EPSILON: "ε, nats of privacy loss",
+    Axis.RECORDS: "n, records",
+    Axis.DELTA: "δ, probability that the bound fails",
+    Axis.T: "t, stealth increment",
+    Axis.OMEGA: "ω, least probability",
+    Axis.PRIOR: "a, the prior’s pseudo-count of every cell",
+}
+
+
+def bounds_page() -> None:
+    """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
+    net, claim = network(current()), chosen_claim()
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    found = None
+    with right:
+        try:
+            if is_visible(claim):
+                found = shown(net, claim, current())
+            else:
+                _for_the_curator(claim)
+        except InputError as error:
+            refusal(error)
+        if found is not None:
+            _picture(found)
+    with left:
+        _controls(claim)
+    if found is not None:
+        with place:
+            headline(verdict(found))
+        time.sleep(PAINT)
+        with right:
+            _numbers(found)
+        details(found)
+    table_1_live(net)
+
+
+def chosen_claim() -> BoundClaim:
+    """Return the claim that was chosen; else Theorem 1, and for the recipient the first that is public."""
+    found = current().parameter("bounds.claim", _usual_claim())
+    assert isinstance(found, BoundClaim)
+    return found
+
+
+def _usual_claim() -> BoundClaim:
+    return BoundClaim.THEOREM_1 if is_curator() else BoundClaim.PROPOSITION_1
+
+
+def _for_the_curator(claim: BoundClaim) -> None:
+    public = [each.value.partition(":")[0] for each, exhibit in EXHIBITS.items() if exhibit.uses is not Uses.COUNTS]
+    st.info(
+        f"{claim.value.partition(':')[0]} is computed from the counts, so only the curator may see it. What depends on "
+        f"public things alone is for you too: {'; '.join(public)}."
+    )
+
+
+def _controls(claim: BoundClaim) -> None:
+    controls.parameter_control("bounds.claim", default=_usual_claim())
+    exhibit = EXHIBITS[claim]
+    if len(exhibit.axes) > 1:
+        _axis_control(claim)
+    for name in exhibit.knobs:
+        if name == "prior":
+            controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        else:
+            controls.parameter_control(name)
+    if is_curator():
+        with st.expander("Seed"):
+            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _axis_control(claim: BoundClaim) -> None:
+    """Offer what this claim depends on; the setting keeps an axis that it does not have, for the next claim."""
+    axes, key = EXHIBITS[claim].axes, f"bounds.axis.{claim.name}"
+    axis = axis_of(claim, current())
+    if st.session_state.get(key) is not axis:
+        st.session_state[key] = axis
+    st.segmented_control(
+        "Drawn against",
+        axes,
+        key=key,
+        format_func=lambda each: each.value,
+        required=True,
+        on_change=lambda: set_parameter("bounds.axis", st.session_state[key]),
+    )
+
+
+def _picture(found: Shown) -> None:
+    bound, measured = found.curve.bound, found.curve.measured
+    curves = BoundCurves(
+        x=np.array(found.curve.x),
+        printed=bound.printed,
+        certified=bound.certified,
+        violated=measured.violated,
+        exact=measured.exact,
+        value=measured.value,
+        low=measured.low,
+        high=measured.high,
+        exact_name=measured.exact_name,
+        name=measured.name,
+    )
+    here = {"printed": float(found.bound.printed[0]), "certified": float(found.bound.certified[0])}
+    symbol = found.axis.value
+    figure = bound_figure(
+        curves, x_title=AXIS_TITLES[found.axis], y_title=found.exhibit.unit, chosen=(found.here, here)
+    )
+    name = found.bound.claim.reference.place
+    wrong = f" The printed one is violated at {int(measured.violated.sum())} of {len(curves.x)} points."
+    chart(
+        figure,
+        key="bounds",
+        alt=f"{found.exhibit.unit} against {symbol}: {name} as printed and as certified"
+        + "".join(f", {each}" for each in (measured.exact_name, measured.name) if each)
+        + f". At {symbol} = {found.here:g}, "
+        + ", ".join(f"{name} {short(value) if math.isfinite(value) else 'unknown'}" for name, value in here.items())
+        + "."
+        + (wrong if measured.violated.any() else ""),
+    )
+
+
+def _numbers(found: Shown) -> None:
+    """Show the numbers at hand, say what is simulated, and offer the curves."""
+    bound, measured = found.bound, found.measured
+    known = {
+        "Printed": bound.printed,
+        "Certified": bound.certified,
+        measured.exact_name: measured.exact,
+        "Simulated" if measured.name else "": measured.value,
+    }
+    tiles = {name: float(value[0]) for name, value in known.items() if name}
+    for column, (name, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
+        text = short(value) if math.isfinite(value) else "unknown"
+        column.metric(name[0].upper() + name[1:], text, help=_range(found) if name == "Simulated" else None)
+    remarks = []
+    if measured.releases:
+        remarks.append(
+            f"A simulation of {measured.releases:,} releases with a seed, not a release; bars are 95 % intervals."
+        )
+        if not np.isfinite(measured.value[0]):
+            remarks.append("Too few to tell where this quantile is: only larger δ have a dot.")
+    if found.axis is Axis.RECORDS:
+        remarks.append("Along n the counts keep the table’s proportions.")
+    remarks.append("Nothing here depends on the counts." if found.is_private else "Curator only: not private.")
+    st.caption(" ".join(remarks))
+    data_and_download(lambda: _frame(found), name="bounds", curator_only=not found.is_private)
+
+
+def _range(found: Shown) -> str | None:
+    low, high = float(found.measured.low[0]), float(found.measured.high[0])
+    name = found.measured.name
+    return f"The {name}: {short(low)} to {short(high)}." if math.isfinite(low + high) else None
+
+
+def _frame(found: Shown) -> pd.DataFrame:
+    bound, measured = found.curve.bound, found.curve.measured
+    columns = {found.axis.value: found.curve.x, "printed": bound.printed, "certified": bound.certified}
+    if measured.exact_name:
+        columns[measured.exact_name] = measured.exact
+    if measured.name:
+        columns |= {measured.name: measured.value, "interval from": measured.low, "to": measured.high}
+        columns["share above the printed bound"] = measured.exceeded
+    columns["printed bound violated"] = measured.violated
+    return pd.DataFrame(columns).dropna(axis="columns", how="all")

@@ -1,0 +1,172 @@
+"""What a bound is evaluated on and at, and what is kept of it in the session."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.bounds.base import FloatArray
+from dpbayes.bounds.posterior_kl import PosteriorKl, posterior_kl
+from dpbayes.counts import Counts
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments.bounds import scaled_counts
+from dpbayes.experiments.coverage import KlStudy, simulate_kl
+from dpbayes.experiments.stealth import Needed, UnitNoise, least_noise
+from dpbayes.mechanisms import Calibration
+from dpbayes.network import Network
+from dpbayes.randomness import stream
+from dpbayes.ui.bounds_options import Axis
+from dpbayes.validation import InputError
+
+MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
+EPSILONS = 41
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A network with a symmetric prior and, where there is a table, its public n; the counts for the curator only."""
+
+    network: Network
+    concentration: float
+    n: int | None
+    counts: Counts | None
+    seed: int
+    digest: str = ""
+
+    @property
+    def prior(self) -> Dirichlets:
+        """The prior. Errors: InputError for a concentration out of range."""
+        return Dirichlets.symmetric(self.network, self.concentration)
+
+    @property
+    def held(self) -> Counts:
+        """The counts. Errors: InputError where there are none, or no records."""
+        if self.counts is None:
+            raise InputError("This bound depends on the counts, and there are none here.")
+        if self.counts.n == 0:
+            raise InputError(
+                "The table has no records: every released count is 0, and the released posterior is the exact one."
+            )
+        return self.counts
+
+    @property
+    def records(self) -> int:
+        """The number of records. Errors: InputError where there is no table."""
+        if self.n is None:
+            raise InputError("This bound depends on the number of records, and there is no table here.")
+        return self.n
+
+    @property
+    def releases(self) -> int:
+        """How many releases to simulate: fewer of a large network."""
+        wanted = MOST_VALUES // (EPSILONS * self.network.cell_count)
+        return max(LEAST_RELEASES, min(MOST_RELEASES, wanted))
+
+
+@dataclass(frozen=True)
+class At:
+    """A setting: epsilons (E,), and one value of everything else."""
+
+    epsilon: tuple[float, ...]
+    delta: float
+    t: float
+    omega: float
+    gap: float
+    start: float
+    draws: int
+
+    @property
+    def epsilons(self) -> FloatArray:
+        """The epsilons as an array (E,)."""
+        return np.array(self.epsilon)
+
+
+def moved(subject: Subject, at: At, axis: Axis, x: float) -> tuple[Subject, At]:
+    """Return subject and setting with what the axis stands for put at `x`."""
+    if axis is Axis.RECORDS:
+        n = round(x)
+        counts = scaled_counts(subject.counts, n) if subject.counts is not None else None
+        return replace(subject, n=n, counts=counts, digest=digest_of(counts)), at
+    if axis is Axis.PRIOR:
+        return replace(subject, concentration=x), at
+    if axis is Axis.EPSILON:
+        return subject, replace(at, epsilon=(x,))
+    if axis is Axis.DELTA:
+        return subject, replace(at, delta=x)
+    return subject, replace(at, t=x) if axis is Axis.T else replace(at, omega=x)
+
+
+def place(subject: Subject, at: At, axis: Axis) -> float:
+    """Return where on the axis the setting is. Errors: InputError without a table on the axis of records."""
+    places = {Axis.EPSILON: at.epsilon[0], Axis.DELTA: at.delta, Axis.T: at.t, Axis.OMEGA: at.omega}
+    if axis is Axis.RECORDS:
+        return float(subject.records)
+    return subject.concentration if axis is Axis.PRIOR else places[axis]
+
+
+def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
+    """Return where the curves are drawn: epsilons where the slider stops, few points where each one costs time."""
+    if axis is Axis.EPSILON:
+        return tuple(float(f"{10 ** (ten / 10):.2g}") for ten in range(-20, 21))
+    if axis is Axis.OMEGA:
+        return tuple(np.geomspace(1e-4, 0.98 / max(2, int(subject.network.cards.max())), 41).tolist())
+    low, high, points = {
+        Axis.DELTA: (1e-4, 0.5, 13),
+        Axis.T: (0.01, 10.0, 61),
+        Axis.PRIOR: (0.1, 1000.0, 41),
+        Axis.RECORDS: (10.0, 1e6, 16),
+    }[axis]
+    return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
+
+
+def digest_of(counts: Counts | None) -> str:
+    """Return a text that tells counts apart, for the session's caches."""
+    if counts is None:
+        return ""
+    return hashlib.sha256(np.ascontiguousarray(counts.values).tobytes() + str(counts.n).encode()).hexdigest()
+
+
+# What is kept: everything in the session, so that the counts of an upload never leave it
+
+
+def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
+    """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
+    counts = subject.held
+    return _kl_bounds(subject.network, subject.concentration, subject.digest, at.epsilon, at.delta, counts)
+
+
+def kl_study(subject: Subject, at: At) -> KlStudy:
+    """Return simulated releases of the curator's counts. Errors: InputError without counts."""
+    key = (subject.network, subject.concentration, subject.digest, at.epsilon)
+    return _kl_study(*key, subject.releases, subject.seed, subject.held)
+
+
+@st.cache_resource(scope="session", max_entries=64, show_spinner=False, hash_funcs={Network: hash})
+def _kl_bounds(
+    network: Network, prior: float, digest: str, epsilon: tuple[float, ...], delta: float, _counts: Counts
+) -> PosteriorKl:
+    return posterior_kl(Dirichlets.symmetric(network, prior), _counts, epsilon=np.array(epsilon), delta=delta)
+
+
+@st.cache_resource(scope="session", max_entries=24, show_spinner=False, hash_funcs={Network: hash})
+def _kl_study(
+    network: Network,
+    prior: float,
+    digest: str,
+    epsilon: tuple[float, ...],
+    releases: int,
+    seed: int,
+    _counts: Counts,
+) -> KlStudy:
+    rng = stream(seed, "bounds", "posterior KL")
+    return simulate_kl(
+        Dirichlets.symmetric(network, prior), _counts, epsilon=np.array(epsilon), releases=releases, rng=rng
+    )
+
+
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
+def needed_increments(network: Network, releases: int, seed: int) -> Needed:
+    """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
+    noise = UnitNoise.draw(network, Calibration.AS_PRINTED, stream(seed, "bounds", "stealth"), draws=releases)
+    return least_noise(noise).needed()

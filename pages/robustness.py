@@ -1,0 +1,18 @@
+"""Robustness: how far one record moves a posterior as the prior concentrates."""
+
+import streamlit as st
+
+from dpbayes.ui.robustness_page import robustness_page
+from dpbayes.ui.show import linked, sentence_instead
+
+st.title("Robustness")
+
+
+@st.fragment
+def live() -> None:
+    """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
+    with linked(), sentence_instead():
+        robustness_page()
+
+
+live()

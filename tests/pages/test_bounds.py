@@ -1,0 +1,214 @@
+"""The Bounds page: numbers are the core's, refusals are sentences, and the recipient sees nothing of the counts."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.bounds import sampling
+from dpbayes.bounds.base import Verdict
+from dpbayes.bounds.posterior_kl import posterior_kl
+from dpbayes.bounds.updates import proposition_1
+from dpbayes.counts import Counts, count
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments import bounds
+from dpbayes.networks import load_named
+from dpbayes.randomness import stream
+from dpbayes.synthetic import sample_dataset
+from dpbayes.ui.bounds_exhibits import EXHIBITS, Uses
+from dpbayes.ui.bounds_options import Axis, BoundClaim
+from dpbayes.ui.settings import query_of, settings_from
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    put,
+    sentences,
+    settings_of,
+)
+
+PAGE = "pages/bounds.py"
+ASIA, PUBLISHED = load_named("asia")
+
+
+def asia_counts(n: int = 1000) -> Counts:
+    return count(ASIA, sample_dataset(ASIA, PUBLISHED, n, stream(1, "records")))
+
+
+def trace(at: AppTest, name: str) -> dict[str, Any]:
+    return next(trace for trace in figures(at)["bounds"]["data"] if trace["name"] == name)
+
+
+def without_link(at: AppTest) -> str:
+    shown = everything(at)
+    for code in at.code:
+        shown = shown.replace(code.value, "")
+    return shown
+
+
+def opened(claim: BoundClaim, **query: str) -> AppTest:
+    return open_page(PAGE, None, **{"bounds.claim": claim.value, **query})
+
+
+def test_the_default_page_shows_theorem_1_of_the_core() -> None:
+    at = open_page(PAGE)
+    bound = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=1.0, delta=0.05).theorem
+    assert f"Theorem 1 as printed allows a KL divergence of {bound.printed[0]:.3g} nats" in headline(at)
+    assert f"the certified bound is {bound.certified[0]:.3g}" in headline(at)
+    curve = trace(at, "certified")
+    k = curve["x"].index(1.0)
+    assert math.isclose(curve["y"][k], bound.certified[0], rel_tol=1e-9)
+    assert any("false as printed" in m.value for m in at.markdown)
+    assert any(m.value.startswith("✗") and "at least 2" in m.value for m in at.markdown)
+
+
+def test_theorem_1_is_refuted_where_its_conditions_hold() -> None:
+    """[Zhang16] Theorem 1 on a real table with a prior of 2: the printed curve is red at small epsilon."""
+    at = open_page(PAGE, epsilon="0.1", prior="2")
+    assert headline(at).endswith("refuted.")
+    red = [y for y in trace(at, "printed, violated")["y"] if y is not None]
+    assert red
+
+
+@pytest.mark.parametrize("claim", BoundClaim)
+def test_every_claim_has_a_headline_or_a_kind_sentence_in_either_seat(claim: BoundClaim) -> None:
+    at = opened(claim)
+    assert not sentences(at)
+    assert headline(at).startswith("At ")
+    assert "nan" not in everything(at)
+    uses = EXHIBITS[claim].uses
+    at = opened(claim, seat="recipient")
+    if uses is Uses.COUNTS:
+        assert not figures(at)
+        assert "only the curator" in at.info[0].value
+        assert "Proposition 1" in at.info[0].value
+    else:
+        assert headline(at).startswith("At ")
+        assert "Nothing here depends on the counts" in everything(at)
+
+
+@pytest.mark.parametrize("claim", [claim for claim in BoundClaim if EXHIBITS[claim].uses is not Uses.COUNTS])
+def test_the_recipient_sees_the_same_whatever_the_records_are(claim: BoundClaim) -> None:
+    first, second = (opened(claim, seat="recipient", data_seed=seed) for seed in ("1", "2"))
+    assert without_link(first) == without_link(second)
+
+
+@pytest.mark.parametrize(
+    ("claim", "axis"), [(claim, axis) for claim, exhibit in EXHIBITS.items() for axis in exhibit.axes[1:]]
+)
+def test_every_axis_of_every_claim_is_drawn(claim: BoundClaim, axis: Axis) -> None:
+    at = opened(claim, **{"bounds.axis": axis.value})
+    curve = trace(at, "printed")
+    assert len(curve["x"]) >= 13
+    assert any(y is not None for y in curve["y"])
+    assert f"At {axis.value} = " in headline(at)
+
+
+def test_an_axis_that_a_claim_does_not_have_gives_its_usual_one() -> None:
+    at = opened(BoundClaim.THEOREM_4_1, **{"bounds.axis": "δ"})
+    assert headline(at).startswith("At ω = 0.1")
+    assert settings_of(at).options("bounds").axis is Axis.DELTA
+
+
+def test_moving_epsilon_moves_the_marker_and_simulates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = opened(BoundClaim.PROPOSITION_1)
+    before = trace(at, "printed")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(bounds, "largest_noise", refuse)
+    fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
+    assert trace(at, "printed") == before
+    here = trace(at, "here: 10")
+    bound = proposition_1(ASIA, epsilon=[10.0], delta=0.05)
+    np.testing.assert_allclose(here["y"], [bound.certified[0], bound.printed[0]])
+    assert headline(at).startswith("At ε = 10, Proposition 1")
+
+
+@pytest.mark.parametrize("bad", ["0", "1", "-1", "2", "nan", "text", "", "<b>"])
+def test_a_bad_delta_gives_one_sentence_and_keeps_the_last(bad: str) -> None:
+    at = put(open_page(PAGE), "box.bounds.delta", bad)
+    one_sentence(at, "Kept 0.05.")
+    assert headline(at).startswith("At ε = 1")
+
+
+def test_a_hostile_link_is_ignored_in_part() -> None:
+    bad = {"bounds.delta": "0", "bounds.claim": "<script>", "bounds.axis": "x", "bounds.t": "1e99"}
+    at = open_page(PAGE, None, **bad)
+    assert settings_of(at).parameters == ()
+    assert headline(at).startswith("At ε = 1, Theorem 1")
+
+
+def test_the_link_reopens_the_view() -> None:
+    at = put(opened(BoundClaim.THEOREM_3, **{"bounds.axis": "t"}), "box.bounds.delta", "0.2")
+    again, problems = settings_from(query_of(settings_of(at)))
+    assert not problems
+    assert again == settings_of(at)
+
+
+def test_no_records_give_a_sentence_and_the_rest_stays() -> None:
+    at = open_page(PAGE, records="0")
+    one_sentence(at, "no records")
+    assert at.text_input(key="box.epsilon").value == "1"
+    assert headline(opened(BoundClaim.PROPOSITION_1, records="0"))
+
+
+@pytest.mark.parametrize("claim", [BoundClaim.COROLLARY_2, BoundClaim.THEOREM_3, BoundClaim.COROLLARY_3])
+def test_fourier_on_a_network_that_is_not_binary_gives_a_sentence(claim: BoundClaim) -> None:
+    one_sentence(opened(claim, source="survey"), "binary")
+
+
+def test_a_network_that_is_not_binary_is_a_cross_not_an_error() -> None:
+    at = open_page(PAGE, source="survey")
+    assert not sentences(at)
+    assert any(m.value.startswith("✗") and "binary" in m.value for m in at.markdown)
+
+
+def test_an_upload_that_is_not_here_gives_a_sentence() -> None:
+    at = open_page(PAGE, data="upload")
+    assert sentences(at)
+    assert not figures(at)
+
+
+def test_a_rare_quantile_is_not_made_up() -> None:
+    at = opened(BoundClaim.PROPOSITION_1, **{"bounds.delta": "0.000001"})
+    assert "Too few to tell" in everything(at)
+    assert "simulated releases stay below" not in headline(at)
+
+
+def test_counterexamples_are_computed_once_asked_for() -> None:
+    """[Zhang16] Appendix C.2, shown failing."""
+    at = opened(BoundClaim.APPENDIX_C2, epsilon="4")
+    assert "times as much" in headline(at)
+    at.session_state["bounds.fails"] = True
+    fine(at.run())
+    truth = sampling.counterexample_appendix_c_2().truth
+    assert f"{truth:.6g}" in everything(at)
+
+
+@pytest.mark.parametrize("claim", [claim for claim, exhibit in EXHIBITS.items() if exhibit.fails])
+def test_every_counterexample_refutes(claim: BoundClaim) -> None:
+    for make in EXHIBITS[claim].fails:
+        found = make()
+        assert found.refutes
+        assert found.claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR)
+
+
+def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:
+    shown = {}
+    for seat in ("curator", "recipient"):
+        at = open_page(PAGE, seat=seat)
+        at.session_state["bounds.table1"] = True
+        fine(at.run())
+        frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
+        shown[seat] = frame.set_index("mechanism")
+    assert list(shown["curator"].index) == ["Laplace", "Fourier", "Sampler", "MAP"]
+    hidden = shown["recipient"]["utility, printed"] == "curator only"
+    assert list(hidden) == [True, False, False, True]
+    assert not (shown["curator"]["utility, printed"] == "curator only").any()

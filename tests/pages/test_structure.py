@@ -1,0 +1,107 @@
+"""The Structure page: its lines are the core's, its sentence is live, and it says the same in both seats."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.bounds.fourier import counterexample_denser
+from dpbayes.experiments.graph_families import costs_of, crossing, named_families, random_costs
+from dpbayes.randomness import stream
+from dpbayes.ui.settings import settings_from
+from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
+
+PAGE = "pages/structure.py"
+CHART = "structure.noise"
+
+
+def trace(at: AppTest, name: str) -> dict[str, Any]:
+    return next(trace for trace in figures(at)[CHART]["data"] if trace["name"] == name)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.25])
+def test_lines_and_points_are_those_of_the_core(epsilon: float) -> None:
+    at = open_page(PAGE, epsilon=str(epsilon), **{"structure.nodes": "9", "structure.graphs": "3"}, seed="4")
+    costs = random_costs(9, stream(4, "structure", 9), graphs=3)
+    named = {"Laplace": costs.laplace, "Fourier, certified": costs.certified, "Fourier, as printed": costs.printed}
+    for name, noise in named.items():
+        np.testing.assert_allclose(trace(at, name)["y"], noise.mean(axis=0) / epsilon)
+        np.testing.assert_allclose(trace(at, name)["x"], costs.arrows[0])
+    np.testing.assert_allclose(trace(at, "what Remark 1 compares")["y"], costs.scale.mean(axis=0) / epsilon)
+    families = costs_of(list(named_families(9).values()))
+    for i, name in enumerate(named_families(9)):
+        expected = [families.laplace[i], families.certified[i], families.printed[i]]
+        np.testing.assert_allclose(trace(at, name)["y"], np.array(expected) / epsilon)
+
+
+def test_the_headline_is_where_the_lines_cross() -> None:
+    at = open_page(PAGE)
+    costs = random_costs(12, stream(1, "structure", 12), graphs=8)
+    found = crossing(costs.arrows[0], costs.certified.mean(axis=0) / costs.laplace[0])
+    assert found is not None
+    assert f"Fourier adds less noise than Laplace up to about {found:.2g} arrows per node" in headline(at)
+    assert "random graphs of 12 nodes, and more in denser ones" in headline(at)
+    before = headline(at)
+    assert headline(put(at, "box.epsilon", "5")) == before  # all noise falls alike
+    assert headline(put(at, "box.structure.nodes", "20")) != before
+
+
+def test_where_fourier_wins_at_every_density_the_sentence_says_so() -> None:
+    at = open_page(PAGE, **{"structure.nodes": "3"})
+    assert "at every density, up to 1 arrows" in headline(at)
+
+
+def test_both_seats_see_the_same() -> None:
+    curator, recipient = (open_page(PAGE, seat=seat) for seat in ("curator", "recipient"))
+    assert figures(curator) == figures(recipient)
+    assert headline(curator) == headline(recipient)
+    assert not sentences(recipient)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"structure.nodes": "2", "structure.graphs": "1"},
+        {"structure.nodes": "24", "structure.graphs": "12"},
+        {"epsilon": "0.001"},
+        {"epsilon": "1000"},
+        {"data": "upload"},
+        {"records": "0"},
+    ],
+)
+def test_the_edges_have_pictures(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    assert CHART in figures(at)
+    assert all(None not in trace["y"] for trace in figures(at)[CHART]["data"])
+
+
+@pytest.mark.parametrize(("name", "text"), [("nodes", "25"), ("nodes", "1"), ("nodes", "<b>"), ("graphs", "1e9")])
+def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
+    settings, problems = settings_from({f"structure.{name}": text, "epsilon": "2"})
+    assert len(problems) == 1
+    assert settings == settings_from({"epsilon": "2"})[0]
+
+
+def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
+    at = put(open_page(PAGE), "box.structure.nodes", "500")
+    one_sentence(at, "Kept 12.")
+    assert "12 nodes" in headline(at)
+
+
+def test_the_formulas_hold_their_numbers_and_their_assumptions() -> None:
+    text = everything(open_page(PAGE))
+    for number in ("|N_I| = 24", "O = 17", "= 33.9$", "= 20.8$", "= 0.0625$"):
+        assert number in text
+    assert "✓ &nbsp;O is found exactly" in text
+    assert "✗ &nbsp;No node of a graph here is a child of more than half the graph" in text
+
+
+def test_the_counterexample_is_computed_when_it_is_asked_for() -> None:
+    at = open_page(PAGE)
+    assert "complete graph" not in everything(at)
+    at.session_state["structure.fails"] = True
+    text = plain(everything(fine(at.run())))
+    for value in counterexample_denser(8):
+        assert f"**{value:.3g}**" in text
