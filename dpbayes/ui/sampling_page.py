@@ -182,10 +182,23 @@ def _measures(found: Shown) -> None:
     columns[1].metric("Mean of the draws", f"{found.draws.mean():.3f}")
     if is_curator():
         columns[2].metric("Exact posterior mean", f"{found.posterior.mean:.3f}")
+        _one_state_only(found)
         st.caption("Curator only: not private. The draws are simulated from a seed; a real release has none.")
     else:
         columns[2].metric("Prior mean", f"{found.prior.mean:.3f}")
         st.caption("You see the draws, and what is public. They are simulated from a seed; a real release has none.")
+
+
+def _one_state_only(found: Shown) -> None:
+    """Say of a row whose records are all in one state that no draw will: a region of certainties is none."""
+    held = found.posterior.alpha - found.prior.alpha
+    if len(held) > 1 and held.max() > 0 and np.count_nonzero(held) == 1:
+        most = float(found.posterior.region(found.bound)[1])
+        st.caption(
+            f"All {held.max():,.0f} records of this row are in one state. No draw can say so: if the row is "
+            f"deterministic in truth, it lies outside every trimmed region, and here no probability above {most:.3f} "
+            "is drawn. More ε widens the region; nothing brings it to 1."
+        )
 
 
 def _frame(found: Shown) -> pd.DataFrame:

@@ -64,6 +64,16 @@ def test_the_headline_is_the_cores_number() -> None:
     assert float(metric(at, "ω")) == pytest.approx(made.omega, rel=0.01)
 
 
+def test_a_row_that_is_deterministic_is_said_to_lie_outside_every_region() -> None:
+    at = open_page(PAGE, row="either | tub=no, lung=no", state="no")
+    said = [caption.value for caption in at.caption if "deterministic" in caption.value]
+    assert len(said) == 1
+    assert "no probability above 0.516" in said[0]
+    assert not any("deterministic" in caption.value for caption in open_page(PAGE).caption)
+    recipient = open_page(PAGE, row="either | tub=no, lung=no", state="no", seat="recipient")
+    assert not any("deterministic" in caption.value for caption in recipient.caption)
+
+
 def test_the_data_show_as_epsilon_grows() -> None:
     at = open_page(PAGE, epsilon="500")
     row, made = exact_row(Settings(parameters=(("epsilon", 500.0),)))
