@@ -14,6 +14,9 @@ from tests.browser.serving import ROOT, chromium, one_browser, streamlit_process
 APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
 LINE = ".js-plotly-plot .scatterlayer path.js-line"
+LIVE = ("release", "stealth", "bounds")
+"""Pages whose first slider repaints their first chart."""
+
 TURN = 10
 """Key presses in one direction before turning back: a slider must not reach its end."""
 
@@ -55,7 +58,7 @@ def move(page: Page, turn: int) -> float:
 
 
 def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
-    """Time the Release page and the trivial page in turns, in the same minutes, in the same browser.
+    """Time the pages with a live slider and the trivial page in turns, in the same minutes, in the same browser.
 
     The bound is against a page as Streamlit serves it; the project's configuration, which leaves out a garbage
     collection after every run, makes a trivial page faster still, and its ratio is reported beside it.
@@ -67,7 +70,7 @@ def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
         same, _ = stack.enter_context(streamlit_process(TRIVIAL))
         defaults, _ = stack.enter_context(streamlit_process(TRIVIAL, cwd=plain))
         pages = {}
-        for key, url in {"app": f"{app}/release", "same": same, "defaults": defaults}.items():
+        for key, url in {**{name: f"{app}/{name}" for name in LIVE}, "same": same, "defaults": defaults}.items():
             pages[key] = stack.enter_context(chromium())
             prepare(pages[key], url)
         took: dict[str, list[float]] = {key: [] for key in pages}
@@ -79,13 +82,14 @@ def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
     median = {key: statistics.median(times[warm_up:]) for key, times in took.items()}
     return [
         Record(
-            name="Slider to repainted chart, Release",
-            value=median["app"],
+            name=f"Slider to repainted chart, {name.capitalize()}",
+            value=median[name],
             unit="ms",
             baseline=f"trivial page, {configuration}",
             baseline_value=median[key],
             bound=bound,
         )
+        for name in LIVE
         for key, configuration, bound in (
             ("defaults", "Streamlit's defaults", 1.5),
             ("same", "the project's configuration", None),
