@@ -113,25 +113,27 @@ def maximal_families(network: Network) -> tuple[frozenset[int], ...]:
 
 def negative_table_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
     """Bound how often the table on all of I has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
-    return _negative_bound(network, t, negative_table_probability(network, noise=noise, t=t))
+    return _negative_bound(t, negative_table_probability(network, noise=noise, t=t))
 
 
 def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
     """Bound how often a released table has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
-    return _negative_bound(network, t, negative_marginal_probability(network, noise=noise, t=t))
+    return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
 
 
-def _negative_bound(network: Network, t: ArrayLike, certified: FloatArray) -> Bound:
-    least, size = float(np.min(np.asarray(t, dtype=np.float64), initial=np.inf)), len(network.closure)
-    enough = least > 0.5 and size * (2 * least - 1 - np.log(2 * least)) >= least
-    assumptions = (
-        Assumption("t is above zero, as the corollary asks.", least > 0),
-        Assumption(
-            "t is large enough that 1 - exp(-t) follows: |N_I| (2t - 1 - ln 2t) >= t and t > 1/2.", bool(enough)
-        ),
-    )
-    printed = np.exp(-np.asarray(t, dtype=np.float64))
-    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", 1.0, assumptions, is_private=True)
+def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
+    increments = np.asarray(t, dtype=np.float64)
+    asked = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
+    printed = np.exp(-increments)
+    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", 1.0, (asked,), is_private=True)
+
+
+def is_printed_proved(network: Network, *, t: float) -> bool:
+    """Return whether t is so large that the printed 1 - exp(-t) follows: |N_I| (2t - 1 - ln 2t) >= t and t > 1/2.
+
+    The corollary does not ask for it. [Zhang16] Corollary 3, corrected.
+    """
+    return t > 0.5 and len(network.closure) * (2 * t - 1 - np.log(2 * t)) >= t
 
 
 def certified_increment(network: Network, probability: float, *, noise: CoefficientNoise) -> float:

@@ -73,6 +73,11 @@ class Needed:
         share = (self.probability(t) * draws + 1) / (draws + 2)
         return np.sqrt(share * (1 - share) / draws)
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Needed]") -> "Needed":
+        """Return all draws together."""
+        return cls(np.sort(np.concatenate([part.increments for part in parts])))
+
     def increment(self, probability: float, *, doubt: float = 1e-3) -> float:
         """Return a t that suffices for `probability`, an upper confidence limit. Errors: those of increment_for."""
         return increment_for(probability, self.increments, doubt=doubt)
@@ -115,6 +120,11 @@ class LeastNoise:
     sums: FloatArray
     cells: FloatArray
     coefficients: int
+
+    @classmethod
+    def joined(cls, parts: "Sequence[LeastNoise]") -> "LeastNoise":
+        """Return all draws together; the parts are of one network."""
+        return cls(np.concatenate([part.sums for part in parts]), parts[0].cells, parts[0].coefficients)
 
     def needed(self, held: float = 0.0) -> Needed:
         """Return what keeps releases non-negative if each cell holds `held`, in units of the noise scale.
@@ -162,8 +172,12 @@ def widest_scope(plan: Sequence[tuple[int, tuple[int, ...]]]) -> int:
 
 def is_table_in_reach(network: Network, *, draws: int) -> bool:
     """Return whether the whole table's least cell can be found for so many draws in a few seconds."""
-    plan = elimination_plan(network.families)
-    return widest_scope(plan) <= MOST_SCOPE and draws * sum(2 ** (len(a) + 1) for _, a in plan) <= TABLE_WORK
+    return widest_scope(elimination_plan(network.families)) <= MOST_SCOPE and draws * table_work(network) <= TABLE_WORK
+
+
+def table_work(network: Network) -> int:
+    """Return how many cells the tables of the elimination have together: the work for one draw."""
+    return sum(2 ** (len(around) + 1) for _, around in elimination_plan(network.families))
 
 
 def least_cells(network: Network, values: FloatArray) -> FloatArray:

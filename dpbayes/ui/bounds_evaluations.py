@@ -14,14 +14,11 @@ from dpbayes.experiments import bounds as measured
 from dpbayes.experiments.bounds import Measured, NoisyTable, exactly, nothing_known
 from dpbayes.randomness import stream
 from dpbayes.ui import bounds_formulas as formulas
-from dpbayes.ui.bounds_subject import At, Subject, kl_bounds, kl_study, needed_increments
+from dpbayes.ui.bounds_subject import At, Subject, kl_bounds, kl_study, needed_increments, trimmed_row
 from dpbayes.validation import InputError
 
 CELLS = 20
 """Cells of the MAP estimate in Lemma 4, as the mechanism's default."""
-
-LOSS_STEP = 5
-"""Every so many epsilons the exact loss of Corollary 4 is found."""
 
 
 def joined(parts: Sequence[Bound]) -> Bound:
@@ -141,9 +138,7 @@ def table_error(subject: Subject, at: At, bound: Bound) -> Measured:
 def corollary_3(subject: Subject, at: At) -> Bound:
     """[Zhang16] Corollary 3, for the released tables."""
     noise = fourier.printed_noise(subject.network)
-    bound = stealth.negative_marginal_bound(subject.network, noise=noise, t=np.array([at.t]))
-    # The paper asks for t > 0 alone; that t is large is what the formula would need, and no condition of the corollary.
-    return replace(bound, assumptions=bound.assumptions[:1])
+    return stealth.negative_marginal_bound(subject.network, noise=noise, t=np.array([at.t]))
 
 
 def negative_share(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -187,21 +182,14 @@ def unmeasured(subject: Subject, at: At, bound: Bound) -> Measured:
     return nothing_known(bound.printed.size)
 
 
-def _row(subject: Subject, at: At) -> map.TrimmedRow:
-    return map.TrimmedRow(subject.concentration, subject.concentration, at.omega, subject.records)
-
-
 def corollary_4(subject: Subject, at: At) -> Bound:
     """[Zhang16] Corollary 4. Errors: InputError without records or with too many."""
-    return map.corollary_4(_row(subject, at), epsilon=at.epsilons)
+    return map.corollary_4(trimmed_row(subject, at), epsilon=at.epsilons)
 
 
 def printed_map_loss(subject: Subject, at: At, bound: Bound) -> Measured:
     """Find the exact loss between the worst of a few pairs of tables."""
-    # Every exact loss costs as much as all the rest.
-    row, shown = _row(subject, at), np.arange(0, len(at.epsilon), LOSS_STEP)
-    exact = np.full(len(at.epsilon), np.nan)
-    exact[shown] = [map.counterexample_corollary_4(row, epsilon=at.epsilon[k]).truth for k in shown]
+    exact = map.printed_loss(trimmed_row(subject, at), epsilon=at.epsilons)
     return exactly(exact, printed=bound.printed, name="exact loss of one pair of tables")
 
 

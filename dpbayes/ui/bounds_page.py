@@ -13,8 +13,9 @@ from dpbayes.ui.bounds_details import details, table_1_live
 from dpbayes.ui.bounds_exhibits import EXHIBITS, Uses
 from dpbayes.ui.bounds_headline import verdict
 from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.bounds_work import Shown, axis_of, is_visible, shown
-from dpbayes.ui.settings import current, set_parameter
+from dpbayes.ui.bounds_work import Curve, Shown, axis_of, is_visible, shown
+from dpbayes.ui.running import Running, progress, run_again
+from dpbayes.ui.settings import current, set_parameter, write_link
 from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, short
 from dpbayes.ui.work import network
 from dpbayes.validation import InputError
@@ -48,6 +49,7 @@ def bounds_page() -> None:
             refusal(error)
         if found is not None:
             _picture(found)
+            _progress(found.work)
     with left:
         _controls(claim)
     if found is not None:
@@ -58,6 +60,9 @@ def bounds_page() -> None:
             _numbers(found)
         details(found)
     table_1_live(net)
+    if found is not None and found.work.going:
+        write_link()
+        run_again()
 
 
 def chosen_claim() -> BoundClaim:
@@ -141,6 +146,12 @@ def _picture(found: Shown) -> None:
         + "."
         + (wrong if measured.violated.any() else ""),
     )
+
+
+def _progress(work: Running[Curve]) -> None:
+    if work.is_long:
+        points = sum(len(part.x) for part in work.parts)
+        progress(work, work.share, f"{points} points of the curves", key="bounds.stop")
 
 
 def _numbers(found: Shown) -> None:

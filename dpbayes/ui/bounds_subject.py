@@ -1,12 +1,12 @@
 """What a bound is evaluated on and at, and what is kept of it in the session."""
 
-import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 from dpbayes.bounds.base import FloatArray
+from dpbayes.bounds.map import TrimmedRow
 from dpbayes.bounds.posterior_kl import PosteriorKl, posterior_kl
 from dpbayes.counts import Counts
 from dpbayes.dirichlet import Dirichlets
@@ -17,6 +17,7 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.ui.bounds_options import Axis
+from dpbayes.ui.work import digest_of
 from dpbayes.validation import InputError
 
 MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
@@ -120,13 +121,6 @@ def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
     return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
 
 
-def digest_of(counts: Counts | None) -> str:
-    """Return a text that tells counts apart, for the session's caches."""
-    if counts is None:
-        return ""
-    return hashlib.sha256(np.ascontiguousarray(counts.values).tobytes() + str(counts.n).encode()).hexdigest()
-
-
 # What is kept: everything in the session, so that the counts of an upload never leave it
 
 
@@ -142,14 +136,24 @@ def kl_study(subject: Subject, at: At) -> KlStudy:
     return _kl_study(*key, subject.releases, subject.seed, subject.held)
 
 
-@st.cache_resource(scope="session", max_entries=64, show_spinner=False, hash_funcs={Network: hash})
+def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
+    """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
+    return _trimmed_row(subject.concentration, at.omega, subject.records)
+
+
+@st.cache_resource(scope="session", max_entries=64, show_spinner=False)
+def _trimmed_row(prior: float, omega: float, n: int) -> TrimmedRow:
+    return TrimmedRow(prior, prior, omega, n)
+
+
+@st.cache_resource(scope="session", max_entries=256, show_spinner=False, hash_funcs={Network: hash})
 def _kl_bounds(
     network: Network, prior: float, digest: str, epsilon: tuple[float, ...], delta: float, _counts: Counts
 ) -> PosteriorKl:
     return posterior_kl(Dirichlets.symmetric(network, prior), _counts, epsilon=np.array(epsilon), delta=delta)
 
 
-@st.cache_resource(scope="session", max_entries=24, show_spinner=False, hash_funcs={Network: hash})
+@st.cache_resource(scope="session", max_entries=128, show_spinner=False, hash_funcs={Network: hash})
 def _kl_study(
     network: Network,
     prior: float,

@@ -1,11 +1,10 @@
-"""A claim evaluated along its axis and at the setting at hand; the session keeps the former."""
+"""A claim evaluated along its axis and at the setting at hand; the session keeps the former, and goes on with it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.bounds.base import Bound
 from dpbayes.experiments.bounds import Measured
@@ -13,11 +12,15 @@ from dpbayes.network import Network
 from dpbayes.ui.bounds_evaluations import joined
 from dpbayes.ui.bounds_exhibits import EXHIBITS, Exhibit, Uses
 from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.bounds_subject import At, Subject, digest_of, grid, moved, place
+from dpbayes.ui.bounds_subject import At, Subject, grid, moved, place
+from dpbayes.ui.running import Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
-from dpbayes.ui.work import counts, dataset
+from dpbayes.ui.work import counts, dataset, digest_of
 from dpbayes.validation import InputError
+
+TOGETHER = 250
+"""Cells times epsilons that are evaluated at once: a few hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +34,14 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A claim as the page shows it: a curve along its axis; the bound and the truth at the setting at hand, `here`."""
+    """A claim as the page shows it: a curve along its axis; the bound and the truth at the setting at hand, `here`.
+
+    `work` is the curve's evaluation, `curve` what is in of it.
+    """
 
     claim: BoundClaim
     axis: Axis
+    work: Running[Curve]
     curve: Curve
     here: float
     bound: Bound
@@ -84,10 +91,12 @@ def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     fixed = tuple((name, getattr(at, name)) for name in sorted(knobs))
     prior = 0.0 if axis is Axis.PRIOR else subject.concentration
     key = (fixed, net, prior, subject.n, subject.digest, subject.seed)
-    curve = _curve(claim, axis, key, subject, at)
     bound = exhibit.bound(subject, at)
-    found = _looked_up(curve, here)
-    return Shown(claim, axis, curve, here, bound, found or exhibit.measure(subject, at, bound), at, subject)
+    work = running("bounds", (claim, axis, *key), lambda: _steps(claim, axis, subject, at))
+    work.work()
+    curve = _joined(work.parts)
+    measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
+    return Shown(claim, axis, work, curve, here, bound, measured, at, subject)
 
 
 AXIS_FIELDS = {
@@ -100,24 +109,38 @@ AXIS_FIELDS = {
 }
 
 
-@st.cache_resource(scope="session", max_entries=32, show_spinner="Simulating …", hash_funcs={Network: hash})
-def _curve(claim: BoundClaim, axis: Axis, key: tuple[object, ...], _subject: Subject, _at: At) -> Curve:
-    """Evaluate a claim along its axis: all epsilons at once, of anything else one after another.
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:
+    """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
+    exhibit, x = EXHIBITS[claim], grid(subject, axis)
+    several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1
+    groups = coarse_to_fine(len(x), most=several)
 
-    `key` is what of subject and setting it depends on.
-    """
-    exhibit, subject, at = EXHIBITS[claim], _subject, _at
-    x = grid(subject, axis)
-    if axis is Axis.EPSILON:
-        along = replace(at, epsilon=x)
-        bound = exhibit.bound(subject, along)
-        return Curve(x, bound, exhibit.measure(subject, along, bound))
-    bounds, measurements = [], []
-    for value in x:
-        there = moved(subject, at, axis, value)
-        bounds.append(exhibit.bound(*there))
-        measurements.append(exhibit.measure(*there, bounds[-1]))
-    return Curve(x, joined(bounds), _joined_measured(measurements))
+    def step(number: int) -> Curve:
+        some = tuple(x[k] for k in groups[number])
+        there = (subject, replace(at, epsilon=some)) if axis is Axis.EPSILON else moved(subject, at, axis, some[0])
+        bound = exhibit.bound(*there)
+        return Curve(some, bound, exhibit.measure(*there, bound))
+
+    return Running(step, total=len(groups))
+
+
+def coarse_to_fine(points: int, *, most: int) -> list[tuple[int, ...]]:
+    """Return all places 0 .. points - 1 in groups of at most `most`: both ends and every eighth, then those between."""
+    groups, seen = [], set[int]()
+    for stride in (8, 4, 2, 1):
+        fresh = sorted({*range(0, points, stride), points - 1} - seen)
+        seen.update(fresh)
+        groups += [tuple(fresh[k : k + most]) for k in range(0, len(fresh), most)]
+    return groups
+
+
+def _joined(parts: Sequence[Curve]) -> Curve:
+    x = np.concatenate([part.x for part in parts])
+    order = np.argsort(x)
+    bound, measured = joined([part.bound for part in parts]), _joined_measured([part.measured for part in parts])
+    bound = replace(bound, printed=bound.printed[order], certified=bound.certified[order])
+    measured = replace(measured, **{name: getattr(measured, name)[order] for name in SERIES})
+    return Curve(tuple(x[order].tolist()), bound, measured)
 
 
 SERIES = ("exact", "value", "low", "high", "exceeded", "violated")

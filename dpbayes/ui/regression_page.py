@@ -18,7 +18,8 @@ from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui import controls
 from dpbayes.ui.regression_details import details, numbers_and_files
 from dpbayes.ui.regression_upload import own_table
-from dpbayes.ui.regression_work import MOMENT, Run, own_columns, public_size, run_again, run_of
+from dpbayes.ui.regression_work import Run, own_columns, public_size, run_of
+from dpbayes.ui.running import MOMENT, progress, run_again
 from dpbayes.ui.settings import current, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, short
 from dpbayes.ui.work import upload
@@ -177,10 +178,7 @@ def _progress(run: Run, result: RegressionResult) -> None:
         return
     total = result.study.repeats
     said = f"{result.repeats:,} of {total:,} repeats"
-    left, right = st.columns([4, 1], vertical_alignment="center")
-    left.progress(result.repeats / total, f"Stopped after {said}." if run.stopped else f"{said} so far …")
-    label = "Go on" if run.stopped else "Stop"
-    right.button(label, key="regression.stop", on_click=setattr, args=(run, "stopped", not run.stopped))
+    progress(run, result.repeats / total, said, key="regression.stop")
 
 
 def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) -> None:

@@ -1,7 +1,6 @@
 """What the Regression page keeps in the session: one table, and experiments that go on from run to run.
 
-An experiment is worked on for a moment in each run of the page, which then runs again. So every picture shows what is
-in so far, each control answers meanwhile, and stopping is a button like any other.
+An experiment is worked on for a moment in each run of the page; see `running`.
 """
 
 import time
@@ -10,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from dpbayes.experiments.regression import RegressionResult
 from dpbayes.experiments.regression_scenario import (
@@ -26,9 +24,6 @@ from dpbayes.experiments.regression_tables import NumericColumn, numeric_table
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.work import upload
 from dpbayes.validation import InputError
-
-MOMENT = 0.4
-"""Seconds of work in each run."""
 
 KEPT = 8
 """Experiments kept, with what they have found."""
@@ -156,11 +151,3 @@ def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
         finished = [(old, run) for old, run in runs.items() if run.done][1 - KEPT :]
         st.session_state["regression.runs"] = runs = dict(finished) | {key: new}
     return runs[key]
-
-
-def run_again() -> None:
-    """Run the page again to go on: its own part where that is what runs, else all of it."""
-    try:
-        st.rerun(scope="fragment")
-    except StreamlitAPIException:
-        st.rerun()

@@ -11,6 +11,7 @@ from dpbayes.bounds.stealth import (
     certified_increment,
     counterexample_rebuilt_table,
     counterexample_small_increment,
+    is_printed_proved,
     negative_marginal_bound,
     negative_table_bound,
     printed_probability,
@@ -166,6 +167,10 @@ def _assumptions(found: Stealth, sense: Sense, t: float) -> None:
     bound = negative_table_bound if sense is Sense.TABLE else negative_marginal_bound
     for condition in bound(net, noise=found.noise, t=t).assumptions:
         assumption(condition.text, holds=condition.holds)
+    assumption(
+        "t is large enough that the printed 1 − exp(−t) follows: |N_I| (2t − 1 − ln 2t) ≥ t and t > 1/2.",
+        holds=is_printed_proved(net, t=t),
+    )
     assumption("Every node is binary.", holds=True)
     made_of = "the graph, the prior and ε" if sense is Sense.PARAMETERS else "the graph alone"
     assumption(f"t was chosen without the data: from {made_of}.", holds=True)

@@ -16,7 +16,8 @@ from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui import controls
 from dpbayes.ui.options import StealthAim
-from dpbayes.ui.settings import Settings, current, set_parameter
+from dpbayes.ui.running import progress, run_again
+from dpbayes.ui.settings import Settings, current, set_parameter, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, refusal, short
 from dpbayes.ui.stealth_details import agreement, details
 from dpbayes.ui.stealth_work import Stealth, proved_probability, stealth_of
@@ -46,21 +47,32 @@ def stealth_page() -> None:
         t = chosen_increment(found, current())
     except InputError as error:
         problem = error
+    work = next((work for work in found.works if work.going), None)
     with right:
         _picture(found, options.sense, t)
+        _progress(found)
     with left:
         _controls(t)
-        if problem is not None:
+        if problem is not None and work is None:
             refusal(problem)
-    if t is None:
-        return
-    with place:
-        headline(verdict(found, current(), t, name=_name(current())))
-    time.sleep(PAINT)
-    with right:
-        _numbers(found, options.sense, t)
-    agreement(found, t, n=_records(current()))
-    details(found, options.sense, t)
+    if t is not None:
+        with place:
+            headline(verdict(found, current(), t, name=_name(current())))
+        time.sleep(PAINT)
+        with right:
+            _numbers(found, options.sense, t)
+        agreement(found, t, n=_records(current()))
+        details(found, options.sense, t)
+    if work is not None:
+        write_link()
+        run_again()
+
+
+def _progress(found: Stealth) -> None:
+    long = next((work for work in found.works if work.is_long), None)
+    if long is not None:
+        what = "simulated releases" if long is found.works[0] else "simulated releases of the real counts"
+        progress(long, long.share, f"{100 * long.share:.0f} % of the {what}", key="stealth.stop", along=found.works)
 
 
 def chosen_increment(found: Stealth, settings: Settings) -> float:

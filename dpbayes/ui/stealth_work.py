@@ -1,8 +1,12 @@
-"""What the Stealth page simulates, once for each graph and calibration; a moving t only looks numbers up."""
+"""What the Stealth page simulates, once for each graph and calibration; a moving t only looks numbers up.
+
+Simulations go on from run to run of the page; see `running`.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,14 +15,24 @@ from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, printed_no
 from dpbayes.bounds.stealth import negative_marginal_probability, negative_table_probability
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.experiments.stealth import LeastNoise, Needed, Sense, UnitNoise, is_table_in_reach, least_noise, simulate
+from dpbayes.experiments.stealth import (
+    LeastNoise,
+    Needed,
+    Sense,
+    UnitNoise,
+    is_table_in_reach,
+    least_noise,
+    simulate,
+    table_work,
+)
 from dpbayes.mechanisms import Calibration, LaplaceFourier
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
+from dpbayes.ui.running import Part, Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
-from dpbayes.ui.work import counts
+from dpbayes.ui.work import counts, digest_of
 from dpbayes.validation import InputError
 
 MOST_SHOWN = 20_000
@@ -31,11 +45,30 @@ POINTS = 161
 HIGHEST = 5.0
 
 
+STEP, TABLE_STEP = 2_000_000, 20_000_000
+"""Cells of released tables, and of the whole table's elimination, that one step of a simulation goes through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """Simulated noise alone: the least noise of released tables, and the whole table's increments where in reach."""
+
+    least: LeastNoise
+    table: Needed | None
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Worst]") -> "Worst":
+        """Return all draws together."""
+        tables = [part.table for part in parts if part.table is not None]
+        return cls(LeastNoise.joined([part.least for part in parts]), Needed.joined(tables) if tables else None)
+
+
 @dataclass(frozen=True, eq=False)
 class Stealth:
     """All that the page shows of one network: the mechanism, simulations by sense, bounds on a grid of increments.
 
-    `real` is simulated with the real counts, for the curator; `refused` says why it is not there.
+    `real` is simulated with the real counts, for the curator; `refused` says why it is not there. `works` are the
+    simulations, which may still go on.
     """
 
     mechanism: LaplaceFourier
@@ -44,6 +77,7 @@ class Stealth:
     refused: str
     grid: np.ndarray
     proved: np.ndarray
+    works: tuple[Running[Any], ...]
 
     @property
     def network(self) -> Network:
@@ -71,13 +105,22 @@ def stealth_of(settings: Settings, network: Network) -> Stealth:
     calibration, sense = settings.parameter("calibration"), settings.options("stealth").sense
     prior = Dirichlets.symmetric(network, settings.prior)
     mechanism = LaplaceFourier(prior=prior, epsilon=settings.parameter("epsilon"), t=0.0, calibration=calibration)
-    least, table = _worst(network, calibration)
-    worst = {Sense.MARGINALS: least.needed(), Sense.PARAMETERS: least.needed(settings.prior / mechanism.noise_scale)}
-    if table is not None:
-        worst[Sense.TABLE] = table
+    simulation = running("stealth", (network, calibration), lambda: _worst_steps(network, calibration))
+    simulation.work()
+    noise = Worst.joined(simulation.parts)
+    worst = {
+        Sense.MARGINALS: noise.least.needed(),
+        Sense.PARAMETERS: noise.least.needed(settings.prior / mechanism.noise_scale),
+    }
+    if noise.table is not None:
+        worst[Sense.TABLE] = noise.table
     grid = _grid(worst[Sense.MARGINALS])
-    real, refused = _real(settings, mechanism, sense) if is_curator() else (None, "")
-    return Stealth(mechanism, worst, real, refused, grid, _proved(network, calibration, sense, tuple(grid)))
+    proved = _proved(network, calibration, sense, tuple(grid))
+    again, refused = _real(settings, mechanism, sense) if is_curator() else (None, "")
+    if again is None:
+        return Stealth(mechanism, worst, None, refused, grid, proved, (simulation,))
+    again.work()
+    return Stealth(mechanism, worst, Needed.joined(again.parts), "", grid, proved, (simulation, again))
 
 
 def proved_probability(network: Network, calibration: Calibration, sense: Sense, t: np.ndarray) -> np.ndarray:
@@ -101,39 +144,45 @@ def _draws(network: Network) -> int:
     return 10_000 if network.cell_count < 1000 else 2_000
 
 
-def _noise(network: Network, calibration: Calibration, draws: int) -> UnitNoise:
-    """Draw the very noise of the Release page."""
-    return UnitNoise.draw(network, calibration, stream(0, "stealth"), draws=draws)
+def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Running[Part]:
+    """Return a simulation of `draws` in steps of `each`; `step` is given how many to draw."""
+    return Running(lambda number: step(min(each, draws - number * each)), total=math.ceil(draws / each))
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
-def _worst(network: Network, calibration: Calibration) -> tuple[LeastNoise, Needed | None]:
+def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
     """Simulate what depends on the graph alone; the whole table only where it is in reach."""
-    draws = _draws(network)
-    noise = _noise(network, calibration, draws)
-    if not is_table_in_reach(network, draws=draws):
-        return least_noise(noise), None
+    draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
+    each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
+    if is_table_shown:
+        each = max(1, min(each, TABLE_STEP // table_work(network)))
     mechanism = LaplaceFourier(prior=Dirichlets.symmetric(network), epsilon=1.0, calibration=calibration)
-    return least_noise(noise), simulate(Sense.TABLE, noise, mechanism)
+
+    def step(size: int) -> Worst:
+        noise = UnitNoise.draw(network, calibration, rng, draws=size)
+        return Worst(least_noise(noise), simulate(Sense.TABLE, noise, mechanism) if is_table_shown else None)
+
+    return _steps(draws, each=each, step=step)
 
 
-def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[Needed | None, str]:
+def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[Needed] | None, str]:
     """Simulate with the real counts; kept while they and the mechanism stay the same. Never shared."""
     try:
         found = counts(settings)
     except InputError as error:
         return None, str(error)
-    network = mechanism.prior.network
-    made_of = (network, mechanism.calibration, mechanism.epsilon, settings.prior, sense)
-    kept = st.session_state.get("stealth.real")
-    if kept and kept[0] is found and kept[1] == made_of:
-        return kept[2], ""
-    draws = max(200, min(_draws(network), MOST_VALUES // network.cell_count))
-    if sense is Sense.TABLE and not is_table_in_reach(network, draws=draws):
-        return None, ""
-    needed = simulate(sense, _noise(network, mechanism.calibration, draws), mechanism, found.values)
-    st.session_state["stealth.real"] = (found, made_of, needed)
-    return needed, ""
+    network, calibration = mechanism.prior.network, mechanism.calibration
+    draws, each = max(200, min(_draws(network), MOST_VALUES // network.cell_count)), STEP // network.cell_count
+    if sense is Sense.TABLE:
+        if not is_table_in_reach(network, draws=draws):
+            return None, ""
+        each = TABLE_STEP // table_work(network)
+    rng = stream(0, "stealth")
+
+    def step(size: int) -> Needed:
+        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, found.values)
+
+    key = (network, calibration, mechanism.epsilon, settings.prior, sense, digest_of(found))
+    return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
 
 
 @st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})

@@ -171,7 +171,14 @@ def strays(settings: Settings) -> tuple[str, ...]:
 
 def network(settings: Settings) -> Network:
     """Return the network to fit. Errors: InputError for a cycle or a table that would not fit."""
-    return network_of(graph(settings), domains(settings))
+    known = domains(settings)
+    key = (settings.graph, settings.data, settings.source, tuple(known.items()))
+    kept = st.session_state.get("network")
+    if kept and kept[0] == key:
+        return kept[1]
+    found = network_of(graph(settings), known)
+    st.session_state["network"] = (key, found)
+    return found
 
 
 def adopt_as_source(settings: Settings) -> None:
@@ -199,6 +206,13 @@ def counts(settings: Settings) -> Counts:
     found = count(net, data)
     st.session_state["counts"] = (data, net, found)
     return found
+
+
+def digest_of(counts: Counts | None) -> str:
+    """Return a text that tells counts apart, for what the session keeps."""
+    if counts is None:
+        return ""
+    return hashlib.sha256(np.ascontiguousarray(counts.values).tobytes() + str(counts.n).encode()).hexdigest()
 
 
 def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[Outcome]:

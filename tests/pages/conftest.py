@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -72,6 +73,28 @@ def fine(at: AppTest) -> AppTest:
     """Return the page, having checked that it shows no traceback."""
     assert not at.exception, [(error.message, error.stack_trace) for error in at.exception]
     return at
+
+
+def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch, page: str) -> list[list[int]]:
+    """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
+
+    Returns a list that fills with how many steps each work had done whenever the page was about to run again.
+    """
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.running.{name}", 0.0)
+    seen: list[list[int]] = []
+
+    def again() -> None:
+        works = [
+            work for key in st.session_state if key.endswith(".running") for work in st.session_state[key].values()
+        ]
+        seen.append([len(work.parts) for work in works])
+        for work in works:
+            work.stopped = work.stopped or len(seen) == 2
+        st.rerun()
+
+    monkeypatch.setattr(f"dpbayes.ui.{Path(page).stem}_page.run_again", again)
+    return seen
 
 
 def put(at: AppTest, key: str, text: str) -> AppTest:

@@ -27,9 +27,11 @@ from tests.pages.conftest import (
     headline,
     one_sentence,
     open_page,
+    press,
     put,
     sentences,
     settings_of,
+    stopped_at_the_second_picture,
 )
 
 PAGE = "pages/bounds.py"
@@ -212,3 +214,26 @@ def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:
     hidden = shown["recipient"]["utility, printed"] == "curator only"
     assert list(hidden) == [True, False, False, True]
     assert not (shown["curator"]["utility, printed"] == "curator only").any()
+
+
+def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    at = open_page(PAGE)
+    assert seen == [[1], [2]]
+    assert [p.proto.text for p in at.get("progress")] == ["Stopped after 11 points of the curves."]
+    assert len(trace(at, "certified")["x"]) == 11
+    press(at, "Go on")
+    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    epsilons = trace(at, "certified")["x"]
+    assert len(epsilons) == 41
+    bound = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=epsilons, delta=0.05).theorem
+    assert trace(at, "certified")["y"] == pytest.approx(bound.certified, rel=1e-9)
+
+
+def test_a_moving_epsilon_repeats_no_work() -> None:
+    at = open_page(PAGE)
+    (work,) = at.session_state["bounds.running"].values()
+    parts = list(work.parts)
+    fine(at.select_slider(key="parameter.epsilon").set_value(0.5).run())
+    assert list(at.session_state["bounds.running"].values()) == [work]
+    assert all(a is b for a, b in zip(work.parts, parts, strict=True))

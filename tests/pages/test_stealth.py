@@ -29,6 +29,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stopped_at_the_second_picture,
 )
 
 PAGE = "pages/stealth.py"
@@ -282,3 +283,31 @@ def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
 )
 def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str) -> None:
     assert share_text(share) == text
+
+
+def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10,000 draws in steps of 2,500: those of the noise alone, and those of the real counts."""
+    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 2500 * ASIA.cell_count)
+    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    at = open_page(PAGE)
+    assert seen == [[1, 1], [2, 2]]
+    assert [p.proto.text for p in at.get("progress")] == ["Stopped after 50 % of the simulated releases."]
+    assert "the noise of 5,000 releases" in everything(at)
+    press(at, "Go on")
+    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    assert f"t = {wanted_t(0.9):.3g} keeps nine of ten" in headline(at), "in steps it is the same noise"
+    noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
+    for sense in Sense:
+        curve = trace(at, sense.value)
+        assert curve["y"] == pytest.approx(simulate(sense, noise, mechanism()).probability(curve["x"]))
+
+
+def test_few_draws_are_no_reason_to_refuse_a_target_while_more_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probability of 0.99 needs some 700 draws; the first steps have 100."""
+    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 100 * ASIA.cell_count)
+    stopped_at_the_second_picture(monkeypatch, PAGE)
+    at = open_page(PAGE, **{"stealth.target": "0.99"})
+    one_sentence(at, "needs more than 200 simulated draws")
+    press(at, "Go on")
+    assert not sentences(at)
+    assert "keeps 99 % of releases" in headline(at)
