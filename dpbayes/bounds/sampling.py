@@ -89,7 +89,7 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
     symmetric = Dirichlets.symmetric(network, prior)
     threshold = finite_number("L0", start, low=1e-9, high=MOST_START)
     d = finite_number("delta", slack, low=1e-9, high=1 - 1e-9)
-    combined = _combined_concentration(network, prior, threshold)
+    combined = combined_concentration(network, prior, threshold)
     known = not math.isnan(combined)
     m = np.full((), np.nan)
     if known:
@@ -112,8 +112,11 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
     )
 
 
-def _combined_concentration(network: Network, prior: float, start: float) -> float:
-    """c' for the m rows of a binary network, NaN if L0 is too small: all rows within |logit| <= L are L-Lipschitz."""
+def combined_concentration(network: Network, prior: float, start: float) -> float:
+    """Return c' for the m rows of a binary network, NaN if L0 is too small. [Zhang16] Lemma 3.
+
+    All rows within |logit| <= L are L-Lipschitz.
+    """
     if not network.is_binary:
         return math.nan
     row = beta_concentration_from(prior, start)

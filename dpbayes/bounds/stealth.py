@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 
 from dpbayes.bounds.base import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.bounds.fourier import CoefficientNoise, invented_records, printed_noise
+from dpbayes.bounds.counterexample import Counterexample
+from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 from dpbayes.closure import walsh
 from dpbayes.network import Network
-from dpbayes.networks import empty
+from dpbayes.networks import chain, empty, full
+from dpbayes.randomness import stream
 from dpbayes.references import Reference
 from dpbayes.validation import finite_number
 
@@ -199,6 +201,55 @@ def counterexample_rebuilt_table(n: int = 1000, *, epsilon: float = 10.0, t: flo
     lift = float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=t))
     rebuilt: FloatArray = walsh(np.array([[n + lift, n], [n, 0.0]]), 2).ravel() / 4
     return rebuilt
+
+
+def counterexample_corollary_3() -> Counterexample:
+    """Return a lower limit of how often a small t leaves a negative cell. [Zhang16] Corollary 3."""
+    found = counterexample_small_increment(stream(1, "stealth", "small increment"))
+    network = full(4)
+    return Counterexample(
+        COROLLARY_3,
+        f"The complete graph of four nodes, no records, t = {found.t:g}; the truth is a lower limit (doubt one in a "
+        f"billion) from {found.draws:,} simulated releases",
+        truth=1 - found.limit,
+        printed=1 - found.printed,
+        certified=float(negative_table_probability(network, noise=printed_noise(network), t=found.t)),
+        unit="probability of a negative cell",
+    )
+
+
+def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, t: float = 3.0) -> Counterexample:
+    """Return how often the last cell of the table rebuilt from N_I is negative, exactly. [Zhang16] Corollary 3.
+
+    Its noise is a signed sum of three draws, on top of the cell of `counterexample_rebuilt_table`.
+    """
+    short_of = -4 * float(counterexample_rebuilt_table(n, epsilon=epsilon, t=t)[-1])
+    tail = float(signed_sum_tail(3, abs(short_of) / printed_noise(empty(2)).scale(epsilon)))
+    return Counterexample(
+        COROLLARY_3,
+        f"The table of two nodes without an arrow, rebuilt from N_I; {n:,} records (0, 0), epsilon = {epsilon:g}, "
+        f"t = {t:g}",
+        truth=1 - tail if short_of > 0 else tail,
+        printed=float(np.exp(-t)),
+        certified=np.nan,
+        unit="probability of a negative cell",
+    )
+
+
+def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probability: float = 0.9) -> Counterexample:
+    """Return how many records the printed t invents, beside n real ones. [Zhang16] Section 3.2, Non-negativity."""
+    network = chain(8)
+    noise, t = certified_noise(network), certified_increment(network, probability, noise=certified_noise(network))
+    asked = printed_increment(probability)
+    return Counterexample(
+        SMALL_INCREMENTS,
+        f"A chain of eight nodes, epsilon = {epsilon:g}, the printed t for {probability:.0%} of releases; a loss is "
+        f"called minor here that does not exceed the {n:,} real records; certified is the lift that suffices",
+        truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=asked)),
+        printed=float(n),
+        certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
+        unit="records invented in every table",
+    )
 
 
 # Trying again

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpbayes.bounds import map as map_claims
 from dpbayes.bounds.base import Assumption, Bound, Claim, Verdict
+from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.bounds.fourier import epsilon_of_printed_noise, table_error_bound
 from dpbayes.bounds.map import MOST_RECORDS, TrimmedRow, corollary_4, lemma_4, shortfall
 from dpbayes.bounds.posterior_kl import posterior_kl, printed_order
@@ -24,6 +26,7 @@ class Setting:
 
     `epsilon` and `delta` as in the table; `t` lifts the Fourier tables; CPT entries of `draws` posterior draws lie in
     [omega, 1 - omega], and so does the row whose mode is released, on `cells` cells, with scores `gap` below the best.
+    `prior` and `start` are the a and L0 of the sampler's second promise, Theorem 4(2).
     """
 
     epsilon: float = 1.0
@@ -33,6 +36,8 @@ class Setting:
     draws: int = 1
     cells: int = 20
     gap: float = 0.2
+    prior: float = 1.0
+    start: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,21 +51,39 @@ class Table1Row:
 
 
 def table_1(prior: Dirichlets, counts: Counts, setting: Setting | None = None) -> tuple[Table1Row, ...]:
-    """Return the rows of [Zhang16] Table 1 for a posterior, without those that cannot be computed for it.
+    """Return the rows of [Zhang16] Table 1 for a posterior, without those that are `not_computable` for it.
 
-    Fourier needs a binary network, MAP a binary root and at most MOST_RECORDS records. The utilities of Laplace and of
-    MAP depend on the counts and are the curator's to see.
+    The utilities of Laplace and of MAP depend on the counts and are the curator's to see.
     """
     setting = setting or Setting()
     network = prior.network
-    rows = [laplace_row(prior, counts, setting)]
-    if network.is_binary:
+    rows, missing = [laplace_row(prior, counts, setting)], not_computable(network, counts.n)
+    if "Fourier" not in missing:
         rows.append(fourier_row(network, setting))
     rows.append(sampler_row(network, setting))
-    root = next((i for i, family in enumerate(network.families) if len(family) == 1 and network.cards[i] == 2), None)
-    if root is not None and 0 < counts.n <= MOST_RECORDS:
+    root = _binary_root(network)
+    if root is not None and "MAP" not in missing:
         rows.append(map_row(prior, counts, setting, root=root))
     return tuple(rows)
+
+
+def not_computable(network: Network, n: int) -> dict[str, str]:
+    """Return the mechanisms that `table_1` leaves out for so many records, and why."""
+    missing = {}
+    if not network.is_binary:
+        missing["Fourier"] = "it needs a network of binary nodes"
+    if _binary_root(network) is None:
+        missing["MAP"] = "it is shown for a binary node without parents, and there is none"
+    elif n == 0:
+        missing["MAP"] = "there are no records"
+    elif n > MOST_RECORDS:
+        missing["MAP"] = f"its sensitivity is sought among all tables of a row, of at most {MOST_RECORDS:,} records"
+    return missing
+
+
+def _binary_root(network: Network) -> int | None:
+    roots = (i for i, family in enumerate(network.families) if len(family) == 1 and network.cards[i] == 2)
+    return next(roots, None)
 
 
 def laplace_row(prior: Dirichlets, counts: Counts, setting: Setting) -> Table1Row:
@@ -117,7 +140,7 @@ def sampler_row(network: Network, setting: Setting) -> Table1Row:
     # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
     lipschitz = theorem_4_1(network, omega=setting.omega, draws=draws)
     per_distance = replace(lipschitz, claim=SAMPLER, printed=lipschitz.printed / len(network.names))
-    stochastic = theorem_4_2(network)
+    stochastic = theorem_4_2(network, prior=setting.prior, start=setting.start)
     return Table1Row("Sampler", (per_distance, stochastic), "expected utility under the posterior", utility)
 
 
@@ -138,6 +161,16 @@ def map_row(prior: Dirichlets, counts: Counts, setting: Setting, *, root: int) -
         "closeness of the MAP estimate",
         replace(lemma_4(mechanism, epsilon=setting.epsilon, t=t), claim=MAP),
     )
+
+
+def counterexample_map_privacy() -> Counterexample:
+    """Return the loss of the printed MAP estimate, above epsilon. [Zhang16] Table 1, MAP."""
+    return replace(map_claims.counterexample_corollary_4(), claim=MAP)
+
+
+def counterexample_map_utility() -> Counterexample:
+    """Return how often its score falls short, above the printed bound. [Zhang16] Table 1, MAP."""
+    return replace(map_claims.counterexample_lemma_4(), claim=MAP)
 
 
 LAPLACE = Claim(

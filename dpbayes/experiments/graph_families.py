@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpbayes.bounds.fourier import certified_noise, noise_ratio, printed_noise
+from dpbayes.experiments.estimates import Estimate
 from dpbayes.network import Network
 from dpbayes.networks import chain, naive_bayes, tree
 from dpbayes.sensitivity import count_sensitivity
@@ -63,6 +64,15 @@ class GraphCosts:
                 "Remark 1's scale": self.scale.ravel() / epsilon,
             }
         )
+
+    def mean_frame(self, *, epsilon: float) -> pd.DataFrame:
+        """Return one record per number of arrows: means over graphs (graphs, densities), each with its standard error.
+
+        The error is NaN for a single graph.
+        """
+        by_density = self.frame(epsilon=epsilon).groupby("arrows per node")
+        errors = by_density.sem().add_prefix("standard error: ")
+        return pd.concat([by_density.mean(), errors], axis=1).reset_index()
 
 
 def costs_of(networks: Sequence[Network]) -> GraphCosts:
@@ -139,3 +149,25 @@ def crossing(x: FloatArray, ratio: FloatArray) -> float | None:
     if i == 0:
         return float(x[0])
     return float(np.interp(1.0, ratio[i - 1 : i + 1], x[i - 1 : i + 1]))
+
+
+def standard_error(values: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over graphs (graphs, densities): (densities,), NaN for a single graph."""
+    graphs = len(values)
+    return values.std(axis=0, ddof=1) / np.sqrt(graphs) if graphs > 1 else np.full(values.shape[1:], np.nan)
+
+
+def mean_crossing(x: FloatArray, ratios: FloatArray) -> Estimate | None:
+    """Return where the mean over graphs of `ratios` (graphs, points) rises above 1, with its standard error.
+
+    That is the standard error of the mean ratio there, divided by the slope; NaN for a single graph. None as in
+    `crossing`, and no error where the mean starts above 1.
+    """
+    mean = ratios.mean(axis=0)
+    where = crossing(x, mean)
+    if where is None or where <= x[0]:
+        return None if where is None else Estimate(where, 0.0)
+    i = int(np.flatnonzero(mean > 1)[0])
+    (low, high), step = x[i - 1 : i + 1], x[i] - x[i - 1]
+    there = (ratios[:, i - 1] * (high - where) + ratios[:, i] * (where - low)) / step
+    return Estimate(where, float(standard_error(there[:, None])[0]) * float(step / (mean[i] - mean[i - 1])))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.counts import Counts
+from dpbayes.experiments.estimates import Estimate
 from dpbayes.fourier import cells_per_family, coefficients, marginals
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.base import Calibration
@@ -73,6 +74,10 @@ class Needed:
         share = (self.probability(t) * draws + 1) / (draws + 2)
         return np.sqrt(share * (1 - share) / draws)
 
+    def estimate(self, t: float) -> Estimate:
+        """Return the share of releases that are non-negative at one t, with its standard error."""
+        return Estimate.share(int(np.searchsorted(self.increments, t, side="right")), draws=len(self.increments))
+
     @classmethod
     def joined(cls, parts: "Sequence[Needed]") -> "Needed":
         """Return all draws together."""
@@ -81,6 +86,15 @@ class Needed:
     def increment(self, probability: float, *, doubt: float = 1e-3) -> float:
         """Return a t that suffices for `probability`, an upper confidence limit. Errors: those of increment_for."""
         return increment_for(probability, self.increments, doubt=doubt)
+
+
+def are_enough(draws: int, probability: float) -> bool:
+    """Return whether so many draws give an `increment` for this probability."""
+    try:
+        increment_for(probability, np.zeros(draws))
+    except InputError:
+        return False
+    return True
 
 
 def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
@@ -250,9 +264,15 @@ def said_of(network: Network, updates: FloatArray, *, node: int, families: Seque
     return np.stack(said, axis=-1)
 
 
+def apart(said: FloatArray) -> FloatArray:
+    """Return the largest less the smallest of `said` (..., k), 0 where only floating point tells them apart: (...)."""
+    found: FloatArray = np.ptp(said, axis=-1)
+    return np.where(found > 1e-9 * np.abs(said).max(axis=-1), found, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Noticed:
-    """What shows in simulated releases `updates` (releases, K) of n records: each as a mean over the releases."""
+    """What shows in simulated releases `updates` (releases, K) of n records."""
 
     network: Network
     updates: FloatArray
@@ -263,24 +283,24 @@ class Noticed:
         return np.add.reduceat(self.updates, self.network.cell_offsets[:-1], axis=-1)
 
     @property
-    def total(self) -> float:
+    def total(self) -> Estimate:
         """The mean total of a table, in records; n in truth."""
-        return float(self.totals.mean())
+        return Estimate.of(self.totals.mean(axis=-1))
 
     @property
-    def spread(self) -> float:
-        """How far the largest total of a release's tables is from its smallest, in records; 0 in truth."""
-        return float(np.ptp(self.totals, axis=-1).mean())
+    def spread(self) -> Estimate:
+        """How far the largest total of a release's tables is from its smallest on average, in records; 0 in truth."""
+        return Estimate.of(apart(self.totals))
 
     @property
-    def whole(self) -> float:
+    def whole(self) -> Estimate:
         """The share of cells that are whole numbers; all in truth."""
-        return float(np.isclose(self.updates, np.round(self.updates), rtol=0, atol=1e-6).mean())
+        return Estimate.of(np.isclose(self.updates, np.round(self.updates), rtol=0, atol=1e-6).mean(axis=-1))
 
     @property
-    def negative(self) -> float:
+    def negative(self) -> Estimate:
         """The share of releases with a negative cell; none in truth."""
-        return float((self.updates < 0).any(axis=-1).mean())
+        return Estimate.share(int((self.updates < 0).any(axis=-1).sum()), draws=len(self.updates))
 
 
 def noticed(

@@ -131,12 +131,15 @@ def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
 
 
 def _span(curves: BoundCurves) -> list[float]:
-    """Room for all that is finite, but at most DECADES below the top."""
-    drawn = [y[_drawn(y)] for y in (curves.printed, curves.certified, curves.exact, curves.value)]
-    every = np.log10(np.concatenate(drawn))
+    """Room for all that is finite, but at most DECADES below the top; a printed one far above the rest leaves it."""
+    drawn = [np.log10(y[_drawn(y)]) for y in (curves.printed, curves.certified, curves.exact, curves.value)]
+    every, rest = np.concatenate(drawn), np.concatenate(drawn[1:])
     if not every.size:
         return [0.0, 1.0]
     top = float(every.max())
+    if rest.size:
+        top = min(top, float(rest.max()) + DECADES / 2)
     low = max(float(every.min()), top - DECADES)
-    room = 0.05 * max(top - low, 0.5)
+    # Nearly flat curves get most of a decade, or the axis would have no labels.
+    room = max(0.05 * (top - low), (0.8 - (top - low)) / 2)
     return [low - room, top + room]

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from dpbayes.experiments.graph_families import standard_error
 from dpbayes.figures.style import BOUND, PRIVATE, Trace, faded, figure_of, titled
 
 FloatArray = NDArray[np.float64]
@@ -13,6 +14,7 @@ FloatArray = NDArray[np.float64]
 LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
 COLOURS = {LAPLACE: PRIVATE, CERTIFIED: "#2A9D77", PRINTED: "#8C6D31"}
 DASHES = {LAPLACE: "solid", CERTIFIED: "solid", PRINTED: "dashdot"}
+COMPARED = "what Remark 1 compares"
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
 
 
@@ -26,11 +28,17 @@ def graph_families_figure(
 ) -> go.Figure:
     """Draw noise sds in counts against arrows per node, on a logarithmic axis.
 
-    `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line;
-    `families` an average in-degree and a noise by mechanism for each name; `scale` (densities,) is what Remark 1
-    compares, dashed; `crossing` marks where Fourier's certified line reaches Laplace's.
+    `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line in a
+    band of one standard error; `families` an average in-degree and a noise by mechanism for each name; `scale`
+    (graphs, densities) is what Remark 1 compares, its mean dashed; `crossing` marks where Fourier's certified line
+    reaches Laplace's.
     """
-    traces: list[Trace] = [_dots(arrows, values, name) for name, values in random.items() if name != LAPLACE]
+    spread = {name: values for name, values in random.items() if name != LAPLACE}
+    traces: list[Trace] = []
+    if len(scale) > 1:
+        traces += [_band(arrows, values, name, COLOURS[name]) for name, values in spread.items()]
+        traces.append(_band(arrows, scale, COMPARED, BOUND))
+    traces += [_dots(arrows, values, name) for name, values in spread.items()]
     traces += [
         {
             "type": "scatter",
@@ -47,8 +55,8 @@ def graph_families_figure(
             "type": "scatter",
             "mode": "lines",
             "x": arrows,
-            "y": scale,
-            "name": "what Remark 1 compares",
+            "y": scale.mean(axis=0),
+            "name": COMPARED,
             "line": {"color": BOUND, "width": 2, "dash": "dash"},
         }
     )
@@ -65,6 +73,23 @@ def graph_families_figure(
     return figure
 
 
+def _band(arrows: FloatArray, values: FloatArray, name: str, colour: str) -> Trace:
+    """Shade one standard error around the mean over graphs."""
+    mean, error = values.mean(axis=0), standard_error(values)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": np.concatenate([arrows, arrows[::-1]]),
+        "y": np.concatenate([mean + error, (mean - error)[::-1]]),
+        "fill": "toself",
+        "fillcolor": faded(colour, 0.25),
+        "line": {"width": 0},
+        "showlegend": False,
+        "name": f"{name}: standard error",
+        "hoverinfo": "skip",
+    }
+
+
 def _dots(arrows: FloatArray, values: FloatArray, name: str) -> Trace:
     return {
         "type": "scatter",
@@ -79,18 +104,18 @@ def _dots(arrows: FloatArray, values: FloatArray, name: str) -> Trace:
 
 
 def _family(family: str, average: float, noise: Mapping[str, float], *, symbol: str) -> Trace:
-    """Mark one family under every mechanism."""
+    """Mark one family under every mechanism; a first point that is nowhere lends the legend its grey."""
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": [average] * len(noise),
-        "y": list(noise.values()),
+        "x": [average] * (len(noise) + 1),
+        "y": [np.nan, *noise.values()],
         "name": family,
-        "text": list(noise),
+        "text": ["", *noise],
         "marker": {
             "symbol": symbol,
             "size": 11,
-            "color": [COLOURS[name] for name in noise],
+            "color": [BOUND, *(COLOURS[name] for name in noise)],
             "line": {"color": "#FFFFFF", "width": 1},
         },
         "hovertemplate": f"{family}, %{{text}}<br>%{{y:.4g}} counts<extra></extra>",

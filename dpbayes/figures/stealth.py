@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from dpbayes.experiments.estimates import Estimate
 from dpbayes.experiments.stealth import Sense
 from dpbayes.figures.style import BOUND, EXACT, PRIVATE, Axis, Trace, figure_of, plain, titled
 
@@ -24,7 +25,7 @@ def stealth_figure(
     bounds: Mapping[str, FloatArray],
     real: FloatArray | None,
     *,
-    chosen: tuple[float, float] | None,
+    chosen: tuple[float, Estimate] | None,
     records: float,
 ) -> go.Figure:
     """Draw probabilities of a non-negative release against t (points,), on a logarithmic axis.
@@ -51,7 +52,7 @@ def _line(t: FloatArray, values: FloatArray, name: str, line: Axis) -> Trace:
     return {"type": "scatter", "mode": "lines", "x": t, "y": values, "name": name, "line": line}
 
 
-def _chosen(t: FloatArray, at: float, probability: float) -> Trace:
+def _chosen(t: FloatArray, at: float, probability: Estimate) -> Trace:
     """Mark the t at hand; one beyond the axis is marked at its end and says so."""
     place = float(np.clip(at, t[0], t[-1]))
     beyond = "" if place == at else " (beyond this axis)"
@@ -59,11 +60,11 @@ def _chosen(t: FloatArray, at: float, probability: float) -> Trace:
         "type": "scatter",
         "mode": "lines+markers",
         "x": [place, place],
-        "y": [0.0, probability],
+        "y": [0.0, probability.value],
         "line": {"color": BOUND, "width": 1},
         "marker": {"symbol": ["line-ns", "diamond"], "size": 12, "color": PRIVATE, "line": {"width": 1.5}},
         "name": f"t = {at:.3g}{beyond}",
-        "hovertemplate": f"t = {at:.4g}: {probability:.4g}<extra></extra>",
+        "hovertemplate": f"t = {at:.4g}: {probability}<extra></extra>",
     }
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.bounds.base import FloatArray, Verdict
 from dpbayes.bounds.counterexample import Counterexample
-from dpbayes.bounds.table1 import Setting, Table1Row, table_1
+from dpbayes.bounds.table1 import Setting, Table1Row, not_computable, table_1
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.network import Network
 from dpbayes.ui.bounds_work import Shown
@@ -60,8 +60,13 @@ def _counterexample(found: Counterexample) -> None:
     if not math.isnan(found.certified):
         row["certified"] = found.certified
     st.dataframe(
-        pd.DataFrame([{name: f"{value:.6g}" for name, value in row.items()} | {"unit": found.unit}]), hide_index=True
+        pd.DataFrame([{name: _six_digits(value) for name, value in row.items()} | {"unit": found.unit}]),
+        hide_index=True,
     )
+
+
+def _six_digits(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:.6g}"
 
 
 def _sentence(text: str) -> str:
@@ -83,10 +88,12 @@ def table_1_live(net: Network) -> None:
             refusal(error)
             return
         st.dataframe(pd.DataFrame([_as_row(row) for row in rows]), hide_index=True)
+        for mechanism, why in not_computable(net, counts(current()).n).items():
+            st.caption(f"{mechanism} is not in the table: {why}.")
         hidden = "" if is_curator() else " What is computed from the counts is left out: it is for the curator."
         st.caption(
-            "ε, δ, t, ω and the number of draws are those of this page’s controls. Fourier shows its largest table, "
-            f"MAP the first binary node without parents.{hidden}"
+            "ε, δ, t, ω, L0, the prior and the number of draws are those of this page’s controls. Fourier shows its "
+            f"largest table, MAP the first binary node without parents.{hidden}"
             + (" Curator only: not private." if is_curator() else "")
         )
 
@@ -100,6 +107,8 @@ def _table_1(net: Network, settings: Settings) -> tuple[Table1Row, ...]:
         omega=options.omega,
         draws=settings.parameter("draws"),
         gap=options.gap,
+        prior=settings.prior,
+        start=options.start,
     )
     return table_1(Dirichlets.symmetric(net, settings.prior), counts(settings), setting)
 

@@ -1,6 +1,5 @@
 """How every claim of the Bounds page is evaluated, and how what it bounds is measured."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +7,6 @@ import numpy as np
 
 from dpbayes.bounds import fourier, map, sampling, stealth, updates
 from dpbayes.bounds.base import Bound
-from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.bounds.posterior_kl import ORDER, printed_order
 from dpbayes.experiments import bounds as measured
 from dpbayes.experiments.bounds import Measured, NoisyTable, exactly, nothing_known
@@ -35,6 +33,12 @@ def theorem_1(subject: Subject, at: At) -> Bound:
     return kl_bounds(subject, at).theorem
 
 
+def c_squared(subject: Subject, at: At) -> Bound:
+    """[Zhang16] Theorem 1, certified by McDiarmid's inequality with c squared."""
+    found = kl_bounds(subject, at)
+    return replace(found.theorem, certified=found.tails.mcdiarmid)
+
+
 def closed_form(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 1, with U."""
     return kl_bounds(subject, at).closed_form
@@ -53,14 +57,14 @@ def refined_mean(subject: Subject, at: At) -> Bound:
 def order(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 1, last display, with constant 1."""
     found = kl_bounds(subject, at)
-    printed = printed_order(subject.network.row_count, subject.records, found.scale, delta=at.delta)
+    printed = printed_order(subject.network.row_count, subject.records, found.scale, delta=at.knobs.delta)
     return replace(found.theorem, claim=ORDER, printed=printed)
 
 
 def kl_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the KL divergence and take its quantile."""
     expected = kl_bounds(subject, at).expected
-    return measured.kl_quantile(kl_study(subject, at), expected, printed=bound.printed, delta=at.delta)
+    return measured.kl_quantile(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
 def kl_mean(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -70,7 +74,7 @@ def kl_mean(subject: Subject, at: At, bound: Bound) -> Measured:
 
 def proposition_1(subject: Subject, at: At) -> Bound:
     """[Zhang16] Proposition 1."""
-    return updates.proposition_1(subject.network, epsilon=at.epsilons, delta=at.delta)
+    return updates.proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta)
 
 
 def largest_noise(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -80,14 +84,14 @@ def largest_noise(subject: Subject, at: At, bound: Bound) -> Measured:
         stream(subject.seed, "bounds", "largest noise"),
         epsilon=at.epsilons,
         printed=bound.printed,
-        delta=at.delta,
+        delta=at.knobs.delta,
         releases=subject.releases,
     )
 
 
 def clipped(subject: Subject, at: At) -> Bound:
     """[Zhang16] Proposition 1, for the clipped updates."""
-    return updates.clipped_proposition_1(subject.network, subject.records, epsilon=at.epsilons, delta=at.delta)
+    return updates.clipped_proposition_1(subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta)
 
 
 def largest_change(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -99,7 +103,7 @@ def largest_change(subject: Subject, at: At, bound: Bound) -> Measured:
         stream(subject.seed, "bounds", "largest change"),
         epsilon=at.epsilons,
         printed=bound.printed,
-        delta=at.delta,
+        delta=at.knobs.delta,
         releases=subject.releases,
     )
 
@@ -115,7 +119,7 @@ def corollary_2(subject: Subject, at: At) -> Bound:
 def theorem_3(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 3, for the largest table."""
     node = formulas.largest_family(subject.network)
-    bound = fourier.table_error_bound(subject.network, epsilon=at.epsilons, t=at.t, delta=at.delta)
+    bound = fourier.table_error_bound(subject.network, epsilon=at.epsilons, t=at.knobs.t, delta=at.knobs.delta)
     return replace(bound, printed=bound.printed[..., node], certified=bound.certified[..., node])
 
 
@@ -126,11 +130,11 @@ def table_error(subject: Subject, at: At, bound: Bound) -> Measured:
         stream(subject.seed, "bounds", "table error"),
         table=NoisyTable(
             nodes=len(network.families[formulas.largest_family(network)]),
-            lift=2 * at.t * len(network.closure),
+            lift=2 * at.knobs.t * len(network.closure),
             scale=fourier.printed_noise(network).scale(at.epsilons),
         ),
         printed=bound.printed,
-        delta=at.delta,
+        delta=at.knobs.delta,
         releases=subject.releases,
     )
 
@@ -138,25 +142,13 @@ def table_error(subject: Subject, at: At, bound: Bound) -> Measured:
 def corollary_3(subject: Subject, at: At) -> Bound:
     """[Zhang16] Corollary 3, for the released tables."""
     noise = fourier.printed_noise(subject.network)
-    return stealth.negative_marginal_bound(subject.network, noise=noise, t=np.array([at.t]))
+    return stealth.negative_marginal_bound(subject.network, noise=noise, t=np.array([at.knobs.t]))
 
 
 def negative_share(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
     needed = needed_increments(subject.network, 4 * subject.releases, subject.seed)
-    return measured.negative_share(needed, np.array([at.t]), printed=bound.printed)
-
-
-def small_increment() -> Counterexample:
-    """[Zhang16] Corollary 3 at a small t."""
-    found = stealth.counterexample_small_increment(stream(1, "bounds", "small increment"))
-    setting = (
-        f"The complete graph of four nodes, t = {found.t:g}, no records; the true value is a lower limit (doubt one in "
-        f"a billion) from {found.draws:,} simulated releases."
-    )
-    return Counterexample(
-        stealth.COROLLARY_3, setting, 1 - found.limit, 1 - found.printed, math.nan, "probability of a negative cell"
-    )
+    return measured.negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 
 # Draws and the mode
@@ -164,12 +156,12 @@ def small_increment() -> Counterexample:
 
 def theorem_4_1(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 4(1)."""
-    return _flat(sampling.theorem_4_1(subject.network, omega=at.omega, draws=at.draws))
+    return _flat(sampling.theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws))
 
 
 def theorem_4_2(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 4(2)."""
-    return _flat(sampling.theorem_4_2(subject.network, prior=subject.concentration, start=at.start))
+    return _flat(sampling.theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start))
 
 
 def appendix_c_2(subject: Subject, at: At) -> Bound:
@@ -204,7 +196,7 @@ def _shortfall(subject: Subject) -> map.Shortfall:
 
 def lemma_4(subject: Subject, at: At) -> Bound:
     """[Zhang16] Lemma 4, with scores that are masses. Errors: InputError without a binary root."""
-    mechanism, t = _shortfall(subject), np.array([at.gap / 2])
+    mechanism, t = _shortfall(subject), np.array([at.knobs.gap / 2])
     every = [map.lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon]
     return joined(every)
 
@@ -212,7 +204,7 @@ def lemma_4(subject: Subject, at: At) -> Bound:
 def shortfall(subject: Subject, at: At, bound: Bound) -> Measured:
     """Find the exact probability of falling short."""
     mechanism = _shortfall(subject)
-    exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.gap / 2)) for epsilon in at.epsilon])
+    exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
     return exactly(exact, printed=bound.printed, name="exact probability")
 
 

@@ -1,88 +1,57 @@
 """Every claim of the Bounds page: how it is evaluated, what it is measured by, what it depends on, where it fails."""
 
-import enum
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from dpbayes.bounds import map, sampling
+from dpbayes.bounds import fourier, map, sampling, stealth, updates
+from dpbayes.bounds import posterior_kl as kl
 from dpbayes.bounds import posterior_kl_counterexamples as kl_fails
-from dpbayes.bounds.base import Bound
+from dpbayes.bounds.base import Claim
 from dpbayes.bounds.counterexample import Counterexample
-from dpbayes.experiments.bounds import Measured
 from dpbayes.ui import bounds_evaluations as work
 from dpbayes.ui import bounds_formulas as formulas
+from dpbayes.ui.bounds_exhibit import Evaluate, Exhibit, Fill, Says, Uses
+from dpbayes.ui.bounds_exhibits_alt import ALT_EXHIBITS
+from dpbayes.ui.bounds_exhibits_lemmas import LEMMA_EXHIBITS
+from dpbayes.ui.bounds_exhibits_notes import NOTES_EXHIBITS
+from dpbayes.ui.bounds_exhibits_zhang import ZHANG_EXHIBITS
 from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.bounds_subject import At, Subject
-
-Evaluate = Callable[[Subject, At], Bound]
-Fill = Callable[[Subject, At, Bound], str]
-
-
-class Says(enum.Enum):
-    """What kind of statement a bound is."""
-
-    QUANTILE = "what is exceeded with probability delta at most"
-    MEAN = "a mean"
-    CHANCE = "a probability"
-    CERTAIN = "a largest value"
-
-
-class Uses(enum.Enum):
-    """What of the table a claim needs."""
-
-    PUBLIC = "nothing, or the public n"
-    SIMULATION = "the counts, for the simulation alone"
-    COUNTS = "the counts"
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A claim on the page.
-
-    `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
-    where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
-    `fails` its counterexamples.
-    """
-
-    says: Says
-    bound: Evaluate
-    measure: Callable[[Subject, At, Bound], Measured]
-    formula: Fill
-    axes: tuple[Axis, ...]
-    amount: str
-    unit: str
-    knobs: tuple[str, ...]
-    fails: tuple[Callable[[], Counterexample], ...] = ()
-    uses: Uses = Uses.PUBLIC
-
 
 KL_AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
-
-
 KL_TEXT = ("a KL divergence of {} nats", "KL(exact || released), nats")
 MEAN_TEXT = ("a mean KL divergence of {} nats", KL_TEXT[1])
 LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, nats")
 BOTH = ("epsilon", "bounds.delta")
 
 
-def _kl_exhibit(bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
+def _kl_exhibit(claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
     return Exhibit(
-        Says.QUANTILE, bound, work.kl_quantile, formula, KL_AXES, *KL_TEXT, (*BOTH, "prior"), fails, Uses.COUNTS
+        claim, Says.QUANTILE, bound, work.kl_quantile, formula, KL_AXES, *KL_TEXT, (*BOTH, "prior"), fails, Uses.COUNTS
     )
 
 
-def _mean_exhibit(bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
+def _mean_exhibit(claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
     axes = (Axis.EPSILON, Axis.RECORDS)
-    return Exhibit(Says.MEAN, bound, work.kl_mean, formula, axes, *MEAN_TEXT, ("epsilon", "prior"), fails, Uses.COUNTS)
+    knobs = ("epsilon", "prior")
+    return Exhibit(claim, Says.MEAN, bound, work.kl_mean, formula, axes, *MEAN_TEXT, knobs, fails, Uses.COUNTS)
 
 
-EXHIBITS: dict[BoundClaim, Exhibit] = {
-    BoundClaim.THEOREM_1: _kl_exhibit(work.theorem_1, formulas.theorem_1, kl_fails.counterexample_deviation),
-    BoundClaim.CLOSED_FORM: _kl_exhibit(work.closed_form, formulas.closed_form),
-    BoundClaim.EXPECTATION: _mean_exhibit(work.mean, formulas.expectation, kl_fails.counterexample_expectation),
-    BoundClaim.REFINED: _mean_exhibit(work.refined_mean, formulas.refined, kl_fails.counterexample_refinement),
-    BoundClaim.ORDER: _kl_exhibit(work.order, formulas.order, kl_fails.counterexample_order),
+_FIRST: dict[BoundClaim, Exhibit] = {
+    BoundClaim.THEOREM_1: _kl_exhibit(
+        kl.THEOREM_1, work.theorem_1, formulas.theorem_1, kl_fails.counterexample_deviation
+    ),
+    BoundClaim.C_SQUARED: _kl_exhibit(
+        kl.THEOREM_1, work.c_squared, formulas.c_squared, kl_fails.counterexample_deviation
+    ),
+    BoundClaim.CLOSED_FORM: _kl_exhibit(kl.CLOSED_FORM, work.closed_form, formulas.closed_form),
+    BoundClaim.EXPECTATION: _mean_exhibit(
+        kl.EXPECTATION, work.mean, formulas.expectation, kl_fails.counterexample_expectation
+    ),
+    BoundClaim.REFINED: _mean_exhibit(
+        kl.REFINED, work.refined_mean, formulas.refined, kl_fails.counterexample_refinement
+    ),
+    BoundClaim.ORDER: _kl_exhibit(kl.ORDER, work.order, formulas.order, kl_fails.counterexample_order),
     BoundClaim.PROPOSITION_1: Exhibit(
+        updates.PROPOSITION_1,
         Says.QUANTILE,
         work.proposition_1,
         work.largest_noise,
@@ -93,6 +62,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         BOTH,
     ),
     BoundClaim.CLIPPED: Exhibit(
+        updates.CLIPPED,
         Says.QUANTILE,
         work.clipped,
         work.largest_change,
@@ -104,6 +74,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         uses=Uses.SIMULATION,
     ),
     BoundClaim.COROLLARY_2: Exhibit(
+        fourier.COROLLARY_2,
         Says.CERTAIN,
         work.corollary_2,
         work.unmeasured,
@@ -114,6 +85,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("epsilon",),
     ),
     BoundClaim.THEOREM_3: Exhibit(
+        fourier.THEOREM_3,
         Says.QUANTILE,
         work.theorem_3,
         work.table_error,
@@ -124,6 +96,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         (*BOTH, "bounds.t"),
     ),
     BoundClaim.COROLLARY_3: Exhibit(
+        stealth.COROLLARY_3,
         Says.CHANCE,
         work.corollary_3,
         work.negative_share,
@@ -132,9 +105,10 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         "a negative cell in {} of releases",
         "probability of a negative cell",
         ("bounds.t",),
-        (work.small_increment,),
+        (stealth.counterexample_corollary_3, stealth.counterexample_corollary_3_rebuilt),
     ),
     BoundClaim.THEOREM_4_1: Exhibit(
+        sampling.THEOREM_4_1,
         Says.CERTAIN,
         work.theorem_4_1,
         work.unmeasured,
@@ -144,6 +118,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("bounds.omega", "draws"),
     ),
     BoundClaim.THEOREM_4_2: Exhibit(
+        sampling.THEOREM_4_2,
         Says.CERTAIN,
         work.theorem_4_2,
         work.unmeasured,
@@ -154,6 +129,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("prior", "bounds.start"),
     ),
     BoundClaim.APPENDIX_C2: Exhibit(
+        sampling.APPENDIX_C2,
         Says.CERTAIN,
         work.appendix_c_2,
         work.unmeasured,
@@ -164,6 +140,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         (sampling.counterexample_appendix_c_2,),
     ),
     BoundClaim.COROLLARY_4: Exhibit(
+        map.COROLLARY_4,
         Says.CERTAIN,
         work.corollary_4,
         work.printed_map_loss,
@@ -174,6 +151,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         (map.counterexample_corollary_4, map.counterexample_algorithm_3),
     ),
     BoundClaim.LEMMA_4: Exhibit(
+        map.LEMMA_4,
         Says.CHANCE,
         work.lemma_4,
         work.shortfall,
@@ -186,3 +164,7 @@ EXHIBITS: dict[BoundClaim, Exhibit] = {
         uses=Uses.COUNTS,
     ),
 }
+
+_EVERY = (_FIRST, ZHANG_EXHIBITS, ALT_EXHIBITS, LEMMA_EXHIBITS, NOTES_EXHIBITS)
+EXHIBITS: dict[BoundClaim, Exhibit] = {claim: exhibit for some in _EVERY for claim, exhibit in some.items()}
+"""What the page knows of every claim it offers."""

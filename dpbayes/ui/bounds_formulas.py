@@ -7,7 +7,7 @@ import numpy as np
 from dpbayes.bounds.base import Bound
 from dpbayes.bounds.fourier import invented_records, printed_noise
 from dpbayes.bounds.posterior_kl import Constants
-from dpbayes.bounds.sampling import least_printed_variation
+from dpbayes.bounds.sampling import combined_concentration, least_printed_variation, likelihood_ratio
 from dpbayes.network import Network
 from dpbayes.sensitivity import count_sensitivity
 from dpbayes.trimmed import log_odds_bound
@@ -51,10 +51,10 @@ def _scale(subject: Subject, at: At) -> str:
 def _deviation(subject: Subject, at: At) -> tuple[str, str]:
     found = kl_bounds(subject, at)
     deviation = found.deviations[Constants.THEOREM]
-    total = number(-2 * deviation**2 / math.log(at.delta))
+    total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
         f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = "
-        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {at.delta:g}\\bigr)^{{1/2}} = {number(deviation)}",
+        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {at.knobs.delta:g}\\bigr)^{{1/2}} = {number(deviation)}",
         number(deviation),
     )
 
@@ -68,8 +68,40 @@ def theorem_1(subject: Subject, at: At, bound: Bound) -> str:
 - {_scale(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **Printed**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
   $\\mathbb E f$ is not printed in a form that can be computed; the exact one is put in.
-- **Certified**: ${certified}$ nats, the sharpest proved: a law that dominates every row's, convolved.
+{_tails(subject, at, certified)}
 """
+
+
+def c_squared(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, with c squared."""
+    printed, certified = _ends(bound)
+    filled, deviation = _deviation(subject, at)
+    mean = number(float(kl_bounds(subject, at).expected[0]))
+    return f"""
+- {_scale(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+- **Printed**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
+- **Certified**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
+  {certified}$ nats: McDiarmid's inequality as it is, with the rows' exact oscillations for $c_{{ij}}$. Far sharper
+  numbers are proved too: see “Theorem 1”.
+"""
+
+
+def _tails(subject: Subject, at: At, certified: str) -> str:
+    """Return every proved bound of the tail, and which of them is the certified one."""
+    tails = kl_bounds(subject, at).tails
+    law = (
+        "the law that dominates every row's, convolved"
+        if tails.is_convolved
+        else ("the rows differ too much for their laws to be convolved here, and Chernoff's bound stands in")
+    )
+    every = {
+        "McDiarmid's inequality, with the sum of c squared": tails.mcdiarmid,
+        "Chernoff's bound": tails.chernoff,
+        law: tails.quantile,
+        "the largest divergence there can be": tails.largest,
+    }
+    lines = "\n".join(f"  - {name}: ${number(float(value[0]))}$" for name, value in every.items())
+    return f"- **Certified**: ${certified}$ nats, the least of what is proved:\n{lines}"
 
 
 def closed_form(subject: Subject, at: At, bound: Bound) -> str:
@@ -116,7 +148,7 @@ def order(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - {_scale(subject, at)}; $m n \\ln n = {m} \\cdot {n} \\cdot \\ln {n} = {size}$.
 - **Printed**, with constant 1 for the $\\mathcal O$ terms:
-  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {at.delta:g}}} = {printed}$ nats.
+  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {at.knobs.delta:g}}} = {printed}$ nats.
 - **Certified**: ${certified}$ nats.
 """
 
@@ -127,7 +159,7 @@ def proposition_1(subject: Subject, at: At, bound: Bound) -> str:
     cells = subject.network.cell_count
     return f"""
 - {_scale(subject, at)}, on $2m = {cells}$ counts.
-- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{at.delta:g}) = {printed}$.
+- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{at.knobs.delta:g}) = {printed}$.
 - **Certified**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
 """
 
@@ -157,13 +189,13 @@ def theorem_3(subject: Subject, at: At, bound: Bound) -> str:
     network = subject.network
     node = largest_family(network)
     size, rows = len(network.closure), int(network.rows_per_node[node])
-    lift = float(invented_records(network, noise=printed_noise(network), epsilon=at.epsilon[0], t=at.t))
+    lift = float(invented_records(network, noise=printed_noise(network), epsilon=at.epsilon[0], t=at.knobs.t))
     return f"""
 - The table of {escaped(network.names[node])}, the largest: $2^{{|\\pi_i|}} = {rows}$ parent configurations;
   $|N_I| = {size}$.
 - **Printed**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
-  \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{at.delta:g}}} +
-  {at.t:g} \\cdot {size}\\bigr) = {printed}$ records.
+  \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{at.knobs.delta:g}}} +
+  {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
 - **Certified**: ${certified}$ records, of which the lift is ${number(lift)}$. Both for the printed noise.
 """
 
@@ -173,11 +205,11 @@ def corollary_3(subject: Subject, at: At, bound: Bound) -> str:
     printed, certified = _ends(bound)
     size = len(subject.network.closure)
     return f"""
-- **Printed**: at most $e^{{-t}} = e^{{-{at.t:g}}} = {printed}$.
+- **Printed**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
 - **Certified**, for the released tables: a sum over the families that lie in no other, ${certified}$, with
   $|N_I| = {size}$. Both for the printed noise; neither depends on $\\epsilon$.
 - That $e^{{-t}}$ is enough follows where $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
-  \\cdot {number(2 * at.t - 1 - math.log(2 * at.t))} \\ge t$; the corollary asks for $t > 0$ alone.
+  \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$; the corollary asks for $t > 0$ alone.
 """
 
 
@@ -186,8 +218,9 @@ def theorem_4_1(subject: Subject, at: At, bound: Bound) -> str:
     printed, certified = _ends(bound)
     nodes = len(subject.network.names)
     return f"""
-- $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.omega:g}}}{{{at.omega:g}}} =
-  {number(log_odds_bound(at.omega))}$ for a binary node. A record may change the family of all $|I| = {nodes}$ nodes.
+- $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
+  {number(log_odds_bound(at.knobs.omega))}$ for a binary node. A record may change the
+  family of all $|I| = {nodes}$ nodes.
 - **Printed**, for one draw: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
 - **Certified**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
 """
@@ -197,9 +230,16 @@ def theorem_4_2(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 4(2)."""
     printed, certified = _ends(bound)
     least = number(least_printed_variation(subject.network))
+    ratio, together = (
+        likelihood_ratio(subject.prior),
+        combined_concentration(subject.network, subject.concentration, at.knobs.start),
+    )
+    m = number(2 * float(bound.printed[0]) ** 2)
     return f"""
-- Prior $\\mathrm{{Beta}}(a, a)$ with $a = {subject.concentration:g}$ in every row, $L_0 = {at.start:g}$, $\\rho = 1$.
-- **Printed**: $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
+- Prior $\\mathrm{{Beta}}(a, a)$ with $a = {subject.concentration:g}$ in every row, $L_0 = {at.knobs.start:g}$,
+  $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The theorem's own
+  $\\delta$ is a slack, here 1/2, and not this page's.
+- **Printed**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
   probabilities differ by 1 at most.
 - **Certified**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
 """
@@ -219,11 +259,11 @@ def appendix_c2(subject: Subject, at: At, bound: Bound) -> str:
 def corollary_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Corollary 4."""
     printed, certified = _ends(bound)
-    constant = log_odds_bound(at.omega)
+    constant = log_odds_bound(at.knobs.omega)
     moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {subject.concentration:g}$, $n = {subject.records}$ records, trimmed
-  to $[\\omega, 1-\\omega]$, $\\omega = {at.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
+  to $[\\omega, 1-\\omega]$, $\\omega = {at.knobs.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
   {number(math.sqrt(constant))}$.
 - **Printed**: $\\epsilon = {printed}$ nats.
 - **Certified**: one record moves the density by up to ${number(moved)}$, hence
@@ -234,7 +274,7 @@ def corollary_4(subject: Subject, at: At, bound: Bound) -> str:
 def lemma_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
     printed, certified = _ends(bound)
-    t = at.gap / 2
+    t = at.knobs.gap / 2
     root = binary_root(subject.network)
     node = escaped(subject.network.names[root]) if root is not None else "a root"
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])

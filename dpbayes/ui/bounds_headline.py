@@ -2,10 +2,23 @@
 
 import math
 
-from dpbayes.ui.bounds_exhibits import Says
+from dpbayes.bounds.posterior_kl import ORDER
+from dpbayes.references import PAPERS
+from dpbayes.ui.bounds_exhibit import Says
 from dpbayes.ui.bounds_options import Axis
 from dpbayes.ui.bounds_work import Shown
 from dpbayes.ui.show import short
+
+SYMBOLS = {
+    Axis.PRIOR: "a",
+    Axis.ANSWERS: "k",
+    Axis.RUNS: "R",
+    Axis.CHANGED: "k",
+    Axis.SAMPLES: "n",
+    Axis.APART: "ρ",
+    Axis.SIZE: "n",
+}
+"""What an axis is called in a sentence where its name is a word."""
 
 TIGHT = 1.05
 """A printed bound up to this many times the true value is called tight."""
@@ -15,14 +28,18 @@ def verdict(found: Shown) -> str:
     """Return the sentence at the setting at hand."""
     says = found.exhibit.says
     printed, certified = float(found.bound.printed[0]), float(found.bound.certified[0])
-    if not math.isfinite(printed):
-        return f"{_start(found)} gives no number; {short(certified)} is certified."
+    if math.isnan(printed) or (math.isinf(printed) and says is not Says.CHANCE):
+        exact = float(found.measured.exact[0])
+        truly = f"exactly it is {_number(found, exact)}, and " if math.isfinite(exact) else ""
+        return f"{_start(found)} gives no number; {truly}{_number(found, certified)} is certified."
     if says is Says.QUANTILE:
         return _exceeded(found, printed) if found.measured.violated[0] else _stays_below(found, printed, certified)
     if says is Says.MEAN:
         return _mean(found, printed)
     if says is Says.CHANCE:
         return _chance(found, printed, certified)
+    if says is Says.ENOUGH:
+        return _enough(found, printed, certified)
     return _largest(found, printed, certified)
 
 
@@ -41,23 +58,32 @@ def times(ratio: float) -> str:
 def _start(found: Shown) -> str:
     place, _, detail = found.bound.claim.reference.place.partition(", ")
     name = f"{place} ({detail})" if detail else place
-    symbol = "a" if found.axis is Axis.PRIOR else found.axis.value
+    paper = found.bound.claim.reference.paper
+    if paper != "Zhang16":
+        name += " of the Notes" if paper == "Notes" else f" of {PAPERS[paper].venue}"
+    symbol = SYMBOLS.get(found.axis, found.axis.value)
     return f"At {symbol} = {short(found.here)}, {name} as printed"
 
 
+def _number(found: Shown, value: float) -> str:
+    return percent(value) if found.exhibit.says is Says.CHANCE else short(value)
+
+
 def _amount(found: Shown, value: float) -> str:
-    text = found.exhibit.amount.format(percent(value) if found.exhibit.says is Says.CHANCE else short(value))
+    text = found.exhibit.amount.format(_number(found, value))
     return text.removesuffix("s") if text.endswith(" 1 nats") else text
 
 
 def _judged(found: Shown) -> str:
-    """A violated bound is refuted only where its own conditions hold."""
+    """A violated bound is refuted only where its own conditions hold, and where it has no constants of ours."""
+    if found.bound.claim == ORDER:
+        return "exceeded, with the constant 1 that we put where the paper leaves it open."
     return "refuted." if found.bound.applies else "it fails, though not all of its conditions hold here."
 
 
 def _compared(printed: float, value: float, what: str) -> str:
     """Return how tight a printed number is that is not violated."""
-    if printed < TIGHT * value:
+    if printed <= TIGHT * value:
         return "the printed one is tight."
     if value <= 0:
         return "the printed one is far too large."
@@ -66,8 +92,10 @@ def _compared(printed: float, value: float, what: str) -> str:
 
 def _exceeded(found: Shown, printed: float) -> str:
     return (
-        f"{_start(found)} lets {percent(found.at.delta)} of releases exceed {_amount(found, printed)}; "
-        f"{percent(float(found.measured.exceeded[0]))} of simulated ones do: {_judged(found)}"
+        f"{_start(found)} lets {percent(found.at.knobs.delta)} of {found.exhibit.trials} exceed "
+        f"{_amount(found, printed)}; "
+        f"{percent(float(found.measured.exceeded[0]))} (± {100 * float(found.measured.exceeded_error[0]):.2g}) of "
+        f"simulated ones do: {_judged(found)}"
     )
 
 
@@ -76,9 +104,21 @@ def _stays_below(found: Shown, printed: float, certified: float) -> str:
     if not math.isfinite(value):
         return f"{allows}; the certified bound is {short(certified)}: {_compared(printed, certified, 'certified')}"
     return (
-        f"{allows}; {percent(1 - found.at.delta)} of simulated releases stay below {short(value)}, and the certified "
-        f"bound is {short(certified)}: {_compared(printed, value, 'true')}"
+        f"{allows}; {percent(1 - found.at.knobs.delta)} of simulated {found.exhibit.trials} stay below "
+        f"{_interval(found)}, and the certified bound is {short(certified)}: {_compared(printed, value, 'true')}"
     )
+
+
+def _shares(found: Shown) -> str:
+    """Return a simulated share with the ends of its interval."""
+    low, high = float(found.measured.low[0]), float(found.measured.high[0])
+    return f"{percent(float(found.measured.value[0]))} ({percent(low)} to {percent(high)})"
+
+
+def _interval(found: Shown) -> str:
+    """Return the simulated value with the ends of its interval."""
+    value, low, high = (float(x[0]) for x in (found.measured.value, found.measured.low, found.measured.high))
+    return f"{short(value)} ({short(low)} to {short(high)})" if math.isfinite(low + high) else short(value)
 
 
 def _mean(found: Shown, printed: float) -> str:
@@ -91,28 +131,35 @@ def _chance(found: Shown, printed: float, certified: float) -> str:
     measured = found.measured
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
     is_exact = math.isfinite(exact)
-    known = f"exactly it is {percent(exact)}" if is_exact else f"simulated it is {percent(simulated)}"
+    known = f"exactly it is {percent(exact)}" if is_exact else f"simulated it is {_shares(found)}"
     if printed >= 1:
-        return f"{_start(found)} says nothing, for its probability is {short(printed)}; {known}."
+        size = short(printed) if math.isfinite(printed) else "above 10^308"
+        return f"{_start(found)} says nothing, for its probability is {size}; {known}."
     says = f"{_start(found)} allows {_amount(found, printed)}; {known}"
     if measured.violated[0]:
         return f"{says}: {_judged(found)}"
     # A handful of simulated cases is no basis for a ratio.
     is_sure = is_exact or float(measured.high[0] - measured.low[0]) < simulated
     compared = _compared(printed, exact if is_exact else simulated, "true")
-    return (
-        f"{says}, and {percent(certified)} is certified: "
-        f"{compared if is_sure else _compared(printed, certified, 'certified')}"
-    )
+    proved = percent(certified) if certified > 0 else "less than 1e-300"
+    return f"{says}, and {proved} is certified: {compared if is_sure else _compared(printed, certified, 'certified')}"
 
 
 def _largest(found: Shown, printed: float, certified: float) -> str:
-    says = f"{_start(found)} {_amount(found, printed)}"
+    says, exact = f"{_start(found)} {_amount(found, printed)}", float(found.measured.exact[0])
     if found.measured.violated[0]:
-        exact = short(float(found.measured.exact[0]))
-        return f"{says}; two tables are known that lose {exact}, and {short(certified)} is certified: refuted."
+        known = f"the {found.measured.exact_name} is {short(exact)}"
+        return f"{says}; {known}, and {short(certified)} is certified: {_judged(found)}"
+    if math.isfinite(exact):
+        return f"{says}; the {found.measured.exact_name} is {short(exact)}: {_compared(printed, exact, 'true')}"
     if not math.isfinite(certified):
         return f"{says}; nothing can be certified here."
     if printed >= certified:
         return f"{says}; {short(certified)} is certified: {_compared(printed, certified, 'certified')}"
     return f"{says}; what is certified is {short(certified)}, {times(certified / printed)} times as much."
+
+
+def _enough(found: Shown, printed: float, certified: float) -> str:
+    least = f"the {found.measured.exact_name} is {short(float(found.measured.exact[0]))}"
+    says = f"{_start(found)} {_amount(found, printed)}; {least}, and {short(certified)} suffice"
+    return f"{says}: {_judged(found)}" if found.measured.violated[0] else f"{says}."

@@ -10,7 +10,8 @@ import streamlit as st
 from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.ui import controls
 from dpbayes.ui.bounds_details import details, table_1_live
-from dpbayes.ui.bounds_exhibits import EXHIBITS, Uses
+from dpbayes.ui.bounds_exhibit import Uses
+from dpbayes.ui.bounds_exhibits import EXHIBITS
 from dpbayes.ui.bounds_headline import verdict
 from dpbayes.ui.bounds_options import Axis, BoundClaim
 from dpbayes.ui.bounds_work import Curve, Shown, axis_of, is_visible, shown
@@ -30,6 +31,17 @@ AXIS_TITLES = {
     Axis.T: "t, stealth increment",
     Axis.OMEGA: "ω, least probability",
     Axis.PRIOR: "a, the prior’s pseudo-count of every cell",
+    Axis.LOG_RATIO: "Lρ, most that the log-likelihood moves, nats",
+    Axis.LEVEL: "L, constant of the log-likelihood, nats per unit of distance",
+    Axis.NORM_BOUND: "B, norm bound of the weights",
+    Axis.ANSWERS: "k, answers",
+    Axis.RUNS: "R, runs",
+    Axis.CHANGED: "k, records that differ",
+    Axis.SAMPLES: "n, samples",
+    Axis.APART: "ρ, distance of the tables",
+    Axis.SHIFT: "shift, in units of the sensitivity S(x)",
+    Axis.RATE: "λ, rate",
+    Axis.SIZE: "n, records",
 }
 
 
@@ -77,10 +89,11 @@ def _usual_claim() -> BoundClaim:
 
 
 def _for_the_curator(claim: BoundClaim) -> None:
-    public = [each.value.partition(":")[0] for each, exhibit in EXHIBITS.items() if exhibit.uses is not Uses.COUNTS]
+    public = [each for each, exhibit in EXHIBITS.items() if exhibit.uses is not Uses.COUNTS]
     st.info(
-        f"{claim.value.partition(':')[0]} is computed from the counts, so only the curator may see it. What depends on "
-        f"public things alone is for you too: {'; '.join(public)}."
+        f"{claim.value.partition(':')[0]} is computed from the counts, so only the curator may see it. The other "
+        f"{len(public)} of the {len(EXHIBITS)} claims depend on public things alone, such as "
+        f"{_usual_claim().value.partition(':')[0]}: they are for you too."
     )
 
 
@@ -93,7 +106,7 @@ def _controls(claim: BoundClaim) -> None:
         if name == "prior":
             controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         else:
-            controls.parameter_control(name)
+            controls.parameter_control(name, default=dict(exhibit.defaults).get(name.rpartition(".")[2]))
     if is_curator():
         with st.expander("Seed"):
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
@@ -166,25 +179,26 @@ def _numbers(found: Shown) -> None:
     tiles = {name: float(value[0]) for name, value in known.items() if name}
     for column, (name, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
         text = short(value) if math.isfinite(value) else "unknown"
-        column.metric(name[0].upper() + name[1:], text, help=_range(found) if name == "Simulated" else None)
+        column.metric(name[0].upper() + name[1:], text)
     remarks = []
     if measured.releases:
         remarks.append(
-            f"A simulation of {measured.releases:,} releases with a seed, not a release; bars are 95 % intervals."
+            f"A simulation of {measured.releases:,} {found.exhibit.trials} with a seed, not a release; bars are "
+            "95 % intervals." + _range(found)
         )
         if not np.isfinite(measured.value[0]):
             remarks.append("Too few to tell where this quantile is: only larger δ have a dot.")
-    if found.axis is Axis.RECORDS:
+    if found.axis is Axis.RECORDS and found.exhibit.uses is not Uses.PUBLIC:
         remarks.append("Along n the counts keep the table’s proportions.")
     remarks.append("Nothing here depends on the counts." if found.is_private else "Curator only: not private.")
     st.caption(" ".join(remarks))
     data_and_download(lambda: _frame(found), name="bounds", curator_only=not found.is_private)
 
 
-def _range(found: Shown) -> str | None:
+def _range(found: Shown) -> str:
     low, high = float(found.measured.low[0]), float(found.measured.high[0])
     name = found.measured.name
-    return f"The {name}: {short(low)} to {short(high)}." if math.isfinite(low + high) else None
+    return f" The {name}: {short(low)} to {short(high)}." if math.isfinite(low + high) else ""
 
 
 def _frame(found: Shown) -> pd.DataFrame:
@@ -195,5 +209,6 @@ def _frame(found: Shown) -> pd.DataFrame:
     if measured.name:
         columns |= {measured.name: measured.value, "interval from": measured.low, "to": measured.high}
         columns["share above the printed bound"] = measured.exceeded
+        columns["standard error of the share"] = measured.exceeded_error
     columns["printed bound violated"] = measured.violated
     return pd.DataFrame(columns).dropna(axis="columns", how="all")

@@ -1,12 +1,13 @@
 """What a bound is evaluated on and at, and what is kept of it in the session."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpbayes.bounds.base import FloatArray
-from dpbayes.bounds.map import TrimmedRow
+from dpbayes.bounds.map import MOST_RECORDS, TrimmedRow
 from dpbayes.bounds.posterior_kl import PosteriorKl, posterior_kl
 from dpbayes.counts import Counts
 from dpbayes.dirichlet import Dirichlets
@@ -15,8 +16,10 @@ from dpbayes.experiments.coverage import KlStudy, simulate_kl
 from dpbayes.experiments.stealth import Needed, UnitNoise, least_noise
 from dpbayes.mechanisms import Calibration
 from dpbayes.network import Network
+from dpbayes.parameters import Parameter, parameters_of
 from dpbayes.randomness import stream
-from dpbayes.ui.bounds_options import Axis
+from dpbayes.ui import controls
+from dpbayes.ui.bounds_options import Axis, BoundsOptions
 from dpbayes.ui.work import digest_of
 from dpbayes.validation import InputError
 
@@ -70,12 +73,8 @@ class At:
     """A setting: epsilons (E,), and one value of everything else."""
 
     epsilon: tuple[float, ...]
-    delta: float
-    t: float
-    omega: float
-    gap: float
-    start: float
     draws: int
+    knobs: BoundsOptions
 
     @property
     def epsilons(self) -> FloatArray:
@@ -93,32 +92,40 @@ def moved(subject: Subject, at: At, axis: Axis, x: float) -> tuple[Subject, At]:
         return replace(subject, concentration=x), at
     if axis is Axis.EPSILON:
         return subject, replace(at, epsilon=(x,))
-    if axis is Axis.DELTA:
-        return subject, replace(at, delta=x)
-    return subject, replace(at, t=x) if axis is Axis.T else replace(at, omega=x)
+    knob: dict[str, Any] = {axis.field: x}
+    return subject, replace(at, knobs=replace(at.knobs, **knob))
 
 
 def place(subject: Subject, at: At, axis: Axis) -> float:
     """Return where on the axis the setting is. Errors: InputError without a table on the axis of records."""
-    places = {Axis.EPSILON: at.epsilon[0], Axis.DELTA: at.delta, Axis.T: at.t, Axis.OMEGA: at.omega}
     if axis is Axis.RECORDS:
         return float(subject.records)
-    return subject.concentration if axis is Axis.PRIOR else places[axis]
+    if axis is Axis.PRIOR:
+        return subject.concentration
+    return float(at.epsilon[0] if axis is Axis.EPSILON else getattr(at.knobs, axis.field))
 
 
 def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
-    """Return where the curves are drawn: epsilons where the slider stops, few points where each one costs time."""
+    """Return where the curves are drawn: where the slider stops, few points where each one costs time."""
     if axis is Axis.EPSILON:
         return tuple(float(f"{10 ** (ten / 10):.2g}") for ten in range(-20, 21))
     if axis is Axis.OMEGA:
         return tuple(np.geomspace(1e-4, 0.98 / max(2, int(subject.network.cards.max())), 41).tolist())
-    low, high, points = {
-        Axis.DELTA: (1e-4, 0.5, 13),
-        Axis.T: (0.01, 10.0, 61),
-        Axis.PRIOR: (0.1, 1000.0, 41),
-        Axis.RECORDS: (10.0, 1e6, 16),
-    }[axis]
-    return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
+    if axis in SPANS:
+        low, high, points = SPANS[axis]
+        return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
+    parameter = parameters_of(BoundsOptions)[axis.field]
+    assert isinstance(parameter, Parameter)
+    return tuple(x for x in controls.stops(parameter) if x <= 100 * parameter.typical)
+
+
+SPANS = {
+    Axis.DELTA: (1e-4, 0.5, 13),
+    Axis.T: (0.01, 10.0, 61),
+    Axis.PRIOR: (0.1, 1000.0, 41),
+    Axis.RECORDS: (10.0, 1e6, 16),
+    Axis.SHIFT: (0.02, 2.0, 41),
+}
 
 
 # What is kept: everything in the session, so that the counts of an upload never leave it
@@ -127,7 +134,7 @@ def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
 def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
     """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
     counts = subject.held
-    return _kl_bounds(subject.network, subject.concentration, subject.digest, at.epsilon, at.delta, counts)
+    return _kl_bounds(subject.network, subject.concentration, subject.digest, at.epsilon, at.knobs.delta, counts)
 
 
 def kl_study(subject: Subject, at: At) -> KlStudy:
@@ -138,7 +145,12 @@ def kl_study(subject: Subject, at: At) -> KlStudy:
 
 def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
     """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
-    return _trimmed_row(subject.concentration, at.omega, subject.records)
+    if subject.records > MOST_RECORDS:
+        raise InputError(
+            f"This is shown for a row of at most {MOST_RECORDS:,} records, since the score's sensitivity is sought "
+            f"among all tables of the row, and there are {subject.records:,}. Choose a smaller table on the Data page."
+        )
+    return _trimmed_row(subject.concentration, at.knobs.omega, subject.records)
 
 
 @st.cache_resource(scope="session", max_entries=64, show_spinner=False)

@@ -10,7 +10,8 @@ from dpbayes.bounds.base import Bound
 from dpbayes.experiments.bounds import Measured
 from dpbayes.network import Network
 from dpbayes.ui.bounds_evaluations import joined
-from dpbayes.ui.bounds_exhibits import EXHIBITS, Exhibit, Uses
+from dpbayes.ui.bounds_exhibit import Exhibit, Uses
+from dpbayes.ui.bounds_exhibits import EXHIBITS
 from dpbayes.ui.bounds_options import Axis, BoundClaim
 from dpbayes.ui.bounds_subject import At, Subject, grid, moved, place
 from dpbayes.ui.running import Running, running
@@ -68,27 +69,22 @@ def is_visible(claim: BoundClaim) -> bool:
 
 def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
     """Return the chosen axis, or the claim's usual one where it does not depend on that."""
-    axes, chosen = EXHIBITS[claim].axes, settings.options("bounds").axis
+    axes = EXHIBITS[claim].axes
+    chosen = settings.parameter("bounds.axis", axes[0])
     return chosen if chosen in axes else axes[0]
 
 
 def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
-    exhibit, options, axis = EXHIBITS[claim], settings.options("bounds"), axis_of(claim, settings)
+    exhibit, axis = EXHIBITS[claim], axis_of(claim, settings)
+    suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
+    options = replace(settings.options("bounds"), **suited)
     held = counts(settings) if is_curator() and exhibit.uses is not Uses.PUBLIC else None
     subject = Subject(net, settings.prior, records(settings), held, settings.seed, digest_of(held))
-    at = At(
-        epsilon=(settings.parameter("epsilon"),),
-        delta=options.delta,
-        t=options.t,
-        omega=options.omega,
-        gap=options.gap,
-        start=options.start,
-        draws=settings.parameter("draws"),
-    )
+    at = At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
     here = place(subject, at, axis)
-    knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {AXIS_FIELDS[axis], "prior"}
-    fixed = tuple((name, getattr(at, name)) for name in sorted(knobs))
+    knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {axis.field, "prior"}
+    fixed = tuple((name, getattr(at if hasattr(at, name) else at.knobs, name)) for name in sorted(knobs))
     prior = 0.0 if axis is Axis.PRIOR else subject.concentration
     key = (fixed, net, prior, subject.n, subject.digest, subject.seed)
     bound = exhibit.bound(subject, at)
@@ -97,16 +93,6 @@ def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     curve = _joined(work.parts)
     measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
     return Shown(claim, axis, work, curve, here, bound, measured, at, subject)
-
-
-AXIS_FIELDS = {
-    Axis.EPSILON: "epsilon",
-    Axis.RECORDS: "n",
-    Axis.DELTA: "delta",
-    Axis.T: "t",
-    Axis.OMEGA: "omega",
-    Axis.PRIOR: "prior",
-}
 
 
 def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:

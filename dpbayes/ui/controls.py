@@ -140,10 +140,10 @@ def _number_parameter(name: str, parameter: Parameter, default: object) -> None:
     """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
     slider, box = f"parameter.{name}", f"box.{name}"
     value = current().parameter(name, default)
-    grid = _grid(parameter)
-    stop = min(grid, key=lambda g: abs(_place(g, parameter) - _place(value, parameter)))
-    st.session_state[f"{slider}.shown"] = stop
-    _mirror(slider, stop)
+    # A typed value is a stop as long as it is in use, so that the slider never shows another number.
+    grid = sorted({*stops(parameter), value})
+    st.session_state[f"{slider}.shown"] = value
+    _mirror(slider, value)
     _mirror(box, _number_text(value))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
@@ -170,21 +170,22 @@ def _typed(name: str, slider: str, box: str, kept: str) -> None:
         _attempt(box, kept, lambda text: set_parameter(name, read_parameter(name, text.strip())))
 
 
-def _grid(parameter: Parameter) -> Sequence[float]:
-    """Slider stops: 1, 1.25, 1.6, 2, 2.5, ... on a logarithmic scale around the useful range, else 101 even steps."""
+def stops(parameter: Parameter) -> Sequence[float]:
+    """Return a slider's stops: 1, 1.25, 1.6, 2, ... on a logarithmic scale around the useful range, else even steps.
+
+    Whole numbers on such a scale have their full range. The typical value is always a stop.
+    """
+    low, high = parameter.low, parameter.high
     if parameter.log:
-        low, high = max(parameter.low, parameter.typical / 100), min(parameter.high, parameter.typical * 100)
+        if not parameter.whole:
+            low, high = max(low, parameter.typical / 100), min(high, parameter.typical * 100)
         tens = range(round(10 * math.log10(low)), round(10 * math.log10(high)) + 1)
-        stops = [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
+        found = [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
     else:
-        top = min(parameter.high, 4 * parameter.typical)
-        stops = [float(f"{stop:.4g}") for stop in np.linspace(parameter.low, top, 101)]
-    return list(dict.fromkeys(int(stop) for stop in stops)) if parameter.whole else stops
-
-
-def _place(value: float, parameter: Parameter) -> float:
-    return math.log(value) if parameter.log else value
+        found = [float(f"{stop:.4g}") for stop in np.linspace(low, min(high, 4 * parameter.typical), 101)]
+    inside = {min(max(stop, parameter.low), parameter.high) for stop in (*found, low, parameter.typical)}
+    return sorted({int(stop) for stop in inside} if parameter.whole else inside)
 
 
 def _number_text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -24,6 +24,15 @@ ClaimShown = enum.Enum(  # type: ignore[misc]  # the members are known when the 
 """One claim, by its place in a paper; the members are in the order of `CLAIMS`."""
 
 
+def claims_listed(paper: PaperShown) -> list[ClaimShown]:
+    """Return the claims that may be chosen while this paper is."""
+    return [
+        shown
+        for shown, claim in zip(ClaimShown, CLAIMS, strict=True)
+        if paper is PaperShown.ALL or claim.reference.paper == paper.name
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PapersOptions:
     """The Papers page: whose claims are listed, and the one that is shown in full."""

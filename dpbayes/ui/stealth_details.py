@@ -16,7 +16,8 @@ from dpbayes.bounds.stealth import (
     negative_table_bound,
     printed_probability,
 )
-from dpbayes.experiments.stealth import Noticed, Sense, noticed, said_of, sharing_families
+from dpbayes.experiments.estimates import Estimate, near_one
+from dpbayes.experiments.stealth import Noticed, Sense, apart, noticed, said_of, sharing_families
 from dpbayes.figures.stealth import agreement_figure
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -33,6 +34,27 @@ MOST_VALUES = 600_000
 
 WITHOUT_TABLE = 1000
 """Records of the made-up table where there is no table whose n is public."""
+
+
+# Numbers as text
+
+
+def many(records: float) -> str:
+    """Return a number of records: whole from a thousand up, however large."""
+    return f"{records:,.0f}" if records >= 1000 else short(records)
+
+
+def counted(number: int, what: str) -> str:
+    """Return how many there are of what: "1 release", "1,000 releases"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def share_text(share: float) -> str:
+    """Return a probability in percent; what is not quite all or none does not look so."""
+    percent = 100 * share
+    if 0 < percent < 0.1 or 99.9 < percent < 100:
+        return "less than 0.1 %" if percent < 1 else "more than 99.9 %"
+    return f"{percent:.3g} %"
 
 
 # Do tables agree?
@@ -53,13 +75,14 @@ def agreement(found: Stealth, t: float, *, n: int | None) -> None:
     }
     differs = _panels(net, seen)
     st.caption(
-        f"{releases} simulated releases of a made-up table of {records:,} coin flips in every column: nothing here "
-        "depends on anybody’s data."
+        f"{releases} simulated releases of a made-up table of {counted(records, 'coin flip')} in every column: nothing "
+        "here depends on anybody’s data. What follows ± is a standard error; a number without it came out the same in "
+        "every release."
     )
     _observer(seen, differs, records)
 
 
-def _panels(net: Network, seen: dict[str, Noticed]) -> dict[str, float]:
+def _panels(net: Network, seen: dict[str, Noticed]) -> dict[str, Estimate]:
     """Draw a panel for each mechanism, and return by how much its two tables differ on average."""
     shared = [name for k, name in enumerate(net.names) if len(sharing_families(net, k)) > 1]
     if not shared:
@@ -73,13 +96,13 @@ def _panels(net: Network, seen: dict[str, Noticed]) -> dict[str, float]:
     # Both panels have the same scale, each around its own releases: the lift moves them apart.
     room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
-    differs = {label: float(np.abs(np.diff(values, axis=-1)).mean()) for label, values in said.items()}
+    differs = {label: Estimate.of(apart(values)) for label, values in said.items()}
     for column, (label, values) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
         with column:
             gap, middle = differs[label], float(values.min() + values.max()) / 2
             st.markdown(
-                f"**{label}**: the two differ by {short(gap)} records on average."
-                if gap > 1e-6
+                f"**{label}**: the two differ by {gap} records on average."
+                if gap.value > 0
                 else f"**{label}**: the two always agree."
             )
             chart(
@@ -88,23 +111,24 @@ def _panels(net: Network, seen: dict[str, Noticed]) -> dict[str, float]:
                 ),
                 key=f"stealth.agree.{label}",
                 alt=f"Dots: records with {about} by {names[0]} and by {names[1]}, in {len(values)} simulated releases "
-                f"under {label}. They differ by {gap:.3g} records on average.",
+                f"under {label}. They differ by {gap} records on average.",
             )
     return differs
 
 
-def _observer(seen: dict[str, Noticed], differs: dict[str, float], records: int) -> None:
+def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: int) -> None:
     """Show what gives a release away to somebody who knows of no mechanism."""
     st.markdown("**What an observer would notice** who knows of no mechanism:")
     rows = {
-        "total of a table, mean (records)": (records, *(view.total for view in seen.values())),
+        "total of a table, mean (records)": (f"{records:,}", *(view.total for view in seen.values())),
         "largest less smallest total in one release (records)": (0, *(view.spread for view in seen.values())),
-        "cells that are whole numbers (%)": (100, *(100 * view.whole for view in seen.values())),
-        "releases with a negative cell (%)": (0, *(100 * view.negative for view in seen.values())),
+        "cells that are whole numbers (%)": (100, *(view.whole.times(100) for view in seen.values())),
+        "releases with a negative cell (%)": (0, *(view.negative.times(100) for view in seen.values())),
     }
     if differs:
         rows["two tables differ about the shared node by (records)"] = (0, *differs.values())
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["in the made-up table", *seen]).round(1)
+    said = {what: [str(number) for number in numbers] for what, numbers in rows.items()}
+    frame = pd.DataFrame.from_dict(said, orient="index", columns=["in the made-up table", *seen])
     st.dataframe(frame.reset_index(names="what shows"), hide_index=True)
     st.caption(
         "Stealth is limited: Fourier’s tables agree, but their cells are not whole numbers, and their total is n plus "
@@ -120,7 +144,7 @@ def details(found: Stealth, sense: Sense, t: float) -> None:
     with st.expander("Formulas, assumptions and source"):
         _formulas(found, t)
         _assumptions(found, sense, t)
-        source(Reference("Zhang16", "Algorithm 2, Corollaries 2 and 3, Theorem 3"))
+        source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
     with st.expander("Where the printed formula fails", on_change="rerun", key="stealth.fails") as fails:
         if fails.open:
             _counterexamples()
@@ -147,17 +171,17 @@ def _formulas(found: Stealth, t: float) -> None:
     stated = float(table_error_bound(net, epsilon=mechanism.epsilon, t=t, delta=0.05).printed.max())
     st.markdown(
         f"""
-- **Noise**: $b = {what} = {scale:.4g}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
+- **Noise**: $b = {what} = {many(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
   $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.
-- **Lift**: $2t|N_I|b = {t * found.records:,.4g}$ records in every table; printed
-  $4t|N_I|^2/\\varepsilon = {4 * t * len(closure) ** 2 / mechanism.epsilon:,.4g}$.
-- **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {float(printed_probability(t)):.4g}$.
+- **Lift**: $2t|N_I|b = {many(t * found.records)}$ records in every table; printed
+  $4t|N_I|^2/\\varepsilon = {many(t * found.printed_records)}$.
+- **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {near_one(float(printed_probability(t)))}$.
 - **Proved** for released tables:
   $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > 2t|N_I|),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > 2t|N_I|)\\}}
-  = {max(kept, 0.0):.4g}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
+  = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
   $t = {enough:.4g}$ keeps nine of ten releases non-negative: proved, without any simulation.
-- **Error** (Theorem 3): with probability 0.95, the largest family's table is within {short(error)} records of the truth
-  in $L_1$ (proved), of which the lift is {short(t * found.records)}; printed, at the printed noise: {short(stated)}.
+- **Error** (Theorem 3): with probability 0.95, the largest family's table is within {many(error)} records of the truth
+  in $L_1$ (proved), of which the lift is {many(t * found.records)}; printed, at the printed noise: {many(stated)}.
 """
     )
 
@@ -185,10 +209,11 @@ def _assumptions(found: Stealth, sense: Sense, t: float) -> None:
 
 def _counterexamples() -> None:
     small = counterexample_small_increment(stream(current().seed, "stealth", "counterexample"))
+    share = Estimate.share(round(small.simulated * small.draws), draws=small.draws)
     st.markdown(
         f"**Small t.** Four nodes, every arrow there, so that one family is the whole table; noise as printed, "
         f"t = {small.t:g}. Printed: at least {small.printed:.4f}. Of {small.draws:,} simulated releases "
-        f"{small.simulated:.4f} were non-negative, hence the probability is below {small.limit:.4f} "
+        f"{share} were non-negative, hence the probability is below {small.limit:.4f} "
         "(doubt one in 10⁹)."
     )
     cells = ", ".join(f"{cell:,.1f}" for cell in counterexample_rebuilt_table())

@@ -2,15 +2,23 @@
 
 import math
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.bounds.stealth import certified_table_increment, printed_increment, printed_probability
-from dpbayes.experiments.stealth import Sense
+from dpbayes.bounds.stealth import (
+    certified_increment,
+    certified_table_increment,
+    printed_increment,
+    printed_probability,
+)
+from dpbayes.experiments.estimates import Estimate, near_one
+from dpbayes.experiments.stealth import Needed, Sense, are_enough
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.fourier import require_binary
+from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED
@@ -18,14 +26,17 @@ from dpbayes.ui import controls
 from dpbayes.ui.options import StealthAim
 from dpbayes.ui.running import progress, run_again
 from dpbayes.ui.settings import Settings, current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, refusal, short
-from dpbayes.ui.stealth_details import agreement, details
+from dpbayes.ui.show import chart, data_and_download, escaped, headline, short
+from dpbayes.ui.stealth_details import agreement, counted, details, many, share_text
 from dpbayes.ui.stealth_work import Stealth, proved_probability, stealth_of
 from dpbayes.ui.work import dataset, network
 from dpbayes.validation import InputError
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+NEAREST = 1 - 1e-12
+"""The largest probability that a t is proved for."""
 
 KEEPS = {
     Sense.MARGINALS: "{share} releases non-negative",
@@ -42,27 +53,22 @@ def stealth_page() -> None:
     left, right = st.columns([1, 2], gap="medium")
     found = stealth_of(current(), net)
     options = current().options("stealth")
-    t, problem = None, None
-    try:
-        t = chosen_increment(found, current())
-    except InputError as error:
-        problem = error
+    chosen = chosen_increment(found, current())
+    t = chosen.t if chosen is not None else None
     work = next((work for work in found.works if work.going), None)
     with right:
         _picture(found, options.sense, t)
         _progress(found)
     with left:
         _controls(t)
-        if problem is not None and work is None:
-            refusal(problem)
-    if t is not None:
+    if chosen is not None:
         with place:
-            headline(verdict(found, current(), t, name=_name(current())))
+            headline(verdict(found, current(), chosen, name=_name(current())))
         time.sleep(PAINT)
         with right:
-            _numbers(found, options.sense, t)
-        agreement(found, t, n=_records(current()))
-        details(found, options.sense, t)
+            _numbers(found, options.sense, chosen)
+        agreement(found, chosen.t, n=_records(current()))
+        details(found, options.sense, chosen.t)
     if work is not None:
         write_link()
         run_again()
@@ -75,67 +81,100 @@ def _progress(found: Stealth) -> None:
         progress(long, long.share, f"{100 * long.share:.0f} % of the {what}", key="stealth.stop", along=found.works)
 
 
-def chosen_increment(found: Stealth, settings: Settings) -> float:
-    """Return t as given, or as found for the target: by simulation, by proof where the graph is too large for that.
+@dataclass(frozen=True)
+class Increment:
+    """The t at hand, and whether it is proved to do what is asked or known from the simulation."""
 
-    Errors: InputError where there are too few draws for the target.
+    t: float
+    is_proved: bool
+
+
+def chosen_increment(found: Stealth, settings: Settings) -> Increment | None:
+    """Return t as given, or as found for the target: by simulation, by proof where that says nothing of the target.
+
+    None while the draws are too few and enough are still to come. Next to 1 it is the largest that is proved.
     """
     options = settings.options("stealth")
+    worst, target = found.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
-        return float(options.t)
-    if options.sense in found.worst:
-        t = found.worst[options.sense].increment(options.target)
-    else:
-        t = certified_table_increment(found.network, options.target, noise=found.noise)
-    return math.ceil(t * 1e4) / 1e4
+        return Increment(float(options.t), is_proved=worst is None)
+    if worst is not None and are_enough(len(worst.increments), target):
+        return Increment(_rounded(worst.increment(target)), is_proved=False)
+    if worst is not None and found.works[0].going and are_enough(found.draws, target):
+        return None
+    proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
+    t = proved(found.network, min(target, NEAREST), noise=found.noise)
+    # Up to three digits: what the sentence shows is proved, too.
+    return Increment(_rounded(t, 2 - math.floor(math.log10(t))) if t > 0 else 0.0, is_proved=True)
 
 
-def verdict(found: Stealth, settings: Settings, t: float, *, name: str) -> str:
-    """Return what this t does, and what the paper's formula says of it."""
-    options = settings.options("stealth")
-    verb = "keeps" if options.sense in found.worst else "is proved to keep"
+def _rounded(t: float, digits: int = 4) -> float:
+    """Return t rounded up: a larger one suffices as well."""
+    return math.ceil(t * 10.0**digits) / 10.0**digits
+
+
+def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str) -> str:
+    """Return what this t does, and what the paper’s formula says of it."""
+    options, t = settings.options("stealth"), chosen.t
+    verb, keeps = "is proved to keep" if chosen.is_proved else "keeps", KEEPS[options.sense]
     if options.aim is StealthAim.TARGET:
-        share = "nine of ten" if options.target == 0.9 else f"{share_text(options.target)} of"
-        return (
-            f"On {name}, t = {t:.3g} {verb} {KEEPS[options.sense].format(share=share)}; the paper’s formula asks for "
-            + (_asked(float(printed_increment(options.target)), t, found.records))
-        )
-    promised = min(float(printed_probability(t)), 1 - 1e-12)
+        if options.target > NEAREST:
+            return _certainty(f"On {name}", t, keeps, target=options.target)
+        share = "nine of ten" if options.target == 0.9 else f"{100 * options.target:.12g} % of"
+        printed = float(printed_increment(options.target))
+        asked = _asked(found, printed, t)
+        return f"On {name}, t = {t:.3g} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
+    promised = min(float(printed_probability(t)), NEAREST)
     if options.sense in found.worst:
-        worst = found.worst[options.sense]
-        kept, share = float(worst.probability(t)), f"{share_text(float(worst.probability(t)))} of simulated"
-        false = kept + 4 * float(worst.standard_error(t)) < promised
+        kept = found.worst[options.sense].estimate(t)
+        share = simulated_share(kept, len(found.worst[options.sense].increments))
+        false = kept.value + 4 * kept.error < promised
     else:
-        kept = float(proved_probability(found.network, found.mechanism.calibration, options.sense, np.array(t)))
-        share, false = f"{'more than 99.9 %' if kept > 0.999 else 'at least ' + share_text(max(kept, 0.0))} of", False
-    keeps = KEEPS[options.sense].format(share=share)
+        proved = float(proved_probability(found.network, found.mechanism.calibration, options.sense, np.array(t)))
+        at_least = "more than 99.9 %" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
+        share, false = f"{at_least} of", False
     return (
-        f"On {name}, t = {t:.3g} {verb} {keeps}; the paper’s formula promises {share_text(promised)}"
-        f"{', which is too much' if false else ''}. It invents {_many(t * found.records)} records in every table."
+        f"On {name}, t = {t:.3g} {verb} {keeps.format(share=share)}; the paper’s formula promises "
+        f"{share_text(promised)}{', which is too much' if false else ''}. "
+        f"It invents {_records_of(t * found.records)} in every table."
     )
 
 
-def _asked(printed: float, t: float, records: float) -> str:
-    """Return what the formula asks for, beside t."""
+def _certainty(start: str, t: float, keeps: str, *, target: float) -> str:
+    """Return what is true of a probability of 1, or one so near to it that nothing is proved."""
+    most = f"t = {t:.3g} is proved to keep {keeps.format(share='all but one in 10¹²')}"
+    if target < 1:
+        return f"{start}, {most}; nearer to 1 nothing is proved."
+    return (
+        f"{start}, no finite t keeps {keeps.format(share='all')}, for Laplace noise has no bound; {most}. "
+        "The paper’s formula asks for an infinite t too."
+    )
+
+
+def simulated_share(kept: Estimate, draws: int) -> str:
+    """Return a share of simulated releases with its standard error; all and none in so many words."""
+    if kept.value in (0, 1):
+        return f"{'all' if kept.value else 'none of'} {draws:,} simulated"
+    return f"{kept.times(100)} % of simulated"
+
+
+def _asked(found: Stealth, printed: float, t: float) -> str:
+    """Return what the formula asks for, beside t: at the noise in use, and at the paper’s own."""
     if t <= 0:
         return f"t = {printed:.2g}, where none is needed."
+    ratio = printed / t
+    times = short(ratio) if ratio >= 100 else f"{ratio:.2g}"
+    is_printed = found.mechanism.calibration is Calibration.AS_PRINTED
+    own = "" if is_printed else f"; {many(printed * found.printed_records)} at the noise as printed"
     return (
-        f"t = {printed:.2g}, {printed / t:.2g} times as many invented records "
-        f"({_many(printed * records)} instead of {_many(t * records)} in every table)."
+        f"t = {printed:.2g}, {times} times as many invented records{'' if is_printed else ' at the same noise'} "
+        f"({many(printed * found.records)} instead of {many(t * found.records)} in every table{own})."
     )
 
 
-def _many(records: float) -> str:
-    """Return a number of records: whole from a thousand up, however large."""
-    return f"{records:,.0f}" if records >= 1000 else short(records)
-
-
-def share_text(share: float) -> str:
-    """Return a probability in percent; what is not quite all or none does not look so."""
-    percent = 100 * share
-    if 0 < percent < 0.1 or 99.9 < percent < 100:
-        return "less than 0.1 %" if percent < 1 else "more than 99.9 %"
-    return f"{percent:.3g} %"
+def _records_of(number: float) -> str:
+    said = many(number)
+    return f"{said} record{'' if said == '1' else 's'}"
 
 
 def _name(settings: Settings) -> str:
@@ -182,30 +221,30 @@ def _picture(found: Stealth, sense: Sense, t: float | None) -> None:
     chosen = None
     if t is not None:
         worst, calibration = found.worst.get(sense), found.mechanism.calibration
-        kept = worst.probability(t) if worst else proved_probability(found.network, calibration, sense, np.array(t))
-        chosen = (t, float(kept))
+        proved = float(proved_probability(found.network, calibration, sense, np.array(t)))
+        chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0))
     chart(
         stealth_figure(found.grid, simulated, bounds, real, chosen=chosen, records=found.records),
         key="stealth.probability",
         alt="Probability that a Fourier release is non-negative against the increment t: as printed, as proved, and "
         f"as simulated in {len(simulated)} senses."
-        + (f" At t = {chosen[0]:.3g} it is {chosen[1]:.3f}." if chosen is not None else ""),
+        + (f" At t = {chosen[0]:.3g} it is {chosen[1]}." if chosen is not None else ""),
     )
 
 
-def _numbers(found: Stealth, sense: Sense, t: float) -> None:
+def _numbers(found: Stealth, sense: Sense, chosen: Increment) -> None:
     """Show the numbers at this t, and offer the curves."""
-    draws = len(found.worst[Sense.MARGINALS].increments)
+    draws, t = len(found.worst[Sense.MARGINALS].increments), chosen.t
     aside = (
         ""
         if Sense.TABLE in found.worst
         else (" The whole table of this graph is too large to simulate: for it only the proved bound is shown.")
     )
     st.caption(
-        f"Simulated: the noise of {draws:,} releases, with all counts zero. Real counts can only help released tables "
-        "and parameters, so this holds for every n and data: it is public, and costs no privacy. Not so for the whole "
-        "table rebuilt from few coefficients, which real counts can make negative. "
-        f"Dotted: proved for {sense.value}.{aside}"
+        f"Simulated: the noise of {counted(draws, 'release')}, with all counts zero. Real counts can only help "
+        "released tables and parameters, so this holds for every n and data: it is public, and costs no privacy. Not "
+        "so for the whole table rebuilt from few coefficients, which real counts can make negative. "
+        f"Dotted: proved for {sense.value}.{aside}{_known_from(found, sense, chosen)}"
     )
     calibration = found.mechanism.calibration
     records = []
@@ -215,18 +254,21 @@ def _numbers(found: Stealth, sense: Sense, t: float) -> None:
         records.append(
             {
                 "what is non-negative": each.value,
-                "simulated": float(worst.probability(t)) if worst else math.nan,
-                "standard error": float(worst.standard_error(t)) if worst else math.nan,
-                "proved, at least": max(proved, 0.0),
-                "printed": float(printed_probability(t)),
+                "simulated": _decimals(float(worst.probability(t))) if worst else math.nan,
+                "standard error": _decimals(float(worst.standard_error(t))) if worst else math.nan,
+                "proved, at least": _decimals(max(proved, 0.0)),
+                "printed": _decimals(float(printed_probability(t))),
             }
         )
-    st.dataframe(pd.DataFrame.from_records(records).round(4), hide_index=True)
+    # Streamlit's own format has four decimals and makes 1 of a probability just below.
+    shown = {name: st.column_config.NumberColumn(format="%.13g") for name in list(records[0])[1:]}
+    st.dataframe(pd.DataFrame.from_records(records), hide_index=True, column_config=shown)
     if found.real is not None:
+        draws = len(found.real.increments)
+        share = simulated_share(found.real.estimate(t), draws)
+        about = f"{draws:,} draws, ± is the standard error; " if "±" in share else ""
         st.caption(
-            f"With the real counts, {share_text(float(found.real.probability(t)))} of "
-            f"{len(found.real.increments):,} simulated releases are "
-            f"non-negative ({sense.value}; standard error {100 * float(found.real.standard_error(t)):.2g} %). "
+            f"With the real counts, {share} releases are non-negative ({about}{sense.value}). "
             "Curator only: not private."
         )
     elif found.refused:
@@ -234,10 +276,31 @@ def _numbers(found: Stealth, sense: Sense, t: float) -> None:
     data_and_download(lambda: _curves(found, sense), name="stealth", curator_only=found.real is not None)
 
 
+def _known_from(found: Stealth, sense: Sense, chosen: Increment) -> str:
+    """Return where a t found for a target comes from, and how far it may be off."""
+    if current().options("stealth").aim is StealthAim.INCREMENT:
+        return ""
+    if not chosen.is_proved:
+        return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
+    if sense in found.worst:
+        return " They are too few for this probability: t is the one proved for it."
+    return ""
+
+
 def _curves(found: Stealth, sense: Sense) -> pd.DataFrame:
     columns = {"t": found.grid, "invented records": found.grid * found.records}
-    columns |= {f"simulated: {each.value}": needed.probability(found.grid) for each, needed in found.worst.items()}
+    for each, needed in found.worst.items():
+        columns |= _with_errors(f"simulated: {each.value}", needed, found.grid)
     columns |= {f"proved: {sense.value}": found.proved, "printed": printed_probability(found.grid)}
     if found.real is not None:
-        columns["with the real counts"] = found.real.probability(found.grid)
+        columns |= _with_errors("with the real counts", found.real, found.grid)
     return pd.DataFrame(columns)
+
+
+def _decimals(share: float) -> float:
+    """Return a share in four decimals, in more where they would make it 1."""
+    return round(share, 4) if round(share, 4) != 1 else float(near_one(share))
+
+
+def _with_errors(name: str, needed: Needed, t: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: needed.probability(t), f"standard error: {name}": needed.standard_error(t)}

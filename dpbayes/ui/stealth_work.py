@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, printed_noise
+from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 from dpbayes.bounds.stealth import negative_marginal_probability, negative_table_probability
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
@@ -90,9 +90,22 @@ class Stealth:
         return noise_of(self.network, self.mechanism.calibration)
 
     @property
+    def draws(self) -> int:
+        """How many releases the noise of is simulated once all of it is in."""
+        return _draws(self.network)
+
+    @property
     def records(self) -> float:
         """Records that t = 1 adds to every table."""
-        return 2 * len(self.network.closure) * self.mechanism.noise_scale
+        return self._records(self.noise)
+
+    @property
+    def printed_records(self) -> float:
+        """Records that t = 1 adds to every table with the noise as printed."""
+        return self._records(printed_noise(self.network))
+
+    def _records(self, noise: CoefficientNoise) -> float:
+        return float(invented_records(self.network, noise=noise, epsilon=self.mechanism.epsilon, t=1.0))
 
 
 def noise_of(network: Network, calibration: Calibration) -> CoefficientNoise:

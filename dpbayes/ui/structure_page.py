@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.bounds.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
-from dpbayes.experiments.graph_families import GraphCosts, costs_of, crossing, named_families, random_costs
+from dpbayes.experiments.estimates import Estimate
+from dpbayes.experiments.graph_families import GraphCosts, costs_of, mean_crossing, named_families, random_costs
 from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_families_figure
 from dpbayes.networks import chain
 from dpbayes.randomness import stream
@@ -33,9 +34,14 @@ class Costs:
         """The densities of the random graphs (densities,)."""
         return self.random.arrows[0]
 
-    def crossing(self, noise: np.ndarray) -> float | None:
-        """Return up to how many arrows per node this mean noise (graphs, densities) is below Laplace's."""
-        return crossing(self.arrows, noise.mean(axis=0) / self.random.laplace[0])
+    @property
+    def graphs(self) -> int:
+        """How many random graphs there are of each density."""
+        return len(self.random.arrows)
+
+    def crossing(self, noise: np.ndarray) -> Estimate | None:
+        """Return up to how many arrows per node this noise (graphs, densities) is on average below Laplace's."""
+        return mean_crossing(self.arrows, noise / self.random.laplace)
 
 
 def structure_page() -> None:
@@ -53,9 +59,8 @@ def structure_page() -> None:
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
-    with right:
-        _table(found, epsilon)
-        data_and_download(lambda: _records(found, epsilon), name="structure", curator_only=False)
+    _table(found, epsilon)
+    data_and_download(lambda: _records(found, epsilon), name="structure", curator_only=False)
     _formulas(found, epsilon)
     _counterexample()
 
@@ -69,19 +74,32 @@ def _costs(nodes: int, graphs: int, seed: int) -> Costs:
 
 def verdict(found: Costs) -> str:
     """Return up to which density Fourier adds less noise, and what the paper says of it."""
-    nodes, most = found.random.nodes, found.arrows[-1]
+    nodes, most = found.random.nodes, f"{found.arrows[-1]:.2g}"
+    among, denser = f"among random graphs of {nodes} nodes", "in denser ones"
+    if found.graphs == 1:
+        among, denser = f"in the one random graph of {nodes} nodes drawn", "once it is denser"
     certified, printed = found.crossing(found.random.certified), found.crossing(found.random.printed)
     remark = "the paper’s remark says that denser graphs gain more."
     if certified is None:
         return (
-            f"Among random graphs of {nodes} nodes, Fourier adds less noise than Laplace at every density, "
-            f"up to {most:.2g} arrows per node; but each arrow adds to it, where {remark}"
+            f"{among[0].upper()}{among[1:]}, Fourier adds less noise than Laplace at every density, "
+            f"up to {arrows_per_node(most)}; but each arrow adds to it, where {remark}"
         )
-    as_printed = "never less, as printed" if printed == 0 else f"as printed, up to {printed:.2g}"
+    as_printed = f"as printed, up to {density(printed)}" if printed and printed.value else "never less, as printed"
     return (
-        f"Fourier adds less noise than Laplace up to about {certified:.2g} arrows per node ({as_printed}) among random "
-        f"graphs of {nodes} nodes, and more in denser ones; {remark}"
+        f"Fourier adds less noise than Laplace up to about {arrows_per_node(density(certified))} ({as_printed}) "
+        f"{among}, and more {denser}; {remark}"
     )
+
+
+def density(crossing: Estimate) -> str:
+    """Return a number of arrows per node with its standard error; two digits where a single graph tells none."""
+    return str(crossing) if np.isfinite(crossing.error) else f"{crossing.value:.2g}"
+
+
+def arrows_per_node(number: str) -> str:
+    """Return a number of arrows per node in words."""
+    return f"{number} arrow{'' if number == '1' else 's'} per node"
 
 
 def _picture(found: Costs, epsilon: float) -> None:
@@ -97,7 +115,11 @@ def _picture(found: Costs, epsilon: float) -> None:
     random, reached = noise(found.random), found.crossing(found.random.certified)
     chart(
         graph_families_figure(
-            found.arrows, random, families, scale=found.random.scale.mean(axis=0) / epsilon, crossing=reached
+            found.arrows,
+            random,
+            families,
+            scale=found.random.scale / epsilon,
+            crossing=reached.value if reached is not None else None,
         ),
         key="structure.noise",
         alt=f"Noise sd per cell against average in-degree for graphs of {found.random.nodes} nodes: Laplace stays at "
@@ -105,10 +127,16 @@ def _picture(found: Costs, epsilon: float) -> None:
         f"{short(float(random[CERTIFIED][:, 0].mean()))} to {short(float(random[CERTIFIED][:, -1].mean()))}.",
     )
     by_node = found.crossing(found.random.certified_by_node)
-    other = f"up to {by_node:.2g} arrows per node" if by_node is not None else "at every density shown"
+    other = f"up to {arrows_per_node(density(by_node))}" if by_node is not None else "at every density shown"
+    lines = (
+        f"Lines: the mean of {found.graphs} random graphs (dots) for each number of arrows, each grown arrow by arrow "
+        "from a seed; bands and ±: one standard error of that mean."
+        if found.graphs > 1
+        else "Lines: one random graph, grown arrow by arrow from a seed; it takes more of them to say how far others "
+        "are from it."
+    )
     st.caption(
-        f"Lines: the mean of {len(found.random.arrows)} random graphs (dots) for each number of arrows, each grown "
-        "arrow by arrow from a seed. Noise is averaged over cells; the cells of a node with many parents are many, and "
+        f"{lines} Noise is averaged over cells; the cells of a node with many parents are many, and "
         f"have less noise each. Averaged over nodes instead, certified Fourier adds less than Laplace {other}. "
         "The dashed line is not noise in counts: it is the scale on a coefficient in the paper’s units."
     )
@@ -123,11 +151,13 @@ def _table(found: Costs, epsilon: float) -> None:
 
 
 def _records(found: Costs, epsilon: float) -> pd.DataFrame:
-    """Return one record per graph, the families first."""
+    """Return one record per graph, the families first; then the means over random graphs and their standard errors."""
     families, random = found.families.frame(epsilon=epsilon), found.random.frame(epsilon=epsilon)
+    means = found.random.mean_frame(epsilon=epsilon)
     families.insert(0, "family", found.names)
     random.insert(0, "family", "random")
-    return pd.concat([families, random], ignore_index=True)
+    means.insert(0, "family", "mean of the random ones")
+    return pd.concat([families, random, means], ignore_index=True)
 
 
 def _formulas(found: Costs, epsilon: float) -> None:

@@ -72,7 +72,7 @@ def test_lemma_2_holds_and_the_sharper_radius_as_well():
 
 
 def test_theorem_3_bracket_of_two_betas():
-    """[Dimitrakakis14] Theorem 3: Beta(51, 51) against (52, 50), d = .05: bracket from 168 (report)."""
+    """[Dimitrakakis14] Theorem 3 (4.3): Beta(51, 51) against (52, 50), d = .05: bracket from 168 (report)."""
     pair = BetaPair(np.asarray(51.0), np.asarray(51.0), -1)
     bound = theorem_3(pair, log_ratio=0.5, error=0.05)
     least = float(needed_at_least(pair, log_ratio=0.5, error=0.05))

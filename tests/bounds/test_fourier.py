@@ -103,6 +103,7 @@ def test_theorem_2_tables_rebuilt_from_any_coefficients_agree_on_every_node(netw
 
 
 def test_what_tables_say_of_a_node_is_how_often_it_occurs():
+    """[Zhang16] Theorem 2, for the marginal of one node."""
     data = random_table(ASIA, rng(), 40)
     values = coefficients(ASIA, count(ASIA, data).values).astype(float)
     for node, name in enumerate(ASIA.names):
@@ -143,6 +144,7 @@ def test_the_tail_is_known_for_one_and_two_terms_and_vectorised():
 @pytest.mark.parametrize("make", [printed_noise, certified_noise])
 @pytest.mark.parametrize("network", NETWORKS, ids=IDS)
 def test_corollary_3_corrected_is_never_below_what_is_simulated(network, make):
+    """[Zhang16] Corollary 3, corrected."""
     noise, draws, size = make(network), 20_000, len(network.closure)
     values = unit_noise(network, noise, draws)
     needed = -(marginals(network, values) * cells_per_family(network)).min(axis=-1) / (2 * size)
@@ -165,6 +167,7 @@ def kept_by_empty_graph(k, lift):
 
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_corollary_3_corrected_holds_for_the_whole_table_of_an_empty_graph(k):
+    """[Zhang16] Corollary 3, corrected, by quadrature."""
     noise = printed_noise(empty(k))
     for t in (0.1, 0.5, 1.0, 2.0):
         kept = kept_by_empty_graph(k, 2 * t * (k + 1))
@@ -188,6 +191,7 @@ def test_corollary_3_gamma_forms_are_never_below_the_bounds(network):
 
 
 def test_corollary_3_follows_once_t_is_large_enough_and_only_then_is_said_to():
+    """[Zhang16] Corollary 3: where the printed probability is proved."""
     # t >= 0.60 for |N_I| = 34 and t >= 1.31 for |N_I| = 2.
     for network, below, above in [(NAIVE_BAYES, 0.59, 0.61), (empty(1), 1.29, 1.32)]:
         assert not is_printed_proved(network, t=below)
@@ -197,6 +201,7 @@ def test_corollary_3_follows_once_t_is_large_enough_and_only_then_is_said_to():
 
 
 def test_corollary_3_at_t_zero_is_an_assumption_that_fails():
+    """[Zhang16] Corollary 3."""
     bound = negative_marginal_bound(ASIA, noise=certified_noise(ASIA), t=[0.0, 1.0])
     assert not bound.applies
     assert negative_marginal_bound(ASIA, noise=certified_noise(ASIA), t=0.01).applies
@@ -214,6 +219,7 @@ def test_corollary_3_small_increments_break_the_printed_promise():
 
 
 def test_corollary_3_on_the_table_rebuilt_from_the_closure_fails_without_noise():
+    """[Zhang16] Corollary 3, read for the table rebuilt from N_I."""
     cells = counterexample_rebuilt_table()
     assert cells == pytest.approx([752.7, 252.7, 252.7, -247.3])
     assert cells.sum() == pytest.approx(1000 + 10.8)
@@ -295,6 +301,7 @@ def test_theorem_3_sharpened_is_exceeded_no_more_often_than_stated(network, make
 
 
 def test_theorem_3_takes_batches_and_its_edges_are_infinite_or_an_assumption():
+    """[Zhang16] Theorem 3."""
     epsilon, t, delta = np.ones((2, 1)), np.zeros(3), np.array([0.1, 0.2, 0.3])
     assert printed_table_error(ASIA, epsilon=epsilon, t=t, delta=delta).shape == (2, 3, 8)
     assert table_error(ASIA, noise=printed_noise(ASIA), epsilon=epsilon, t=t, delta=delta).shape == (2, 3, 8)
@@ -330,6 +337,7 @@ def test_remark_1_comparison_has_its_known_ratios():
 
 
 def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_worse():
+    """[Zhang16] Remark 1, comparison."""
     bound = comparison_bound(chain(10))
     assert bound.applies
     assert bound.certified > 1 > bound.printed

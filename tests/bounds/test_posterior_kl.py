@@ -325,7 +325,7 @@ def test_the_refined_bound_says_when_it_does_not_apply():
 
 
 def test_printed_formulas_by_hand():
-    """[Zhang16] Theorem 1, U and its last display."""
+    """[Zhang16] Theorem 1, U, and Theorem 1, last display."""
     row = rows_of([2, 3], [4, 6], 10.0)
     assert printed_expectation([row]) == pytest.approx(10 * np.log(6 * 9))
     size = 3 * 10 * np.log(10)
@@ -368,7 +368,7 @@ def test_the_exact_exceedance_agrees_with_simulation():
     ],
 )
 def test_counterexamples_refute_with_known_numbers(make, truth, printed):
-    """[Zhang16] Theorem 1, Lemma A.3, Lemma A.4, Section 3.1, truncation."""
+    """[Zhang16] Theorem 1, U; Theorem 1, refined; Theorem 1, last display; Lemmas A.3, A.4; Section 3.1, truncation."""
     case = make()
     assert case.refutes
     assert case.truth == pytest.approx(truth, rel=1e-3)

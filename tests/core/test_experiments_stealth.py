@@ -11,10 +11,13 @@ from scipy import stats
 from dpbayes.closure import walsh
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments.estimates import Estimate, near_one
 from dpbayes.experiments.stealth import (
     Needed,
     Sense,
     UnitNoise,
+    apart,
+    are_enough,
     elimination_plan,
     is_table_in_reach,
     least_cells,
@@ -234,10 +237,11 @@ def test_fourier_tables_agree_and_laplace_tables_do_not():
     laplace = noticed(LaplaceUpdates(prior=prior, epsilon=1.0), counts, rng(), releases=50)
     for calibration in Calibration:
         consistent = noticed(fourier(ASIA, calibration, t=0.5), counts, rng(), releases=50)
-        assert consistent.spread == pytest.approx(0, abs=1e-8)
+        assert consistent.spread == Estimate(0, 0)
         gap = np.diff(said_of(ASIA, consistent.updates, node=2, families=sharing_families(ASIA, 2)), axis=-1)
         assert np.abs(gap).max() < 1e-8
-    assert laplace.spread > 10
+    assert laplace.spread.value > 10
+    assert 0 < laplace.spread.error < laplace.spread.value / 5
     assert np.abs(np.diff(said_of(ASIA, laplace.updates, node=2, families=(2, 3)), axis=-1)).mean() > 5
 
 
@@ -245,9 +249,89 @@ def test_what_an_observer_notices():
     mechanism = fourier(ASIA, CERTIFIED, t=0.5)
     counts = count(ASIA, random_table(ASIA, rng(), 500))
     seen = noticed(mechanism, counts, rng(), releases=100)
-    assert seen.total == pytest.approx(500 + mechanism.lift)
-    assert seen.whole < 0.01
-    assert seen.negative < 0.05
-    assert noticed(fourier(ASIA, t=0.0), Counts(ASIA, counts.values * 0, 0), rng(), releases=100).negative > 0.9
+    assert seen.total.value == pytest.approx(500 + mechanism.lift)
+    assert seen.total.error < 1e-9, "n is public: no noise moves a total"
+    assert seen.whole.value < 0.01
+    assert seen.negative.value < 0.05
+    assert noticed(fourier(ASIA, t=0.0), Counts(ASIA, counts.values * 0, 0), rng(), releases=100).negative.value > 0.9
     exact = noticed(fourier(ASIA, CERTIFIED, epsilon=1000.0, t=0.0), counts, rng(), releases=3)
-    assert exact.total == pytest.approx(500)
+    assert exact.total.value == pytest.approx(500)
+
+
+def test_what_shows_has_the_standard_errors_of_independent_releases():
+    counts = count(ASIA, random_table(ASIA, rng(), 500))
+    laplace = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
+    seen = noticed(laplace, counts, rng(), releases=200)
+    totals = np.add.reduceat(seen.updates, ASIA.cell_offsets[:-1], axis=-1)
+    assert seen.total == Estimate(pytest.approx(totals.mean()), pytest.approx(stats.sem(totals.mean(axis=-1))))
+    gaps = totals.max(axis=-1) - totals.min(axis=-1)
+    assert seen.spread == Estimate(pytest.approx(gaps.mean()), pytest.approx(stats.sem(gaps)))
+    # Twenty more batches lie around the first as its error says: chi-squared of 20 degrees is beyond 85 with p < 1e-9.
+    others = [noticed(laplace, counts, rng(10 + i), releases=200).spread for i in range(20)]
+    middle = np.mean([other.value for other in others])
+    assert 1 < sum(((other.value - middle) / other.error) ** 2 for other in others) < 85
+
+
+# Estimates
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (32.44, 0.83, "32.4 ± 0.8"),
+        (32.44, 1.53, "32.4 ± 1.5"),
+        (26194.6, 210.4, "26,195 ± 210"),
+        (0.0, 0.33, "0.0 ± 0.3"),
+        (-0.01, 0.33, "0.0 ± 0.3"),
+        (1275.12, 1e-13, "1,275"),
+        (0.0, 0.0, "0"),
+        (1.6674, math.nan, "1.667"),
+        (0.9999999, 0.0, "0.9999999"),
+        (99.99, 0.0141, "99.990 ± 0.014"),
+    ],
+)
+def test_an_estimate_is_as_long_as_its_error_allows(value, error, text):
+    assert str(Estimate(value, error)) == text
+
+
+@given(st.integers(2, 10**6), st.data())
+def test_a_share_has_its_binomial_error_and_is_never_shown_as_all_or_none(draws, data):
+    kept = data.draw(st.integers(0, draws))
+    share = Estimate.share(kept, draws=draws)
+    near = (kept + 1) / (draws + 2)
+    assert share.error == pytest.approx(math.sqrt(near * (1 - near) / draws))
+    said = float(str(share.times(100)).split(" ±")[0])
+    assert (said == 100) is (kept == draws)
+    assert (said == 0) is (kept == 0)
+    needed = Needed(np.repeat([0.0, 1.0], [kept, draws - kept]))
+    if draws < 1000:
+        assert needed.estimate(0.5) == share
+        assert share.error == pytest.approx(float(needed.standard_error(0.5)))
+
+
+def test_the_mean_of_one_draw_has_no_known_error():
+    assert math.isnan(Estimate.of([3.0]).error)
+    assert Estimate.of([1.0, 3.0]) == Estimate(2.0, 1.0)
+
+
+@pytest.mark.parametrize("nines", range(1, 13))
+def test_a_probability_below_one_is_never_shown_as_one(nines):
+    assert float(near_one(1 - 10.0**-nines)) == pytest.approx(1 - 10.0**-nines, rel=1e-14)
+    assert near_one(1 - 10.0**-nines) == f"0.{'9' * nines}"
+
+
+def test_only_floating_point_is_no_difference():
+    said = np.array([[1e5, 1e5 + 1e-7], [1e5, 1e5 + 1e-3], [0.0, 0.0]])
+    assert apart(said) == pytest.approx([0, 1e-3, 0], rel=1e-6)
+
+
+@pytest.mark.parametrize("probability", [0.5, 0.9, 0.99, 0.9999999, 1.0])
+@pytest.mark.parametrize("draws", [5, 200, 10_000])
+def test_draws_are_enough_exactly_where_they_give_an_increment(draws, probability):
+    needed = Needed(np.sort(rng().random(draws)))
+    if are_enough(draws, probability):
+        assert 0 <= needed.increment(probability) <= 1
+    else:
+        with pytest.raises(InputError, match="simulated draws"):
+            needed.increment(probability)
+    assert are_enough(draws, probability) is (draws * -math.log(probability) > -math.log(1e-3))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from dpbayes.experiments.estimates import Estimate
 from dpbayes.experiments.stealth import Sense
 from dpbayes.figures.stealth import COLOURS, DASHES, agreement_figure, stealth_figure
 from dpbayes.figures.style import BOUND, EXACT, INVALID
@@ -17,7 +18,12 @@ def test_every_sense_has_a_look_of_its_own_and_none_that_means_something_else():
 
 def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
     figure = stealth_figure(
-        T, {Sense.MARGINALS: CURVE}, {"printed": CURVE / 2, "proved": CURVE / 3}, CURVE, chosen=(0.2, 0.5), records=100
+        T,
+        {Sense.MARGINALS: CURVE},
+        {"printed": CURVE / 2, "proved": CURVE / 3},
+        CURVE,
+        chosen=(0.2, Estimate(0.5, 0.02)),
+        records=100,
     )
     printed, proved, simulated, real, chosen = figure.data
     assert (printed.line.color, printed.line.dash, proved.line.dash) == (BOUND, "dash", "dot")
@@ -26,6 +32,7 @@ def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
     assert (real.line.color, real.name) == (EXACT, "with the real counts (curator only)")
     assert list(chosen.x) == [0.2, 0.2]
     assert list(chosen.y) == [0, 0.5]
+    assert "t = 0.2: 0.50 ± 0.02" in chosen.hovertemplate
     assert figure.layout.yaxis.title.text == "probability"
     assert figure.layout.xaxis.type == "log"
 
@@ -47,7 +54,7 @@ def test_few_and_many_records_are_short(records, label):
 
 @pytest.mark.parametrize(("t", "place"), [(0.0, 0.01), (50.0, 5.0)])
 def test_an_increment_beyond_the_axis_is_marked_at_its_end(t, place):
-    figure = stealth_figure(T, {}, {}, None, chosen=(t, 1.0), records=1)
+    figure = stealth_figure(T, {}, {}, None, chosen=(t, Estimate(1.0, 0.1)), records=1)
     assert list(figure.data[0].x) == pytest.approx([place, place])
     assert figure.data[0].name == f"t = {t:.3g} (beyond this axis)"
 

@@ -29,6 +29,7 @@ def test_coefficients_are_those_of_the_whole_table(network_and_data):
 
 @given(networks_with_data(most_nodes=6, most_records=20))
 def test_marginals_of_the_coefficients_are_the_counts_without_any_rounding(network_and_data):
+    """[Zhang16] Theorem 2: every family's table from the coefficients of its subsets."""
     network, data = network_and_data
     values = count(network, data).values
     assert np.array_equal(marginals(network, coefficients(network, values)), values)
@@ -36,6 +37,7 @@ def test_marginals_of_the_coefficients_are_the_counts_without_any_rounding(netwo
 
 @pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
 def test_tables_rebuilt_from_any_noise_agree_on_shared_nodes(network):
+    """[Zhang16] Section 3.2, Consistency."""
     noise = np.random.default_rng(3).laplace(size=(4, len(network.closure)))
     cells = marginals(network, noise)
     for i, family in enumerate(network.families):

@@ -93,6 +93,7 @@ def test_laplace_noise_follows_the_law_of_its_scale_and_of_no_scale_ten_percent_
 @pytest.mark.parametrize("calibration", Calibration)
 @pytest.mark.parametrize(("network", "epsilon"), [(empty(1), 0.1), (V_STRUCTURE, 1.0)])
 def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(network, epsilon, calibration):
+    """[Zhang16] Algorithm 2: the noise of its coefficients."""
     mechanism = fourier(network, epsilon=epsilon, calibration=calibration)
     exact = counts_of(network, 100)
     updates = mechanism.release(exact, rng(), (100_000,)).outcome.updates
@@ -159,6 +160,7 @@ def test_an_empty_table_gives_zero_updates_under_laplace():
 @pytest.mark.parametrize("t", [0.0, 0.127, 2.0])
 @pytest.mark.parametrize("network", random_networks(5, most_nodes=5), ids=range(5))
 def test_every_fourier_table_sums_to_the_same_total_which_t_raises_by_the_lift(network, t, calibration):
+    """[Zhang16] Algorithm 2: the lift of the first coefficient."""
     exact = counts_of(network, 30)
     totals = []
     for mechanism in (fourier(network, t=t, calibration=calibration), fourier(network, t=0, calibration=calibration)):
@@ -173,6 +175,7 @@ def test_every_fourier_table_sums_to_the_same_total_which_t_raises_by_the_lift(n
 
 @pytest.mark.parametrize(("t", "records"), [(math.log(10), 10_647), (0.127, 587)])
 def test_the_printed_lift_of_naive_bayes_is_four_t_size_squared_over_epsilon(t, records):
+    """[Zhang16] Algorithm 2; Section 3.2, Non-negativity: 10,647 records for 50 real ones."""
     mechanism = fourier(NAIVE_BAYES, t=t, calibration=AS_PRINTED)
     assert mechanism.lift == pytest.approx(4 * t * 34**2)
     assert mechanism.lift == pytest.approx(records, abs=1)
@@ -197,6 +200,7 @@ def test_the_increment_for_ninety_percent_has_its_known_value_as_printed(network
 
 
 def test_the_printed_promise_for_small_increments_is_broken():
+    """[Zhang16] Corollary 3."""
     # Four nodes all tied together, so that one family is the whole table; t = 0.1: printed 1 - exp(-t) = 0.095.
     needed = needed_increments(complete(4), AS_PRINTED, rng(), draws=40_000)
     kept = int((needed <= 0.1).sum())

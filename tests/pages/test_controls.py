@@ -4,7 +4,8 @@ import pytest
 
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Parameter, parameters_of
-from dpbayes.ui.settings import MECHANISM_NAMES, called
+from dpbayes.ui.controls import stops
+from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, called
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 
 RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
@@ -47,3 +48,13 @@ def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
     one_sentence(at, "Kept 2.")
     fine(at.selectbox(key="story").set_value("census").run())
     assert not sentences(at)
+
+
+@pytest.mark.parametrize("name", [name for name, known in PARAMETERS.items() if isinstance(known, Parameter)])
+def test_a_slider_stops_at_the_typical_value_and_never_out_of_range(name: str) -> None:
+    parameter = PARAMETERS[name]
+    assert isinstance(parameter, Parameter)
+    found = stops(parameter)
+    assert parameter.typical in found
+    assert list(found) == sorted(set(found))
+    assert all(parameter.checked(name, stop) == stop for stop in found)

@@ -1,14 +1,32 @@
 """The Papers page lists every claim, and shows a failing one failing."""
 
+import math
+
 import pytest
 
 from dpbayes.bounds.base import Verdict
 from dpbayes.bounds.registry import CLAIMS, counterexamples_of
-from dpbayes.ui.papers_page import PAGES_OF, page_of
-from dpbayes.ui.settings import Seat
-from tests.pages.conftest import APP, fine, headline, one_sentence, open_page, sentences
+from dpbayes.references import PAPERS
+from dpbayes.ui.bounds_exhibits import EXHIBITS
+from dpbayes.ui.bounds_options import BoundClaim
+from dpbayes.ui.papers_links import VIEWS, View, view_of
+from dpbayes.ui.papers_options import PaperShown
+from dpbayes.ui.settings import Seat, Settings, query_of
+from dpbayes.ui.show import short
+from tests.pages.conftest import (
+    everything,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    sentences,
+    settings_of,
+)
 
 PAGE = "pages/papers.py"
+CLAIM = "parameter.papers.claim"
 
 
 @pytest.mark.parametrize("seat", Seat)
@@ -30,23 +48,89 @@ def test_a_paper_can_be_picked() -> None:
 def test_a_claim_that_fails_is_shown_failing() -> None:
     claim = next(claim for claim in CLAIMS if counterexamples_of(claim))
     at = open_page(PAGE, **{"papers.claim": str(claim.reference)})
-    shown = next(frame.value for frame in at.dataframe if "truth" in frame.value)
-    assert len(shown) == len(counterexamples_of(claim))
+    (shown,) = (m.value for m in at.markdown if m.value.startswith("Where it fails, computed now"))
+    assert shown.count("truly") == len(counterexamples_of(claim))
+    for example in counterexamples_of(claim):
+        assert f"truly **{short(example.truth)}**, printed {short(example.printed)}" in shown
     assert any(claim.finding in markdown.value for markdown in at.markdown)
 
 
 @pytest.mark.parametrize("verdict", Verdict)
-def test_a_claim_of_every_verdict_opens(verdict: Verdict) -> None:
+def test_a_claim_of_every_verdict_opens_and_only_what_is_false_is_red(verdict: Verdict) -> None:
     for claim in [claim for claim in CLAIMS if claim.verdict is verdict][:1]:
         at = fine(open_page(PAGE, **{"papers.claim": str(claim.reference)}))
         assert not sentences(at)
+        (said,) = (m.value for m in at.markdown if m.value.endswith(claim.finding))
+        assert said.startswith(":red[") == (verdict is Verdict.FALSE)
 
 
 def test_an_unknown_claim_in_the_link_is_one_sentence() -> None:
     one_sentence(open_page("pages/home.py", **{"papers.claim": "[Zhang16] Theorem 99"}), "papers.claim")
 
 
-def test_every_claim_has_its_page() -> None:
-    for claim in CLAIMS:
-        assert (APP.parent / page_of(claim)).exists()
-    assert all(page.startswith("pages/") for page in PAGES_OF)
+# Where a claim is shown
+
+
+def test_the_table_names_the_page_of_every_claim_that_has_one() -> None:
+    at = open_page(PAGE)
+    table = next(frame.value for frame in at.dataframe if "verdict" in frame.value)
+    assert list(table["page"]) == [view.title if (view := view_of(claim)) else "" for claim in CLAIMS]
+    assert set(table["page"]) >= {"Bounds", "Structure", "Stealth", ""}
+
+
+def test_every_exhibit_of_the_bounds_page_is_led_to() -> None:
+    led = {value for view in VIEWS.values() for name, value in view.parameters if name == "bounds.claim"}
+    shown = {exhibit.claim for exhibit in EXHIBITS.values()}
+    assert len(led) == len(shown)
+    assert shown <= set(CLAIMS)
+
+
+@pytest.mark.parametrize("view", dict.fromkeys(VIEWS.values()), ids=str)
+def test_the_page_that_a_claim_leads_to_names_it(view: View) -> None:
+    settings = Settings(source="sprinkler", records=50, parameters=view.parameters)
+    at = open_page(view.page, **query_of(settings))
+    assert at.title[0].value == view.title
+    shown = plain(everything(at))
+    for claim in [claim for claim in CLAIMS if view_of(claim) == view]:
+        assert claim.reference.place.split(",")[0] in shown, claim.reference
+        assert PAPERS[claim.reference.paper].authors in shown, claim.reference
+        if view.parameters:
+            assert plain(claim.finding) in shown, claim.reference
+
+
+def test_the_button_opens_the_page_on_the_claim() -> None:
+    at = press(open_page(PAGE, **{"papers.claim": "[Zhang16] Theorem 3"}), "See it at work on Bounds")
+    assert at.title[0].value == "Bounds"
+    assert settings_of(at).parameter("bounds.claim") is BoundClaim.THEOREM_3
+    assert "Theorem 3" in headline(at)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_claim_that_no_page_shows_has_no_button(fails: bool) -> None:
+    claim = next(c for c in CLAIMS if view_of(c) is None and bool(counterexamples_of(c)) == fails)
+    at = open_page(PAGE, **{"papers.claim": str(claim.reference)})
+    assert not any(button.label.startswith("See it at work") for button in at.button)
+    assert any("counterexample is above" in caption.value for caption in at.caption) == fails
+
+
+# One claim
+
+
+def test_a_paper_narrows_the_claims_and_the_one_shown_is_one_of_them() -> None:
+    at = open_page(PAGE, **{"papers.claim": "[Zhang16] Theorem 3"})
+    assert len(at.selectbox(key=CLAIM).options) == len(CLAIMS)
+    paper = at.segmented_control(key="parameter.papers.paper")
+    at = fine(paper.set_value(PaperShown.Notes).run())
+    options = at.selectbox(key=CLAIM).options
+    assert set(text[:7] for text in options) == {"[Notes]"}
+    assert settings_of(at).parameter("papers.claim").value == options[0] == at.selectbox(key=CLAIM).value.value
+    at = fine(at.selectbox(key=CLAIM).set_value(at.selectbox(key=CLAIM).value).run())
+    at = fine(at.segmented_control(key="parameter.papers.paper").set_value(PaperShown.ALL).run())
+    assert settings_of(at).parameter("papers.claim").value == options[0], "it is listed still, and stays"
+
+
+def test_what_is_not_certified_is_unknown() -> None:
+    claim = next(c for c in CLAIMS if any(math.isnan(example.certified) for example in counterexamples_of(c)))
+    at = open_page(PAGE, **{"papers.claim": str(claim.reference)})
+    assert "certified unknown" in everything(at)
+    assert "nan" not in next(m.value for m in at.markdown if "certified unknown" in m.value)

@@ -4,19 +4,29 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.bounds.fourier import certified_noise, printed_noise
+from dpbayes.bounds.stealth import (
+    certified_increment,
+    certified_table_increment,
+    negative_marginal_probability,
+    negative_table_probability,
+)
 from dpbayes.counts import count
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.experiments.stealth import Sense, UnitNoise, simulate
-from dpbayes.mechanisms import Calibration, LaplaceFourier
+from dpbayes.experiments.estimates import Estimate
+from dpbayes.experiments.stealth import Needed, Sense, UnitNoise, noticed, simulate
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.networks import load_named
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.settings import query_of, settings_from
-from dpbayes.ui.stealth_page import share_text
+from dpbayes.ui.stealth_details import counted, many, share_text
+from dpbayes.ui.stealth_page import simulated_share
 from tests.pages.conftest import (
     everything,
     figures,
@@ -68,9 +78,10 @@ def test_the_first_picture_is_the_cores() -> None:
     lift = 2 * 21 * 28
     assert headline(at) == (
         f"On Asia, t = {t:.3g} keeps nine of ten releases non-negative; the paper’s formula asks for t = 2.3, "
-        f"{math.log(10) / t:.2g} times as many invented records ({math.log(10) * lift:,.0f} instead of "
-        f"{t * lift:.0f} in every table)."
+        f"{math.log(10) / t:.2g} times as many invented records at the same noise ({math.log(10) * lift:,.0f} instead "
+        f"of {t * lift:.0f} in every table; {4 * math.log(10) * 21**2:,.0f} at the noise as printed)."
     )
+    assert "4,062 at the noise as printed" in headline(at)
     assert set(figures(at)) == {CHART} | PANELS
     noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
     for sense in Sense:
@@ -127,10 +138,16 @@ def test_the_t_found_is_that_of_the_release_page(calibration: Calibration) -> No
             {"stealth.sense": "all cells of the whole table"},
             "the whole table, with all counts zero, non-negative in nine of ten",
         ),
-        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "t = 0.5 keeps more than 99.9 % of simulated releases"),
+        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "t = 0.5 keeps 99.990 ± 0.014 % of simulated releases"),
+        ({"stealth.aim": "by t", "stealth.t": "5"}, "t = 5 keeps all 10,000 simulated releases non-negative"),
+        ({"stealth.aim": "by t", "stealth.t": "0"}, "t = 0 keeps none of 10,000 simulated releases non-negative"),
         ({"stealth.aim": "by t", "stealth.t": "0.5"}, "It invents 588 records in every table."),
         ({"stealth.aim": "by t", "stealth.t": "0.05"}, "promises 4.88 %, which is too much. It invents 58.8 records"),
         ({"source": "bayes:16", "cpts": "random", "calibration": "as printed"}, "On this network, t = 0.129"),
+        (
+            {"calibration": "as printed", "epsilon": "2"},
+            f"invented records ({2 * math.log(10) * 21**2:,.0f} instead of",
+        ),
     ],
 )
 def test_every_setting_reaches_the_headline_and_the_link(query: dict[str, str], part: str) -> None:
@@ -203,12 +220,106 @@ def test_the_edges_have_pictures_without_gaps(query: dict[str, str]) -> None:
     assert (set(figures(at)) >= PANELS) is not query.get("source", "").startswith("empty")
 
 
-def test_certainty_is_refused_with_a_sentence_and_the_picture_stays() -> None:
-    at = open_page(PAGE, **{"stealth.target": "1"})
-    one_sentence(at, "needs more than 10,000 simulated draws")
-    assert CHART in figures(at)
-    fine(at.select_slider(key="parameter.stealth.target").set_value(0.95).run())
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize("sense", Sense)
+def test_a_probability_beyond_the_draws_has_a_proved_increment(sense: Sense, calibration: Calibration) -> None:
+    target = 0.9999999
+    at = open_page(
+        PAGE, **{"stealth.target": str(target), "stealth.sense": sense.value, "calibration": calibration.value}
+    )
+    noise = certified_noise(ASIA) if calibration is Calibration.CERTIFIED else printed_noise(ASIA)
+    find = certified_table_increment if sense is Sense.TABLE else certified_increment
+    least, shown_t = find(ASIA, target, noise=noise), float(headline(at).split("t = ")[1].split()[0])
+    assert least <= shown_t < 1.01 * least
+    bound = negative_table_probability if sense is Sense.TABLE else negative_marginal_probability
+    assert bound(ASIA, noise=noise, t=shown_t) <= 1 - target, "the t in the sentence is proved, not only the least"
+    assert "is proved to keep" in headline(at)
+    assert "99.99999 % of" in headline(at) or "in 99.99999 % of releases" in headline(at)
+    assert "too few for this probability: t is the one proved" in everything(at)
+    assert target <= numbers(at)[sense.value]["proved, at least"] < 1, "it is not shown as 1"
     assert not sentences(at)
+    assert set(figures(at)) == {CHART} | PANELS
+
+
+def test_certainty_needs_an_infinite_increment_and_the_page_stays_whole() -> None:
+    at = open_page(PAGE, **{"stealth.target": "1"})
+    assert "On Asia, no finite t keeps all releases non-negative, for Laplace noise has no bound" in headline(at)
+    assert "is proved to keep all but one in 10¹² releases non-negative" in headline(at)
+    assert "inf " not in everything(at)
+    assert set(figures(at)) == {CHART} | PANELS
+    at = open_page(PAGE, **{"stealth.target": "0.9999999999999"})
+    assert "all but one in 10¹² releases non-negative; nearer to 1 nothing is proved." in headline(at)
+    fine(at.select_slider(key="parameter.stealth.target").set_value(0.95).run())
+    assert "keeps 95 % of releases" in headline(at)
+    assert not sentences(at)
+
+
+def observed(at: AppTest) -> pd.DataFrame:
+    return next(f.value for f in at.dataframe if "what shows" in f.value.columns).set_index("what shows")
+
+
+def test_what_two_tables_and_an_observer_are_said_to_see_has_standard_errors() -> None:
+    at = open_page(PAGE)
+    fair = np.full(ASIA.cell_count, 0.5)
+    held = count(ASIA, sample_dataset(ASIA, fair, 1000, stream(1, "stealth", "table")))
+    laplace = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
+    seen = noticed(laplace, held, stream(1, "stealth", "Laplace"), releases=300)
+    column = observed(at)["Laplace"]
+    assert column["total of a table, mean (records)"] == str(seen.total)
+    assert column["releases with a negative cell (%)"] == str(seen.negative.times(100)) == "0.0 ± 0.3"
+    x, y = (np.array(values) for values in _dots(at, "Laplace"))
+    gap = np.abs(x - y)
+    expected = str(Estimate(gap.mean(), gap.std(ddof=1) / math.sqrt(300)))
+    assert " ± " in expected
+    assert column["two tables differ about the shared node by (records)"] == expected
+    assert f"**Laplace**: the two differ by {expected} records on average." in everything(at)
+    assert observed(at)["Fourier"]["total of a table, mean (records)"] == f"{1000 + wanted_t(0.9) * 2 * 21 * 28:,.0f}"
+
+
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+def test_every_simulated_column_of_the_download_has_its_standard_error(seat: str) -> None:
+    at = open_page(PAGE, seat=seat)
+    at.session_state["numbers.stealth"] = True
+    frame = next(f.value for f in fine(at.run()).dataframe if "invented records" in f.value.columns)
+    simulated = [name for name in frame if name.startswith(("simulated", "with the real"))]
+    assert len(simulated) == 3 + (seat == "curator")
+    for name in simulated:
+        near = (frame[name] * 10_000 + 1) / 10_002
+        assert np.allclose(frame[f"standard error: {name}"], np.sqrt(near * (1 - near) / 10_000))
+
+
+@pytest.mark.parametrize(
+    ("kept", "text"),
+    [(0, "none of 2,000 simulated"), (2000, "all 2,000 simulated"), (1999, "99.95 ± 0.07 % of simulated")],
+)
+def test_all_and_none_of_the_draws_are_said_so(kept: int, text: str) -> None:
+    needed = Needed(np.repeat([0.0, 1.0], [kept, 2000 - kept]))
+    assert simulated_share(needed.estimate(0.5), 2000) == text
+
+
+def test_large_numbers_are_whole_and_never_powers_of_ten() -> None:
+    at = open_page(PAGE, source="andes", records="1000")
+    assert "154 times as many invented records at the same noise (16,067,697 instead of 104,672" in headline(at)
+    words = [*(m.value for m in at.markdown), *(c.value for c in at.caption), observed(at).to_csv()]
+    words += [chart.proto.alt for chart in at.get("plotly_chart")]
+    assert not [text for text in words if "e+" in text]
+    tiny = open_page(
+        PAGE, source="andes", records="1000", epsilon="0.001", **{"stealth.aim": "by t", "stealth.t": "50"}
+    )
+    assert "e+" not in "".join(m.value for m in tiny.markdown)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.5, "0.5"), (58.83, "58.8"), (1234.5, "1,234"), (104_672.3, "104,672"), (3e12, f"{3 * 10**12:,}")],
+)
+def test_many_records_are_whole(number: float, text: str) -> None:
+    assert many(number) == text
+
+
+def test_one_is_not_many() -> None:
+    assert counted(1, "coin flip") == "1 coin flip"
+    assert counted(1000, "coin flip") == "1,000 coin flips"
 
 
 def test_a_network_too_large_for_its_whole_table_says_what_is_shown() -> None:
@@ -302,12 +413,32 @@ def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pyte
         assert curve["y"] == pytest.approx(simulate(sense, noise, mechanism()).probability(curve["x"]))
 
 
-def test_few_draws_are_no_reason_to_refuse_a_target_while_more_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A probability of 0.99 needs some 700 draws; the first steps have 100."""
-    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 100 * ASIA.cell_count)
-    stopped_at_the_second_picture(monkeypatch, PAGE)
+def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probability of 0.99 needs some 700 draws; the first steps have 300. Stopped there, it is the proved t."""
+    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 300 * ASIA.cell_count)
+    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    said: list[str] = []
+    monkeypatch.setattr("dpbayes.ui.stealth_page.headline", lambda text: said.append(text))
     at = open_page(PAGE, **{"stealth.target": "0.99"})
-    one_sentence(at, "needs more than 200 simulated draws")
+    assert len(seen) == 2
+    assert len(said) == 1, "no sentence while draws were few and more to come"
+    proved = certified_increment(ASIA, 0.99, noise=certified_noise(ASIA))
+    assert f"t = {math.ceil(proved * 1000) / 1000:.3g} is proved to keep 99 % of releases" in said[0]
+    assert "the noise of 600 releases" in everything(at)
+    assert "too few for this probability: t is the one proved" in everything(at)
     press(at, "Go on")
     assert not sentences(at)
-    assert "keeps 99 % of releases" in headline(at)
+    assert all("is proved" not in text for text in said[1:])
+    assert f"t = {wanted_t(0.99):.3g} keeps 99 % of releases" in said[-1]
+    assert "too few" not in everything(at)
+
+
+def test_what_no_number_of_draws_tells_is_proved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 2500 * ASIA.cell_count)
+    stopped_at_the_second_picture(monkeypatch, PAGE)
+    said: list[str] = []
+    monkeypatch.setattr("dpbayes.ui.stealth_page.headline", lambda text: said.append(text))
+    press(open_page(PAGE, **{"stealth.target": "0.99999"}), "Go on")
+    assert len(said) >= 4
+    assert len(set(said)) == 1
+    assert "is proved to keep 99.999 % of releases" in said[0]

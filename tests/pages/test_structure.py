@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.bounds.fourier import counterexample_denser
-from dpbayes.experiments.graph_families import costs_of, crossing, named_families, random_costs
+from dpbayes.experiments.graph_families import costs_of, mean_crossing, named_families, random_costs
 from dpbayes.randomness import stream
 from dpbayes.ui.settings import settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
@@ -32,15 +32,20 @@ def test_lines_and_points_are_those_of_the_core(epsilon: float) -> None:
     families = costs_of(list(named_families(9).values()))
     for i, name in enumerate(named_families(9)):
         expected = [families.laplace[i], families.certified[i], families.printed[i]]
-        np.testing.assert_allclose(trace(at, name)["y"], np.array(expected) / epsilon)
+        nowhere, *points = trace(at, name)["y"]  # the first only gives the legend its colour
+        assert nowhere is None
+        np.testing.assert_allclose(points, np.array(expected) / epsilon)
 
 
 def test_the_headline_is_where_the_lines_cross() -> None:
     at = open_page(PAGE)
     costs = random_costs(12, stream(1, "structure", 12), graphs=8)
-    found = crossing(costs.arrows[0], costs.certified.mean(axis=0) / costs.laplace[0])
-    assert found is not None
-    assert f"Fourier adds less noise than Laplace up to about {found:.2g} arrows per node" in headline(at)
+    found, printed = (
+        mean_crossing(costs.arrows[0], noise / costs.laplace) for noise in (costs.certified, costs.printed)
+    )
+    assert f"Fourier adds less noise than Laplace up to about {found} arrows per node" in headline(at)
+    assert f"(as printed, up to {printed})" in headline(at)
+    assert "1.35 ± 0.04" in headline(at)
     assert "random graphs of 12 nodes, and more in denser ones" in headline(at)
     before = headline(at)
     assert headline(put(at, "box.epsilon", "5")) == before  # all noise falls alike
@@ -49,7 +54,33 @@ def test_the_headline_is_where_the_lines_cross() -> None:
 
 def test_where_fourier_wins_at_every_density_the_sentence_says_so() -> None:
     at = open_page(PAGE, **{"structure.nodes": "3"})
-    assert "at every density, up to 1 arrows" in headline(at)
+    assert "Among random graphs of 3 nodes" in headline(at)
+    assert "at every density, up to 1 arrow per node;" in headline(at)
+
+
+def test_a_single_random_graph_says_that_it_is_one() -> None:
+    at = open_page(PAGE, **{"structure.graphs": "1"})
+    assert "up to about 1.7 arrows per node" in headline(at)
+    assert "in the one random graph of 12 nodes drawn, and more once it is denser" in headline(at)
+    text = everything(at)
+    assert "Lines: one random graph" in text
+    assert "±" not in text
+    assert "nan" not in text.replace("dominan", "")
+
+
+def test_the_caption_and_the_numbers_have_standard_errors() -> None:
+    at = open_page(PAGE)
+    costs = random_costs(12, stream(1, "structure", 12), graphs=8)
+    by_node = mean_crossing(costs.arrows[0], costs.certified_by_node / costs.laplace)
+    assert f"certified Fourier adds less than Laplace up to {by_node} arrows per node" in everything(at)
+    assert "bands and ±: one standard error" in everything(at)
+    at.session_state["numbers.structure"] = True
+    frame = next(f.value for f in fine(at.run()).dataframe if "standard error: Fourier certified" in f.value.columns)
+    means = frame[frame["family"] == "mean of the random ones"]
+    np.testing.assert_allclose(means["Fourier certified"], costs.certified.mean(axis=0))
+    np.testing.assert_allclose(
+        means["standard error: Fourier certified"], costs.certified.std(axis=0, ddof=1) / np.sqrt(8), atol=1e-12
+    )
 
 
 def test_both_seats_see_the_same() -> None:
@@ -74,7 +105,9 @@ def test_the_edges_have_pictures(query: dict[str, str]) -> None:
     at = open_page(PAGE, **query)
     assert not sentences(at)
     assert CHART in figures(at)
-    assert all(None not in trace["y"] for trace in figures(at)[CHART]["data"])
+    families = named_families(3)
+    for drawn in figures(at)[CHART]["data"]:
+        assert None not in drawn["y"][1 if drawn["name"] in families else 0 :]
 
 
 @pytest.mark.parametrize(("name", "text"), [("nodes", "25"), ("nodes", "1"), ("nodes", "<b>"), ("graphs", "1e9")])

@@ -1,0 +1,57 @@
+"""What the Bounds page knows of one claim."""
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpbayes.bounds.base import Bound, Claim
+from dpbayes.bounds.counterexample import Counterexample
+from dpbayes.experiments.bounds import Measured
+from dpbayes.ui.bounds_options import Axis
+from dpbayes.ui.bounds_subject import At, Subject
+
+Evaluate = Callable[[Subject, At], Bound]
+Fill = Callable[[Subject, At, Bound], str]
+
+
+class Says(enum.Enum):
+    """What kind of statement a bound is."""
+
+    QUANTILE = "what is exceeded with probability delta at most"
+    MEAN = "a mean"
+    CHANCE = "a probability"
+    CERTAIN = "a largest value"
+    ENOUGH = "a number that suffices"
+
+
+class Uses(enum.Enum):
+    """What of the table a claim needs."""
+
+    PUBLIC = "nothing, or the public n"
+    SIMULATION = "the counts, for the simulation alone"
+    COUNTS = "the counts"
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A claim on the page.
+
+    `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
+    where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
+    `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
+    than the usual ones.
+    """
+
+    claim: Claim
+    says: Says
+    bound: Evaluate
+    measure: Callable[[Subject, At, Bound], Measured]
+    formula: Fill
+    axes: tuple[Axis, ...]
+    amount: str
+    unit: str
+    knobs: tuple[str, ...]
+    fails: tuple[Callable[[], Counterexample], ...] = ()
+    uses: Uses = Uses.PUBLIC
+    trials: str = "releases"
+    defaults: tuple[tuple[str, float], ...] = ()

@@ -1,0 +1,253 @@
+"""The lemmas of [Dimitrakakis14] on the Bounds page: their numbers are the core's, and what fails is red."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.bounds import distinguishability, families
+from dpbayes.experiments.empirical import fair_errors, largest_move, normal_variation
+from dpbayes.lipschitz import beta_concentration_from
+from dpbayes.networks import load_named
+from dpbayes.parameters import Parameter, parameters_of
+from dpbayes.query_game import NormalPair
+from dpbayes.randomness import stream
+from dpbayes.ui.bounds_exhibit import Uses
+from dpbayes.ui.bounds_exhibits_lemmas import LEMMA_EXHIBITS
+from dpbayes.ui.bounds_headline import SYMBOLS
+from dpbayes.ui.bounds_options import BoundClaim, BoundsOptions
+from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
+
+PAGE = "pages/bounds.py"
+ASIA, _ = load_named("asia")
+CLAIMS = list(LEMMA_EXHIBITS)
+OPTIONS = parameters_of(BoundsOptions)
+
+
+def opened(claim: BoundClaim, **query: str) -> AppTest:
+    return open_page(PAGE, None, **{"bounds.claim": claim.value, **query})
+
+
+def knobs_of(claim: BoundClaim) -> list[str]:
+    return [name.removeprefix("bounds.") for name in LEMMA_EXHIBITS[claim].knobs]
+
+
+def parameter(name: str) -> Parameter:
+    found = OPTIONS[name]
+    assert isinstance(found, Parameter)
+    return found
+
+
+def written(parameter: Parameter, value: float) -> str:
+    return str(int(value)) if parameter.whole else repr(float(value))
+
+
+def trace(at: AppTest, name: str) -> dict[str, Any]:
+    return next(trace for trace in figures(at)["bounds"]["data"] if trace["name"] == name)
+
+
+def curves(at: AppTest) -> dict[str, dict[str, Any]]:
+    return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
+
+
+def red(at: AppTest) -> list[float]:
+    found = curves(at).get("printed, violated", {"y": [], "x": []})
+    return [x for x, y in zip(found["x"], found["y"], strict=True) if y is not None]
+
+
+def check_words(at: AppTest) -> None:
+    """No text has a number that is none; arrays of a figure may have gaps."""
+    shown = [headline(at)] if any(m.value.startswith("####") for m in at.markdown) else sentences(at)
+    assert shown
+    shown += [f"{metric.label} {metric.value}" for metric in at.metric]
+    shown += [m.value for m in (*at.markdown, *at.caption)] + [c.proto.alt for c in at.get("plotly_chart")]
+    words = [word.strip("%.,:;()$*") for text in shown for word in text.split()]
+    assert not {"nan", "inf", "-inf"} & set(words), shown
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_lemma_opens_in_either_seat(claim: BoundClaim) -> None:
+    exhibit = LEMMA_EXHIBITS[claim]
+    assert exhibit.uses is Uses.PUBLIC
+    for seat in ("curator", "recipient"):
+        at = opened(claim, seat=seat)
+        assert not sentences(at)
+        assert headline(at).startswith(f"At {SYMBOLS.get(exhibit.axes[0], exhibit.axes[0].value)} = ")
+        assert f"{exhibit.claim.reference.place} of ALT 2014 as printed" in headline(at)
+        assert "Nothing here depends on the counts" in everything(at)
+        check_words(at)
+
+
+@pytest.mark.parametrize(("claim", "axis"), [(c, axis) for c in CLAIMS for axis in LEMMA_EXHIBITS[c].axes[1:]])
+def test_every_other_axis_is_drawn(claim: BoundClaim, axis: Any) -> None:
+    at = opened(claim, **{"bounds.axis": axis.value})
+    assert headline(at).startswith(f"At {SYMBOLS.get(axis, axis.value)} = ")
+    assert len(trace(at, "printed")["x"]) >= 13
+    assert axis.field in knobs_of(claim)
+
+
+def _pair(apart: float = 1.0, records: int = 20) -> NormalPair:
+    return NormalPair(np.zeros(1), np.array([1.0 + records]), apart)
+
+
+def _kept_mass(level: float) -> float:
+    return math.exp(-beta_concentration_from(2.0, level, trials=20) * level)
+
+
+KNOWN: dict[BoundClaim, tuple[float, Callable[[], tuple[Any, Any]], Callable[[], Any] | None, str]] = {
+    BoundClaim.ALT_LEMMA_1: (
+        50,
+        lambda: (families.lemma_1(2.0, records=50).printed, families.lemma_1(2.0, records=50).certified),
+        lambda: 2.0,
+        "exact constant",
+    ),
+    BoundClaim.ALT_LEMMA_2: (
+        1000,
+        lambda: (
+            distinguishability.lemma_2(1000, delta=0.05, cells=4).printed,
+            distinguishability.lemma_2(1000, delta=0.05, cells=4).certified,
+        ),
+        lambda: 4 * 2 * 251 * 0.75 * stats.binom.pmf(251, 1000, 0.25) / 1000,
+        "exact mean",
+    ),
+    BoundClaim.ALT_LEMMA_3: (
+        5.0,
+        lambda: (families.lemma_3(1.0, at=5.0).printed, families.lemma_3(1.0, at=5.0).certified),
+        lambda: stats.expon.sf(5.0),
+        "exact mass",
+    ),
+    BoundClaim.ALT_LEMMA_4: (
+        5.0,
+        lambda: (families.lemma_4(1.0, at=5.0).printed, families.lemma_4(1.0, at=5.0).certified),
+        lambda: stats.expon.sf(5.0),
+        "exact mass",
+    ),
+    BoundClaim.ALT_LEMMA_5: (
+        10.0,
+        lambda: (families.lemma_5(2.0, at=10.0, trials=20).printed, _kept_mass(10.0)),
+        lambda: 2 * stats.beta.cdf(20 / (20 + math.exp(10)), 2, 2),
+        "exact mass",
+    ),
+    BoundClaim.ALT_LEMMA_6: (
+        5.0,
+        lambda: (families.lemma_6(1.0, at=5.0).printed, families.counterexample_lemma_6(5.0).truth),
+        lambda: stats.expon.cdf(1 / 10),
+        "exact mass",
+    ),
+    BoundClaim.ALT_LEMMA_8: (
+        100,
+        lambda: (normal_variation(_pair(), answers=1), 1 - distinguishability.overlap_at_least(_pair(), answers=100)),
+        lambda: 2 * stats.norm.cdf(5 / math.sqrt(21)) - 1,
+        "exact distance",
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", KNOWN)
+def test_the_curves_are_the_cores(claim: BoundClaim) -> None:
+    """[Dimitrakakis14] Lemmas 1-6 and 8; the truth by an independent route."""
+    x, numbers, truth, name = KNOWN[claim]
+    at = opened(claim)
+    k = trace(at, "printed")["x"].index(x)
+    for series, value in zip(("printed", "certified"), numbers(), strict=True):
+        assert trace(at, series)["y"][k] == pytest.approx(np.ravel(value)[0], rel=1e-9)
+    assert truth is not None
+    exact = trace(at, name)
+    assert exact["y"][exact["x"].index(x)] == pytest.approx(float(truth()), rel=1e-9)
+
+
+def test_lemma_7_is_the_cores_on_the_network_at_hand() -> None:
+    """[Dimitrakakis14] Lemma 7: refuted where a node has children, true where none has."""
+    at = opened(BoundClaim.ALT_LEMMA_7)
+    x = trace(at, "printed")["x"]
+    bounds = [families.lemma_7(ASIA, least=least) for least in x]
+    assert trace(at, "printed")["y"] == pytest.approx([float(b.printed) for b in bounds])
+    assert trace(at, "certified")["y"] == pytest.approx([float(b.certified) for b in bounds])
+    assert trace(at, "exact largest move")["y"] == pytest.approx([largest_move(ASIA, least=w) for w in x])
+    assert "the exact largest move is 6.59" in headline(at)
+    assert headline(at).endswith("refuted.")
+
+
+def test_lemma_2_is_simulated_with_an_interval() -> None:
+    """[Dimitrakakis14] Lemma 2: other draws than the page's have the quantile that it shows."""
+    at = opened(BoundClaim.ALT_LEMMA_2)
+    dots = trace(at, "0.95 quantile of simulated fair dice")
+    k = len(dots["x"]) // 2
+    drawn = fair_errors(stream(9, "other"), samples=int(dots["x"][k]), cells=4, draws=20_000)
+    assert dots["y"][k] == pytest.approx(np.quantile(drawn, 0.95), rel=0.1)
+    assert sum(dots["error_y"]["array"]) > 0
+    assert "simulation of 4,000" in everything(at)
+    rare = opened(BoundClaim.ALT_LEMMA_2, **{"bounds.delta": "0.0000001"})
+    assert "Too few to tell" in everything(rare)
+    assert "certified" in headline(rare)
+
+
+@pytest.mark.parametrize(("claim", "name"), [(claim, name) for claim in CLAIMS for name in knobs_of(claim)])
+def test_every_knob_changes_the_numbers_and_its_ends_are_kind(claim: BoundClaim, name: str) -> None:
+    knob = parameter(name)
+    before = headline(opened(claim))
+    shown = set()
+    for value in (knob.low, 1.5 * knob.typical, knob.high):
+        at = fine(opened(claim, **{f"bounds.{name}": written(knob, value)}))
+        check_words(at)
+        shown.add(headline(at) if figures(at) else sentences(at)[0])
+    assert before not in shown
+    assert len(shown) == 3
+
+
+@pytest.mark.parametrize(
+    ("claim", "query", "is_red"),
+    [
+        (BoundClaim.ALT_LEMMA_1, {}, False),
+        (BoundClaim.ALT_LEMMA_2, {}, False),
+        (BoundClaim.ALT_LEMMA_2, {"bounds.cells": "50"}, True),
+        (BoundClaim.ALT_LEMMA_2, {"bounds.cells": "3", "bounds.delta": "0.01"}, False),
+        (BoundClaim.ALT_LEMMA_3, {}, False),
+        (BoundClaim.ALT_LEMMA_4, {}, False),
+        (BoundClaim.ALT_LEMMA_5, {"bounds.size": "1"}, False),
+        (BoundClaim.ALT_LEMMA_5, {"bounds.size": "2", "bounds.shape": "0.1"}, True),
+        (BoundClaim.ALT_LEMMA_6, {}, True),
+        (BoundClaim.ALT_LEMMA_7, {}, True),
+        (BoundClaim.ALT_LEMMA_8, {}, True),
+    ],
+)
+def test_what_fails_is_red_and_nothing_else(claim: BoundClaim, query: dict[str, str], is_red: bool) -> None:
+    assert bool(red(opened(claim, **query))) is is_red
+
+
+def test_lemma_6_is_refuted_and_lemma_8_only_beyond_one_answer() -> None:
+    """[Dimitrakakis14] Lemma 6 has no condition that fails here; [Dimitrakakis14] Lemma 8 is for one answer."""
+    at = opened(BoundClaim.ALT_LEMMA_6)
+    assert "allows a prior mass of 13.5 % without constant L; exactly it is 22.1 %: refuted." in headline(at).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    assert "not all of its conditions" in headline(opened(BoundClaim.ALT_LEMMA_8))
+    assert min(red(opened(BoundClaim.ALT_LEMMA_8))) == 2
+    assert "tight" in headline(opened(BoundClaim.ALT_LEMMA_8, **{"bounds.answers": "1"}))
+
+
+def test_lemma_5_is_certain_to_lack_a_constant_below_ln_n() -> None:
+    """[Dimitrakakis14] Lemma 5 at L = 2 < ln 20, and beyond what a number can hold."""
+    at = opened(BoundClaim.ALT_LEMMA_5)
+    assert headline(at).endswith("exactly it is 100\N{NO-BREAK SPACE}%.")
+    check_words(opened(BoundClaim.ALT_LEMMA_5, **{"bounds.level": "1000", "bounds.shape": "1000"}))
+
+
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if LEMMA_EXHIBITS[claim].fails])
+def test_every_counterexample_refutes_and_is_shown(claim: BoundClaim) -> None:
+    at = opened(claim)
+    at.session_state["bounds.fails"] = True
+    shown = everything(fine(at.run()))
+    for make in LEMMA_EXHIBITS[claim].fails:
+        found = make()
+        assert found.refutes
+        assert found.claim is LEMMA_EXHIBITS[claim].claim
+        assert f"{found.truth:.6g}" in shown
+
+
+def test_a_least_probability_that_a_node_cannot_have_gives_a_sentence() -> None:
+    one_sentence(opened(BoundClaim.ALT_LEMMA_7, source="survey", **{"bounds.omega": "0.45"}), "least probability")
