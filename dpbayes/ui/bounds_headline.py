@@ -118,7 +118,9 @@ def _shares(found: Shown) -> str:
 def _interval(found: Shown) -> str:
     """Return the simulated value with the ends of its interval."""
     value, low, high = (float(x[0]) for x in (found.measured.value, found.measured.low, found.measured.high))
-    return f"{short(value)} ({short(low)} to {short(high)})" if math.isfinite(low + high) else short(value)
+    if not math.isfinite(low + high) or short(low) == short(high):
+        return short(value)
+    return f"{short(value)} ({short(low)} to {short(high)})"
 
 
 def _mean(found: Shown, printed: float) -> str:
