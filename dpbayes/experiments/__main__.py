@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dpbayes.experiments import accuracy_command, regression_command
+from dpbayes.experiments import accuracy_command, hellinger_command, regression_command
 from dpbayes.validation import InputError
 
 
@@ -25,6 +25,11 @@ COMMANDS = {
         "squared error of private regression against prior precision, with epsilon",
         regression_command.add_arguments,
         regression_command.run,
+    ),
+    "hellinger": Command(
+        "error of a die's released posterior against throws, epsilon and sides",
+        hellinger_command.add_arguments,
+        hellinger_command.run,
     ),
 }
 

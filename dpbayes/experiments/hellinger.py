@@ -17,7 +17,7 @@ from dpbayes import hellinger
 from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.compositions import is_listable
-from dpbayes.experiments.hellinger_scenario import Method, Scenario
+from dpbayes.experiments.hellinger_scenario import MOST_SHOWN, SIDES, THROWS, Method, Scenario
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +27,9 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 DRAWS = 10_000
 SWEEP_DRAWS = 4_000
 """Simulated releases of each Laplace mechanism at one setting, and at every point of a curve."""
+
+EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.03, 30, 13))
+"""Where errors are compared along epsilon."""
 
 MOST_SWEPT = 20_000
 MOST_AUDITED = 300
@@ -58,7 +61,7 @@ def _spent(scenarios: Sequence[Scenario], method: Method) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Standard Laplace noise for every count (draws, m)."""
+    """Standard Laplace noise for every count (draws, m); a die of fewer sides takes the first columns."""
 
     cells: FloatArray
 
@@ -78,7 +81,7 @@ def noisy_counts(scenarios: Sequence[Scenario], method: Method, noise: Noise) ->
     if method is Method.ONE:
         first = np.clip(counts[0] + noise.cells[:, 0] / epsilons, 0.0, n)
         return np.stack([first, n - first], axis=-1)
-    noisy = np.clip(counts + noise.cells * (2 / epsilons)[..., None], 0.0, n)
+    noisy = np.clip(counts + noise.cells[:, : len(counts)] * (2 / epsilons)[..., None], 0.0, n)
     noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
     return n * noisy / noisy.sum(axis=-1, keepdims=True)
 
@@ -125,12 +128,15 @@ def error_laws(scenarios: Sequence[Scenario], noise: Noise) -> dict[Method, Erro
     return laws
 
 
-# Accuracy along epsilon and n
+# Accuracy along epsilon, n and m
 
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Quantiles of the errors `errors` (X, M, 5), at LEVELS, of M methods along `places` (X,) of `along`."""
+    """Quantiles of the errors `errors` (X, M, 5), at LEVELS, of M methods along `places` (X,) of `along`.
+
+    NaN where a die has no such mechanism.
+    """
 
     along: str
     places: FloatArray
@@ -138,11 +144,12 @@ class Accuracy:
     errors: FloatArray
 
     def frame(self) -> pd.DataFrame:
-        """Return one record for each place and method."""
+        """Return one record for each place and each method that it has."""
         x, m = self.errors.shape[:2]
         names = {"mechanism": [method.value for method in self.methods] * x, self.along: np.repeat(self.places, m)}
         columns = {f"{level:.0%} quantile": self.errors[..., k].ravel() for k, level in enumerate(LEVELS)}
-        return pd.DataFrame(names | columns).rename(columns={"50% quantile": "median"})
+        frame = pd.DataFrame(names | columns).rename(columns={"50% quantile": "median"})
+        return frame.dropna(subset=["median"], ignore_index=True)
 
 
 def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: Noise) -> Accuracy:
@@ -164,11 +171,38 @@ def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: No
     return Accuracy("n", np.array(throws, dtype=np.float64), scenario.methods, errors)
 
 
+def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: Noise) -> Accuracy:
+    """Return the errors of all mechanisms at each number of sides m (S,), all else as in `scenario`. [Notes] Section 2.
+
+    The throws are spread over the sides as the scenario says. `noise` must have a column for every side of the largest
+    die. Errors: InputError when a die has more than MOST_SHOWN candidates.
+    """
+    laws = [error_laws([replace(scenario, sides=m)], noise) for m in sides]
+    methods = tuple(method for method in Method if any(method in each for each in laws))
+    errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
+    for errors_here, each in zip(errors, laws, strict=True):
+        for k, method in enumerate(methods):
+            if method in each:
+                errors_here[k] = each[method].quantiles()[0]
+    return Accuracy("m", np.array(sides, dtype=np.float64), methods, errors)
+
+
+def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
+    """Return the largest n in the range of THROWS that leaves a die of so many sides at most `most` candidates."""
+    tried = range(1, int(THROWS.high) + 1)
+    return bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=sides, most=most))
+
+
+def sides_grid(scenario: Scenario) -> tuple[int, ...]:
+    """Return m = 2, 3, ... as far as the scenario's n leaves at most MOST_SHOWN candidates."""
+    every = range(int(SIDES.low), int(SIDES.high) + 1)
+    return tuple(m for m in every if is_listable(scenario.n, sides=m, most=MOST_SHOWN))
+
+
 def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
     """Return n from 2 to what MOST_SWEPT candidates allow, or to the scenario's n where that is more."""
-    tried = range(2, 10_001)
-    fitting = bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=scenario.sides, most=MOST_SWEPT))
-    grid = np.rint(np.geomspace(2, max(tried[fitting - 1], scenario.n), points)).astype(int)
+    last = max(min(most_throws(scenario.sides, most=MOST_SWEPT), 10_000), scenario.n)
+    grid = np.rint(np.geomspace(2, last, points)).astype(int)
     return tuple(int(n) for n in np.unique(grid))
 
 

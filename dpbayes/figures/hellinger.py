@@ -31,7 +31,7 @@ SYMBOLS = {
 }
 
 
-STOPS = [digit / 10**tens for tens in range(1, 9) for digit in (1, 2, 5)]
+STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
 """Round sensitivities for the ticks of a logarithmic axis."""
 
 
@@ -81,25 +81,50 @@ def error_box_figure(errors: dict[Method, FloatArray]) -> go.Figure:
 
 def accuracy_figure(accuracy: Accuracy, *, marked: float, title: str) -> go.Figure:
     """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the setting now."""
-    traces: list[Trace] = []
-    low, middle, high = (LEVELS.index(level) for level in (0.25, 0.5, 0.75))
-    for k, method in enumerate(accuracy.methods):
-        around = np.concatenate([accuracy.errors[:, k, high], accuracy.errors[::-1, k, low]])
-        band = {"x": np.concatenate([accuracy.places, accuracy.places[::-1]]), "y": around, "fill": "toself"}
-        look = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-        if method is not Method.LOCAL:
-            traces.append(
-                {"type": "scatter", **band, **look, "fillcolor": faded(COLOURS[method], 0.1), "legendgroup": k}
-            )
-        line = _line(method, x=accuracy.places, y=accuracy.errors[:, k, middle], legendgroup=k)
-        traces.append(line | {"mode": "lines+markers", "marker": {"symbol": SYMBOLS[method], "size": 7}})
+    return _curves_figure(accuracy, marked=marked, x=_log_axis(title, accuracy.places))
+
+
+def sides_figure(accuracy: Accuracy, *, marked: float, title: str) -> go.Figure:
+    """Draw the same along the number of sides; a mechanism of one die only is a point with a bar for its band."""
+    low, high = accuracy.places[[0, -1]]
+    return _curves_figure(accuracy, marked=marked, x=titled(title, range=[low - 0.3, high + 0.3], dtick=1))
+
+
+def _curves_figure(accuracy: Accuracy, *, marked: float, x: Axis) -> go.Figure:
+    traces = [trace for k in range(len(accuracy.methods)) for trace in _curve(accuracy, k)]
     traces.append(_mark(marked, top=1.0, name="now"))
-    return figure_of(
-        traces,
-        x=titled(title, type="log", dtick=1, exponentformat="none"),
-        y=titled("median " + ERROR, range=[0, 1.02], automargin=True),
-        height=430,
-    )
+    return figure_of(traces, x=x, y=titled("median " + ERROR, range=[0, 1.02], automargin=True), height=430)
+
+
+def _curve(accuracy: Accuracy, k: int) -> list[Trace]:
+    """The median of one method and its middle half, where dice have it; the one without a guarantee has no band."""
+    method = accuracy.methods[k]
+    has = np.isfinite(accuracy.errors[:, k, 0])
+    places = accuracy.places[has]
+    low, middle, high = (accuracy.errors[has, k, LEVELS.index(level)] for level in (0.25, 0.5, 0.75))
+    line = _line(method, x=places, y=middle, legendgroup=k)
+    line |= {"mode": "lines+markers", "marker": {"symbol": SYMBOLS[method], "size": 7}}
+    if method is Method.LOCAL:
+        return [line]
+    if len(places) == 1:
+        bar = {"type": "data", "symmetric": False, "array": high - middle, "arrayminus": middle - low, "thickness": 1.5}
+        return [line | {"mode": "markers", "marker": line["marker"] | {"color": COLOURS[method]}, "error_y": bar}]
+    band = {"x": np.concatenate([places, places[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
+    look = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    return [
+        {"type": "scatter", **band, **look, "fillcolor": faded(COLOURS[method], 0.1), "legendgroup": k},
+        line,
+    ]
+
+
+def _log_axis(title: str, places: FloatArray) -> Axis:
+    """A logarithmic axis with full numbers at its ticks: the powers of ten, or 1, 2, 5, 10, ... on a short one."""
+    low, high = float(places.min()), float(places.max())
+    digits = (1,) if high / low > 50 else (1, 2, 5)
+    stops = [float(f"{digit}e{tens}") for tens in range(-3, 6) for digit in digits]
+    stops = [stop for stop in stops if 0.99 * low <= stop <= 1.01 * high]
+    ticks = {"tickvals": stops, "ticktext": [f"{stop:,g}" for stop in stops]}
+    return titled(title, type="log", **ticks, minor={"dtick": "D1"})
 
 
 def _mark(x: float, *, top: float, name: str, low: float = 0.0) -> Trace:
@@ -120,8 +145,10 @@ def sensitivity_line_figure(line: SensitivityLine, *, data: int, title: str) -> 
 
 
 def _sensitivity_axis(line: SensitivityLine) -> Axis:
-    low = float(line.local.min())
-    stops = [stop for stop in STOPS if 0.7 * low <= stop <= 1.5 * line.everywhere]
+    low, high = float(line.local.min()), line.everywhere
+    stops = [stop for stop in STOPS if 0.9 * low <= stop <= 1.1 * high]
+    if len(stops) < 3:  # a short axis has room for numbers that are less round
+        stops = sorted({float(f"{stop:.2g}") for stop in np.geomspace(low, high, 3)})
     ticks = {"tickvals": stops, "ticktext": [f"{stop:g}" for stop in stops]}
     return titled("sensitivity (Hellinger distance)", type="log", automargin=True, **ticks)
 

@@ -1,4 +1,4 @@
-"""What the Hellinger page shows below its headline: sensitivities, outputs, errors along n and epsilon, formulas."""
+"""What the Hellinger page shows below its headline: sensitivities, outputs, formulas, the code to copy."""
 
 from collections.abc import Mapping
 
@@ -7,35 +7,35 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes import hellinger
-from dpbayes.experiments.hellinger import (
-    MOST_AUDITED,
-    SWEEP_DRAWS,
-    Accuracy,
-    ErrorLaw,
-    Noise,
-    accuracy_against_epsilon,
-    accuracy_against_throws,
-    audited_epsilons,
-    throws_grid,
-)
+from dpbayes.experiments.hellinger import MOST_AUDITED, ErrorLaw, Noise, audited_epsilons
+from dpbayes.experiments.hellinger_command import command_of, python_of
 from dpbayes.experiments.hellinger_landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger_scenario import Method, Scenario
+from dpbayes.experiments.hellinger_study import with_settings
 from dpbayes.figures.hellinger import (
-    accuracy_figure,
     error_law_figure,
     output_figure,
     sensitivity_line_figure,
     sensitivity_plane_figure,
 )
 from dpbayes.privacy import Guarantee
-from dpbayes.randomness import stream
 from dpbayes.references import Reference
 from dpbayes.ui import controls
 from dpbayes.ui.options import OutputRange, ShownSensitivity
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, data_and_download, sentence_instead, source
+from dpbayes.ui.show import assumption, chart, data_and_download, sentence_instead, short, source
 
-EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.03, 30, 13))
+
+def download(columns: Mapping[str, object], scenario: Scenario, *, name: str) -> None:
+    """Offer the numbers behind a chart, with the settings in their last columns."""
+    data_and_download(
+        lambda: with_settings(pd.DataFrame(columns), scenario, seed=current().seed), name=name, curator_only=False
+    )
+
+
+def mechanism_table(frame: pd.DataFrame) -> None:
+    """Show one line for each mechanism; texts wrap, so that a phone has all columns."""
+    st.table(frame.set_index("mechanism").map(lambda value: short(value) if isinstance(value, float) else value))
 
 
 def promise(guarantee: Guarantee) -> str:
@@ -61,19 +61,21 @@ def pictures(scenario: Scenario, laws: Mapping[Method, ErrorLaw], noise: Noise) 
             _outputs(scenario, noise)
         else:
             st.subheader("How far off releases are")
-            _error_laws(laws)
+            _error_laws(scenario, laws)
 
 
 def _line(scenario: Scenario) -> None:
     line, first = sensitivity_line(scenario), int(scenario.counts[0])
-    rest = "side 2 has the rest" if scenario.sides == 2 else "taken from side 2, the others as in the data"
+    rest = "; side 2 has the rest" if scenario.sides == 2 else ", taken from side 2"
     chart(
-        sensitivity_line_figure(line, data=first, title=f"throws on side 1; {rest}"),
+        sensitivity_line_figure(line, data=first, title=f"throws on side 1{rest}"),
         key="hellinger.sensitivity",
         alt=f"Global, smooth and local sensitivity against the throws on side 1; the data have {first:,}.",
     )
+    if scenario.sides > 2:
+        st.caption("The other sides keep the throws that they have in the data.")
     columns = {"side 1": line.first, "local": line.local, "smooth": line.smooth, "global": line.everywhere}
-    data_and_download(lambda: pd.DataFrame(columns), name="hellinger-sensitivity", curator_only=False)
+    download(columns, scenario, name="hellinger-sensitivity")
 
 
 def _plane(scenario: Scenario) -> None:
@@ -94,7 +96,7 @@ def _plane(scenario: Scenario) -> None:
         "local": plane.local[rows, columns],
         "smooth": plane.smooth[rows, columns],
     }
-    data_and_download(lambda: pd.DataFrame(table), name="hellinger-sensitivity", curator_only=False)
+    download(table, scenario, name="hellinger-sensitivity")
 
 
 def _outputs(scenario: Scenario, noise: Noise) -> None:
@@ -107,10 +109,10 @@ def _outputs(scenario: Scenario, noise: Noise) -> None:
     )
     controls.parameter_control("hellinger.range")
     columns = {"side 1 from": found.edges[:-1] + 0.5} | {m.value: shares for m, shares in found.shares.items()}
-    data_and_download(lambda: pd.DataFrame(columns), name="hellinger-outputs", curator_only=False)
+    download(columns, scenario, name="hellinger-outputs")
 
 
-def _error_laws(laws: Mapping[Method, ErrorLaw]) -> None:
+def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
     errors = np.linspace(0, 1, 201)
     shares = {method: law.share_within(errors) for method, law in laws.items()}
     chart(
@@ -119,57 +121,14 @@ def _error_laws(laws: Mapping[Method, ErrorLaw]) -> None:
         alt="Probability of an error at most as large as each Hellinger distance, by mechanism.",
     )
     columns = {"Hellinger distance": errors} | {method.value: within for method, within in shares.items()}
-    data_and_download(lambda: pd.DataFrame(columns), name="hellinger-laws", curator_only=False)
-
-
-# Errors along epsilon and n
-
-
-@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
-def _against_epsilon(scenario: Scenario, seed: int) -> Accuracy:
-    return accuracy_against_epsilon(scenario, EPSILONS, _noise(scenario, seed))
-
-
-@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every n …", hash_funcs={Scenario: hash})
-def _against_throws(scenario: Scenario, throws: tuple[int, ...], seed: int) -> Accuracy:
-    return accuracy_against_throws(scenario, throws, _noise(scenario, seed))
-
-
-def _noise(scenario: Scenario, seed: int) -> Noise:
-    return Noise.draw(stream(seed, "hellinger", "sweep"), sides=scenario.sides, draws=SWEEP_DRAWS)
-
-
-def sweeps(scenario: Scenario) -> None:
-    """Show the errors against n and against epsilon; each is computed again only when something else moves."""
-    st.subheader("When does who win?")
-    left, right = st.columns(2, gap="medium")
-    seed = current().seed
-    with left:
-        along = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
-        title = f"throws n, at ε = {scenario.epsilon:g}"
-        chart(
-            accuracy_figure(along, marked=scenario.n, title=title),
-            key="hellinger.throws",
-            alt=f"Median Hellinger error of every mechanism against {title}.",
-        )
-        data_and_download(along.frame, name="hellinger-throws", curator_only=False)
-    with right:
-        along = _against_epsilon(scenario.at(epsilon=1.0), seed)
-        title = f"ε, at n = {scenario.n:,} throws"
-        chart(
-            accuracy_figure(along, marked=scenario.epsilon, title=title),
-            key="hellinger.epsilons",
-            alt=f"Median Hellinger error of every mechanism against {title}.",
-        )
-        data_and_download(along.frame, name="hellinger-epsilons", curator_only=False)
-    st.caption(f"Bands hold the middle half of releases. Laplace: {SWEEP_DRAWS:,} simulated releases at each point.")
+    download(columns, scenario, name="hellinger-laws")
 
 
 # Formulas and assumptions
 
 
 def details(scenario: Scenario) -> None:
-    """Show the formulas with their numbers, what they assume, and what an audit finds."""
+    """Show the formulas with their numbers, what they assume, what an audit finds, and the code."""
     with st.expander("Formulas, assumptions and source"):
         _formulas(scenario)
         _assumptions(scenario)
@@ -178,6 +137,13 @@ def details(scenario: Scenario) -> None:
         if audit.open:
             with sentence_instead():
                 _audit(scenario)
+    with st.expander("The same from Python or the command line"):
+        st.code(python_of(scenario, seed=current().seed), language="python", wrap_lines=True)
+        st.code(command_of(scenario, seed=current().seed), language="bash", wrap_lines=True)
+        st.caption(
+            "Errors at the setting and along n, ε and m. Add `--out results.parquet`, or .csv, to write them with "
+            "their settings to a file; instead of single options, `--settings` takes this page's link."
+        )
 
 
 def _formulas(scenario: Scenario) -> None:
@@ -247,9 +213,9 @@ def _audit(scenario: Scenario) -> None:
             "measured: exact loss (ε at δ = 0)": list(found.values()),
         }
     )
-    st.dataframe(frame.round(4), hide_index=True)
+    mechanism_table(frame)
     st.caption(
         "The largest log-ratio over all neighbouring tables of this n and prior, and all outputs (up to "
         f"{MOST_AUDITED} candidates). It belongs to this die: for the local one it is a finding, no guarantee. "
-        "Laplace reaches its ε."
+        "Laplace noise on one count reaches its ε; on every count, the noisy counts do before they are rescaled."
     )

@@ -9,14 +9,15 @@ import streamlit as st
 
 from dpbayes.experiments.hellinger import DRAWS, LEVELS, ErrorLaw, Noise, error_laws
 from dpbayes.experiments.hellinger_scenario import Balance, Method, Scenario
+from dpbayes.experiments.hellinger_study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.parameters import parameters_of
-from dpbayes.randomness import stream
 from dpbayes.ui import controls
-from dpbayes.ui.hellinger_details import details, pictures, promise, sweeps
+from dpbayes.ui.hellinger_details import details, download, mechanism_table, pictures, promise
+from dpbayes.ui.hellinger_sweeps import sweeps
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import chart, data_and_download, headline, refusal, short
+from dpbayes.ui.show import chart, headline, refusal, short
 from dpbayes.validation import InputError
 
 PAINT = 0.03
@@ -45,7 +46,7 @@ def hellinger_page() -> None:
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     scenario = scenario_of(current())
-    noise = Noise.draw(stream(current().seed, "hellinger"), sides=scenario.sides)
+    noise = noise_here(scenario, seed=current().seed)
     with right:
         laws = _errors(scenario, noise)
     with left:
@@ -59,7 +60,7 @@ def hellinger_page() -> None:
     with right:
         _table(scenario, laws)
     pictures(scenario, laws, noise)
-    sweeps(scenario)
+    sweeps(scenario, laws)
     details(scenario)
 
 
@@ -130,10 +131,7 @@ def _table(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
             "95 % below": [law.quantiles()[0, LEVELS.index(0.95)] for law in laws.values()],
         }
     )
-    st.dataframe(frame.round(4), hide_index=True)
+    mechanism_table(frame)
     levels = np.linspace(0.01, 0.99, 99)
-    data_and_download(
-        lambda: pd.DataFrame({"probability": levels} | {m.value: law.quantiles(levels)[0] for m, law in laws.items()}),
-        name="hellinger-errors",
-        curator_only=False,
-    )
+    shares = {method.value: law.quantiles(levels)[0] for method, law in laws.items()}
+    download({"probability": levels} | shares, scenario, name="hellinger-errors")

@@ -13,6 +13,7 @@ from dpbayes.figures.hellinger import (
     output_figure,
     sensitivity_line_figure,
     sensitivity_plane_figure,
+    sides_figure,
 )
 from dpbayes.figures.style import EXACT, INVALID
 
@@ -65,6 +66,40 @@ def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     assert figure.layout.xaxis.type == "log"
 
 
+def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
+    values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
+    values[1:, 1] = np.nan
+    figure = sides_figure(
+        Accuracy("m", np.array([2.0, 3.0, 4.0]), (Method.CELLS, Method.ONE), values), marked=3, title="m"
+    )
+    band, cells, one, mark = figure.data
+    assert cells.y == pytest.approx(values[:, 0, 2])
+    assert len(band.x) == 6
+    assert list(one.x) == [2]
+    assert one.y == pytest.approx(values[:1, 1, 2])
+    assert one.y[0] + one.error_y.array[0] == pytest.approx(values[0, 1, 3])
+    assert one.y[0] - one.error_y.arrayminus[0] == pytest.approx(values[0, 1, 1])
+    assert list(mark.x) == [3, 3]
+    assert figure.layout.xaxis.type is None
+    assert figure.layout.xaxis.dtick == 1
+
+
+@pytest.mark.parametrize(
+    ("places", "labels"),
+    [
+        ((2, 17), ["2", "5", "10"]),
+        ((2, 10_000), ["10", "100", "1,000", "10,000"]),
+        ((2, 100_000), ["10", "100", "1,000", "10,000", "100,000"]),
+        ((0.03, 30), ["0.1", "1", "10"]),
+    ],
+)
+def test_a_logarithmic_axis_has_full_numbers(places, labels):
+    accuracy = Accuracy("n", np.array(places, dtype=float), (Method.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
+    axis = accuracy_figure(accuracy, marked=places[0], title="n").layout.xaxis
+    assert list(axis.ticktext) == labels
+    assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)
+
+
 def test_a_line_of_sensitivities():
     line = SensitivityLine(np.arange(3.0), np.array([0.3, 0.1, 0.3]), np.array([0.3, 0.2, 0.3]), 0.3)
     figure = sensitivity_line_figure(line, data=1, title="throws on side 1")
@@ -73,8 +108,15 @@ def test_a_line_of_sensitivities():
     assert smooth.y == pytest.approx(line.smooth)
     assert local.y == pytest.approx(line.local)
     assert list(mark.x) == [1, 1]
-    assert list(figure.layout.yaxis.tickvals) == [0.1, 0.2]
+    assert list(figure.layout.yaxis.tickvals) == [0.1, 0.17, 0.3]
     assert titles(figure) == ("throws on side 1", "sensitivity (Hellinger distance)")
+
+
+def test_a_long_axis_of_sensitivities_has_round_full_numbers():
+    line = SensitivityLine(np.arange(3.0), np.array([0.3, 0.008, 0.3]), np.array([0.3, 0.2, 0.3]), 0.3)
+    axis = sensitivity_line_figure(line, data=1, title="throws on side 1").layout.yaxis
+    assert list(axis.ticktext) == ["0.01", "0.02", "0.05", "0.1", "0.2"]
+    assert list(axis.tickvals) == [0.01, 0.02, 0.05, 0.1, 0.2]
 
 
 def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms():

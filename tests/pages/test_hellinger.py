@@ -1,11 +1,18 @@
 """The Hellinger page: its numbers are the core's, its refusals are sentences, and both seats see the same."""
 
+import contextlib
+import io
+import shlex
+
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.hellinger import LEVELS, Noise, error_laws
+from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.hellinger import LEVELS, Noise, error_laws, most_throws
 from dpbayes.experiments.hellinger_scenario import Balance, Method, Scenario
+from dpbayes.experiments.hellinger_study import settings_of, settings_text
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.randomness import stream
 from dpbayes.ui.hellinger_page import scenario_of, verdict
@@ -15,6 +22,7 @@ from tests.pages.conftest import everything, figures, fine, headline, one_senten
 
 PAGE = "pages/hellinger.py"
 ALWAYS = {"hellinger.errors", "hellinger.throws", "hellinger.epsilons"}
+SIDES = "hellinger.sides"
 
 
 def medians(scenario: Scenario, seed: int = 1) -> dict[Method, float]:
@@ -24,8 +32,8 @@ def medians(scenario: Scenario, seed: int = 1) -> dict[Method, float]:
 
 
 def table(at: AppTest) -> dict[str, float]:
-    frame = next(f.value for f in at.dataframe if "median error" in f.value.columns)
-    return dict(zip(frame["mechanism"], frame["median error"], strict=True))
+    frame = next(f.value for f in at.table if "median error" in f.value.columns)
+    return dict(zip(frame.index, frame["median error"].astype(float), strict=True))
 
 
 def test_the_first_picture_is_the_cores_and_laplace_wins() -> None:
@@ -36,8 +44,8 @@ def test_the_first_picture_is_the_cores_and_laplace_wins() -> None:
         f"(Hellinger distance, median), the exponential mechanism with smooth sensitivity by "
         f"{found[Method.SMOOTH]:.2g}: Laplace wins."
     )
-    assert table(at) == pytest.approx({method.value: error for method, error in found.items()}, abs=1e-4)
-    assert set(figures(at)) == ALWAYS | {"hellinger.sensitivity", "hellinger.outputs"}
+    assert table(at) == pytest.approx({method.value: error for method, error in found.items()}, rel=6e-3)
+    assert set(figures(at)) == ALWAYS | {SIDES, "hellinger.sensitivity", "hellinger.outputs"}
     boxes = [trace for trace in figures(at)["hellinger.errors"]["data"] if trace["type"] == "box"]
     assert [box["median"][0] for box in boxes] == pytest.approx(list(found.values()))
 
@@ -63,7 +71,7 @@ def test_every_setting_reaches_the_numbers_and_the_link(query: dict[str, str], s
     assert scenario_of(settings) == scenario
     assert settings_from(query_of(settings))[0] == settings
     at = open_page(PAGE, **query)
-    assert table(at) == pytest.approx({m.value: error for m, error in medians(scenario).items()}, abs=1e-4)
+    assert table(at) == pytest.approx({m.value: error for m, error in medians(scenario).items()}, rel=6e-3)
 
 
 def test_a_slider_moves_every_picture_that_depends_on_it() -> None:
@@ -73,8 +81,8 @@ def test_a_slider_moves_every_picture_that_depends_on_it() -> None:
     after = figures(at)
     assert set(before) == set(after)
     assert all(before[key]["data"] != after[key]["data"] for key in before)
-    fine(at.select_slider(key="parameter.hellinger.n").set_value(1000).run())
-    assert "1,000 throws" in headline(at)
+    fine(at.select_slider(key="parameter.hellinger.n").set_value(200).run())
+    assert "200 throws" in headline(at)
     assert all(after[key]["data"] != figures(at)[key]["data"] for key in after)
 
 
@@ -89,7 +97,7 @@ def test_more_sides_have_a_landscape_and_the_law_of_the_error(sides: int, n: int
     at = open_page(PAGE, **{"hellinger.sides": str(sides), "hellinger.n": str(n)})
     assert not sentences(at)
     landscape = "hellinger.plane" if sides == 3 else "hellinger.sensitivity"
-    assert set(figures(at)) == ALWAYS | {landscape, "hellinger.laws"}
+    assert set(figures(at)) == ALWAYS | {SIDES, landscape, "hellinger.laws"}
     assert "Laplace, one count" not in table(at)
 
 
@@ -127,7 +135,7 @@ def test_too_many_posteriors_are_one_sentence_and_the_controls_stay(query: dict[
 def test_the_edges_have_pictures_without_gaps(query: dict[str, str]) -> None:
     at = open_page(PAGE, **query)
     assert not sentences(at)
-    text = everything(at)
+    text = everything(at) + "".join(frame.value.to_csv() for frame in at.table)
     assert "nan" not in text
     assert "by -0" not in text
     assert set(figures(at)) >= ALWAYS
@@ -170,11 +178,11 @@ def test_both_seats_see_the_same_for_the_throws_are_made_up() -> None:
 
 def test_the_audit_is_made_when_it_is_asked_for() -> None:
     at = open_page(PAGE, **{"hellinger.n": "20"})
-    assert not any("claimed" in f.value.columns and len(f.value) == 3 for f in at.dataframe)
+    assert not any(len(f.value) == 3 for f in at.table)
     at.session_state["hellinger.audit"] = True
     fine(at.run())
-    frame = next(f.value for f in at.dataframe if len(f.value) == 3)
-    assert frame.iloc[:, -1].max() < 1
+    frame = next(f.value for f in at.table if len(f.value) == 3)
+    assert frame.iloc[:, -1].astype(float).max() < 1
     at.session_state["hellinger.audit"] = True
     put(at, "box.hellinger.n", "1000")
     one_sentence(at, "at most 300")
@@ -185,6 +193,109 @@ def test_the_formulas_hold_their_numbers() -> None:
     for number in ("= 101$", "0.3389", "0.07028", "0.6667", r"2 \cdot 10^{-5}"):
         assert number in text
     assert "✗ &nbsp;Local sensitivity" in text
+
+
+# Along the number of sides
+
+
+def test_the_curves_along_sides_have_every_die_that_fits_and_say_what_would_fit_more() -> None:
+    at = open_page(PAGE)
+    lines = {trace["name"]: trace for trace in figures(at)[SIDES]["data"] if trace.get("showlegend") is not False}
+    assert lines[Method.CELLS.value]["x"] == [2, 3, 4]
+    assert lines[Method.ONE.value]["x"] == [2]
+    assert lines["now"]["x"] == [2, 2]
+    assert f"up to {most_throws(5)} for m = 5, {most_throws(6)} for m = 6." in everything(at)
+    put(at, "box.hellinger.n", "20")
+    assert figures(at)[SIDES]["data"][0]["x"][:5] == [2, 3, 4, 5, 6]
+    assert "Fewer throws" not in everything(at)
+
+
+def test_where_only_two_sides_fit_there_is_a_sentence_and_it_is_right() -> None:
+    at = open_page(PAGE, **{"hellinger.n": "631"})
+    assert SIDES not in figures(at)
+    assert not sentences(at)
+    assert "with 631 throws only two sides" in everything(at)
+    assert "up to 630 for m = 3, " in everything(at)
+    put(at, "box.hellinger.n", "630")
+    assert figures(at)[SIDES]["data"][0]["x"][:2] == [2, 3]
+
+
+# The same experiment elsewhere
+
+CHANGED = {
+    "hellinger.n": "30",
+    "hellinger.sides": "3",
+    "hellinger.balance": "by share",
+    "hellinger.share": "0.6",
+    "hellinger.prior": "0.5",
+    "hellinger.delta": "0.001",
+    "hellinger.calibration": "as printed",
+    "hellinger.range": "all counts",
+    "epsilon": "2",
+    "seed": "7",
+}
+
+
+def shown_code(at: AppTest, start: str) -> str:
+    return str(next(code.value for code in at.code if code.value.startswith(start)))
+
+
+def ran(command: str) -> pd.DataFrame:
+    """Return what a command prints, as a table."""
+    words = shlex.split(command)
+    assert words[:4] == ["python", "-m", "dpbayes.experiments", "hellinger"]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(words[3:]) == 0
+    return pd.read_csv(io.StringIO(out.getvalue()))
+
+
+def medians_along(frame: pd.DataFrame, along: str, mechanism: str) -> list[float]:
+    return frame[(frame["along"] == along) & (frame["mechanism"] == mechanism)]["median"].tolist()
+
+
+@pytest.mark.parametrize("query", [{"hellinger.n": "40"}, CHANGED], ids=["default", "changed"])
+def test_the_command_shown_gives_the_numbers_of_every_picture(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    frame, shown = ran(shown_code(at, "python -m")), figures(at)
+    boxes = {trace["name"]: trace["median"] for trace in shown["hellinger.errors"]["data"] if trace["type"] == "box"}
+    for mechanism, median in boxes.items():
+        assert medians_along(frame, "the setting", mechanism) == pytest.approx(median), mechanism
+    for along, key in (("n", "hellinger.throws"), ("epsilon", "hellinger.epsilons"), ("m", SIDES)):
+        lines = [t for t in shown[key]["data"] if t.get("showlegend") is not False and t["name"] != "now"]
+        assert {line["name"] for line in lines} == set(frame[frame["along"] == along]["mechanism"])
+        for line in lines:
+            assert medians_along(frame, along, line["name"]) == pytest.approx(line["y"]), (along, line["name"])
+            assert frame[(frame["along"] == along) & (frame["mechanism"] == line["name"])][along].tolist() == line["x"]
+
+
+def test_the_three_lines_of_python_and_the_link_give_the_same_as_the_command() -> None:
+    at = open_page(PAGE, **CHANGED)
+    frame = ran(shown_code(at, "python -m"))
+    snippet = shown_code(at, "from dpbayes")
+    assert len(snippet.strip().splitlines()) == 3
+    found: list[pd.DataFrame] = []
+    exec(snippet, {"print": found.append})
+    pd.testing.assert_frame_equal(found[0], frame)
+    link = "&".join(f"{key}={value}" for key, value in query_of(settings_from(CHANGED)[0]).items())
+    pd.testing.assert_frame_equal(ran(f"python -m dpbayes.experiments hellinger --settings '{link}'"), frame)
+    assert "settings=" not in shown_code(at, "python -m")
+
+
+def test_the_downloads_carry_the_settings() -> None:
+    at = open_page(PAGE, **CHANGED)
+    names = ("hellinger", "hellinger-errors", "hellinger-sensitivity", "hellinger-laws")
+    for name in names:
+        at.session_state[f"numbers.{name}"] = True
+    fine(at.run())
+    scenario = scenario_of(settings_from(CHANGED)[0])
+    assert len(at.dataframe) == len(names)
+    for shown in at.dataframe:
+        line = shown.value.iloc[0]
+        for name, value in settings_of(scenario, seed=7).items():
+            assert line[name] == value, name
+        assert line["settings"] == settings_text(scenario, seed=7)
+    labels = sorted(button.label for button in at.get("download_button"))
+    assert labels == ["Download CSV"] * len(names) + ["Download Parquet"]
 
 
 # The verdict, in words
