@@ -113,7 +113,10 @@ class BetaPair:
 
 @dataclass(frozen=True, eq=False)
 class GammaPair:
-    """Gamma(shape, rate) posteriors of an exponential's rate; the records differ by `apart` and so do the rates."""
+    """Gamma(shape, rate) posteriors of an exponential's rate; the records differ by `apart` and so do the rates.
+
+    Also of 1/scale of Laplace records around a known centre: their distances from it are exponential.
+    """
 
     shape: FloatArray
     rate: FloatArray

@@ -14,6 +14,8 @@ STEPS = (
     ("pages/audit.py", "4 · Audit", "See what is claimed, what is proved, and what one record can give away."),
 )
 
+PER_ROW = 5  # examples beside each other on a wide screen
+
 st.title("dpbayes")
 headline("Hand over what a table teaches, without handing over anyone in it.")
 st.markdown(
@@ -33,8 +35,8 @@ with sentence_instead():
     )
 
 st.subheader("Ready examples")
-for start in range(0, len(STORIES), 3):
-    for column, (key, story) in zip(st.columns(3), list(STORIES.items())[start : start + 3], strict=False):
+for start in range(0, len(STORIES), PER_ROW):
+    for column, (key, story) in zip(st.columns(PER_ROW), list(STORIES.items())[start : start + PER_ROW], strict=False):
         with column.container(border=True, height="stretch"):
             st.markdown(f"**{story.title}**")
             st.caption(story.question)

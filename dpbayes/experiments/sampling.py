@@ -157,6 +157,7 @@ class Family(enum.Enum):
     NETWORK = "network, trimmed"
     BINOMIAL = "binomial"
     EXPONENTIAL = "exponential"
+    LAPLACE = "Laplace"
     NORMAL = "normal"
 
 
@@ -166,7 +167,8 @@ class Tables:
 
     Network and binomial: `successes` of the records in x, one fewer in y (or one more, if x has none), in each of
     `columns` columns; Beta(concentration, concentration). Exponential: all records 1, one of them 1 + `distance` in y;
-    rate ~ Exp(concentration). Normal of variance 1: all records 0, one `distance` in y; mean ~ N(0, 1/concentration).
+    rate ~ Exp(concentration). Laplace around a known centre: the same of the records' distances from it, which are
+    exponential of rate 1/scale. Normal of variance 1: all records 0, one `distance` in y; mean ~ N(0, 1/concentration).
     """
 
     records: int
@@ -180,7 +182,7 @@ def pair_of(family: Family, tables: Tables, *, bound: float = math.inf, records:
     """Return the posteriors of the two tables; `records` (...,) replaces n, with the share of successes kept."""
     n = np.asarray(tables.records if records is None else records, dtype=np.float64)
     prior = tables.concentration
-    if family is Family.EXPONENTIAL:
+    if family in (Family.EXPONENTIAL, Family.LAPLACE):
         return GammaPair(n + 1, n + prior, tables.distance)
     if family is Family.NORMAL:
         return NormalPair(np.zeros_like(n), n + prior, tables.distance)

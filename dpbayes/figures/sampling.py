@@ -1,5 +1,6 @@
 """Pictures of posterior sampling: a trimmed row and its draws, what draws buy, and the query game."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,12 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Trace, faded, figure_of, plain, titled
+from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Axis, Trace, faded, figure_of, plain, titled
 
 FloatArray = NDArray[np.float64]
 
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40
+SEEN = 0.02
+"""A share of a line below this is too short to be seen, and gets no name."""
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
@@ -107,7 +110,7 @@ def draws_figure(
         traces.append(dot | bar | {"marker": _marker("circle", EXACT, 9)})
     return figure_of(
         traces,
-        x=titled("draws N", type="log"),
+        x=_log_axis("draws N", 1, float(np.max(draws)), tickformat=","),
         y=titled("error of the mean of N draws (probability)", rangemode="tozero"),
         height=380,
     )
@@ -122,16 +125,19 @@ def omega_figure(
 ) -> go.Figure:
     """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
     safe = printed >= certified * (1 - 1e-9)
+    violated = printed < certified * (1 - 1e-9)
     at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen here"}
     traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": PRIVATE, "width": 3}, "name": "certified"}]
-    for where, colour, said in ((safe, BOUND, ""), (printed < certified, INVALID, ", promise violated")):
+    for where, colour, said in ((safe, BOUND, ""), (violated, INVALID, ", promise violated")):
         if where.any():
-            line = {"line": {"color": colour, "width": 2, "dash": "dash"}, "name": f"printed: exp(−ε/2){said}"}
+            line: Trace = {"line": {"color": colour, "width": 2, "dash": "dash"}}
+            line["name"] = f"printed: exp(−ε/2){said}"
+            line["showlegend"] = bool(where.sum() > SEEN * np.isfinite(printed).sum())
             traces.append(_LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
     traces.append(at | {"marker": _marker("circle", PRIVATE, 10)})
     return figure_of(
         traces,
-        x=titled("ε of the whole release", type="log"),
+        x=_log_axis("ε of the whole release", float(epsilon[0]), float(epsilon[-1])),
         y=titled("ω, least probability drawn", range=[0, 0.52]),
         height=380,
     )
@@ -179,11 +185,12 @@ def needed_figure(
         line = {"color": BOUND if valid else INVALID, "width": 2, "dash": ("dash", "dot", "dashdot")[i % 3]}
         traces.append(_LINES | {"x": [at, at], "y": [0.5, 1.0], "line": line, "name": name})
     ends = [1.0, float(answers[-1]), *(max(1.0, at) for _, at, _ in marks)]
+    most = max(ends) * 1.2
     level_line = {"color": BOUND, "width": 1}
     traces.append(_LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
     return figure_of(
         traces,
-        x=titled("answers j", type="log", dtick="D2", range=[0, float(np.log10(max(ends) * 1.2))]),
+        x=_log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
         y=titled("games in which the adversary is right", range=[0.48, 1.02], tickformat=".0%"),
         height=400,
     )
@@ -202,11 +209,35 @@ def robustness_figure(
         wrong = bool(np.any(divergence > printed * (1 + 1e-9)))
         line = {"color": INVALID if wrong else BOUND, "width": 2, "dash": "dot"}
         traces.append(_LINES | {"x": records, "y": printed, "line": line, "name": "as printed"})
+    values = np.concatenate([divergence, bound, [] if printed is None else printed])
     return figure_of(
         traces,
-        x=titled("records n in each table", type="log"),
-        y=titled("KL of neighbouring posteriors (nats)", type="log", exponentformat="power"),
+        x=_log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
+        y=_log_axis("KL of neighbouring posteriors (nats)", *_ends(values), exponentformat="power"),
     )
+
+
+def _log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
+    """Return a logarithmic axis whose numbers are whole: powers of ten, on a short way also 2 and 5 times them."""
+    minor = {"dtick": "D1"}
+    if high >= 1000 * low:
+        return titled(text, type="log", dtick=1, minor=minor, **more)
+    if not high >= 10 * low > 0:
+        return titled(text, type="log", **more)  # within a decade Plotly writes numbers in full
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = [(step, power) for power in powers for step in (1, 2, 5)]
+    shown = {"tickvals": [step * 10.0**power for step, power in steps], "ticktext": [_number(*at) for at in steps]}
+    return titled(text, type="log", minor=minor, **shown, **more)
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    """Return the least and the largest of the positive values, which a logarithmic axis can show."""
+    positive = values[(values > 0) & np.isfinite(values)]
+    return (float(positive.min()), float(positive.max())) if len(positive) else (1.0, 1.0)
+
+
+def _number(step: int, power: int) -> str:
+    return f"{step * 10.0**power:,g}" if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
 
 
 def _marker(symbol: str, colour: str, size: int) -> dict[str, Any]:

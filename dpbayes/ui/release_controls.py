@@ -10,6 +10,8 @@ from dpbayes.ui.settings import MECHANISM_NAMES, current, set_parameter
 from dpbayes.ui.show import is_curator, sentence_instead
 from dpbayes.ui.work import STEALTH, defaults_for, needed, stealth_increment
 
+ARROW = ":material/arrow_forward:"
+
 
 def picked(net: Network) -> tuple[int, int]:
     """Return the row and the cell that the settings name, else the first row and its telling state."""
@@ -25,6 +27,7 @@ def release_controls(net: Network) -> None:
     """Offer everything that a release depends on."""
     names = {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
+    _elsewhere(net)
     chosen = names[current().mechanism]
     controls.parameter_controls(chosen, defaults_for(chosen, current(), net))
     if chosen is LaplaceFourier:
@@ -38,6 +41,19 @@ def release_controls(net: Network) -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _elsewhere(net: Network) -> None:
+    """Lead to the mechanisms that do not release a network's CPTs."""
+    compared = is_curator() and len(net.names) == 1
+    die = " This network is a single die: the comparison below has the former." if compared else ""
+    st.caption(
+        "Two more release something else, on pages of their own: one of the finitely many posteriors of a single die, "
+        f"and the weights of a regression.{die}"
+    )
+    with st.container(horizontal=True, gap="small"):
+        st.page_link("pages/hellinger.py", label="Hellinger mechanism", icon=ARROW)
+        st.page_link("pages/regression.py", label="Regression", icon=ARROW)
 
 
 def _stealth(net: Network) -> None:

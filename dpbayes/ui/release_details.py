@@ -8,7 +8,10 @@ from dpbayes.dirichlet import Dirichlets
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
 from dpbayes.exports import release_json
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.mechanisms import Mechanism, Outcome
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.die import DieMechanism
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
@@ -23,6 +26,18 @@ DRAWS = 200
 LEAST_DRAWS = 20
 
 LEVEL = 0.95
+
+_DIGITS = "%.3g"
+_COLUMNS = {
+    "|diff.|, cell": "Mean distance of this cell's private posterior mean from the exact one.",
+    "|diff.|, all": "The same, mean over all cells.",
+    "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
+    "KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
+    "s.e.": "Standard error of that mean over the simulated releases.",
+    "held": f"How much of this cell's exact posterior the private {LEVEL:.0%} interval holds.",
+}
+"""What the columns of the comparison mean."""
+
 ROWS_AT_ONCE = 24
 MANY_VALUES = 600_000
 """Draws times cells that are still quick; larger networks get fewer draws, and the page says so."""
@@ -161,27 +176,50 @@ def _comparison(net: Network, cell: int) -> None:
             with sentence_instead():
                 other = mechanism(current(), net, name)
                 records.append(_compared(simulate(other), other, cell))
-        st.dataframe(pd.DataFrame(records).round(4), hide_index=True)
+        if len(net.names) == 1:
+            with sentence_instead():
+                records += [_compared(study, other, cell) for other, study in hellinger_studies(net)]
+        numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
+        st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
         st.caption(
-            "Curator only: not private. Means over simulated releases. A release that holds draws and no posterior has "
-            "no KL from the exact one, and no intervals."
+            "Curator only: not private. Means over simulated releases; KL in nats, with its standard error (s.e.). "
+            "A release that holds draws and no posterior has no KL from the exact one, and no intervals."
         )
 
 
-def _compared(study: ReleaseStudy, chosen: Mechanism[Outcome], cell: int) -> dict[str, object]:
+def hellinger_studies(net: Network) -> list[tuple[DieMechanism, ReleaseStudy]]:
+    """Simulate the Hellinger mechanisms on a network of one node, a die. Errors: InputError for too many candidates."""
+    found, prior = counts(current()), Dirichlets.symmetric(net, current().prior)
+    die = Die(tuple(prior.alpha), found.n)
+    epsilon, delta = current().parameter("epsilon"), current().parameter("hellinger.delta")
+    studies: list[tuple[DieMechanism, ReleaseStudy]] = []
+    for chosen in (
+        HellingerGlobal(die=die, epsilon=epsilon),
+        HellingerSmooth(die=die, epsilon=epsilon, delta=delta),
+        HellingerLocal(die=die, epsilon=epsilon),
+    ):
+        rng = stream(current().seed, "release", type(chosen).__name__)
+        made = chosen.release(found.values.astype(np.int64), rng, (DRAWS,))
+        outcome = ReleasedPosterior(prior, made.alpha - prior.alpha)
+        release = Release[Outcome](outcome, made.guarantee, made.mechanism, made.public)
+        studies.append((chosen, ReleaseStudy(prior.updated(found), release)))
+    return studies
+
+
+def _compared(study: ReleaseStudy, chosen: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
     found: dict[str, object] = {
         "mechanism": chosen.label,
         "certified": str(chosen.certified),
-        "mean |difference| of this cell": study.shifts[:, cell].mean(),
-        "mean |difference| of all cells": study.shifts.mean(),
-        "KL of all rows' predictions (nats)": study.predictive_kl_rows.sum(axis=-1).mean(),
+        "|diff.|, cell": study.shifts[:, cell].mean(),
+        "|diff.|, all": study.shifts.mean(),
+        "prediction KL": study.predictive_kl_rows.sum(axis=-1).mean(),
     }
     if study.is_posterior:
         held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
         found |= {
-            "KL of all rows (nats)": study.kl.mean(),
-            "standard error": study.kl_error,
-            f"held by {LEVEL:.0%} intervals": held.mean(),
+            "KL": study.kl.mean(),
+            "s.e.": study.kl_error,
+            "held": held.mean(),
         }
     return found
 

@@ -24,6 +24,9 @@ from dpbayes.ui.show import assumption, chart, data_and_download, short, source
 
 RECORDS = np.unique(np.round(np.geomspace(1, 10_000, 41)))
 
+CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE: laplace_concentration}
+"""Assumption 2's constant c of the families whose records are apart by the distance that is set."""
+
 
 def details_section(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
     """Show why so many answers are needed: how far one record moves the likelihood, and the posterior."""
@@ -83,8 +86,8 @@ def _curves(
     if options.family is Family.NORMAL:
         return RECORDS, divergence, pairs.movement, None
     binomial = options.family is Family.BINOMIAL
-    c = beta_concentration(options.concentration) if binomial else exponential_concentration(options.concentration)
-    distance = 1.0 if binomial else options.distance
+    concentration = beta_concentration if binomial else CONCENTRATIONS[options.family]
+    c, distance = concentration(options.concentration), 1.0 if binomial else options.distance
     return RECORDS, divergence, symmetric_kl_bound(pairs), flat * KAPPA * distance / c
 
 

@@ -18,7 +18,7 @@ from dpbayes.experiments.sampling import (
     play,
 )
 from dpbayes.figures.sampling import game_figure, needed_figure
-from dpbayes.lipschitz import beta_concentration, exponential_concentration
+from dpbayes.lipschitz import beta_concentration
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.query_game import (
     Pair,
@@ -31,7 +31,7 @@ from dpbayes.query_game import (
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.options import SamplingOptions
-from dpbayes.ui.sampling_details import details_section
+from dpbayes.ui.sampling_details import CONCENTRATIONS, details_section
 from dpbayes.ui.settings import current, set_parameter
 from dpbayes.ui.show import chart, data_and_download, refusal, short
 from dpbayes.validation import InputError
@@ -44,10 +44,14 @@ DRAWS_AT_ONCE = 1_000_000
 MOST_GAMES, LEAST_GAMES = 1000, 50
 MOST_ASKED = 2000
 
+LEAST_PRINTED = 2 * math.log(2)
+"""At this epsilon and below, the printed omega leaves nothing to draw from a yes-no column."""
+
 HELP = {
     Family.NETWORK: "Yes-no columns; the record changes all of them. Trimmed for the epsilon of one answer.",
     Family.BINOMIAL: "One yes-no column with a Beta prior that is not trimmed.",
-    Family.EXPONENTIAL: "Positive values with a rate; also the scale of a Laplace distribution whose centre is known.",
+    Family.EXPONENTIAL: "Positive values with a rate.",
+    Family.LAPLACE: "Values on one side of a known centre; their distance from it is exponential of rate 1/scale.",
     Family.NORMAL: "Values of variance 1 around an unknown mean.",
 }
 
@@ -72,9 +76,13 @@ def game() -> Game:
     options: SamplingOptions = current().options("sampling")
     chosen = None
     if options.family is Family.NETWORK:
-        chosen = answering(
-            options.columns, epsilon=options.answer_epsilon, calibration=current().parameter("calibration")
-        )
+        calibration, epsilon = current().parameter("calibration"), options.answer_epsilon
+        if calibration is Calibration.AS_PRINTED and epsilon <= LEAST_PRINTED:
+            raise InputError(
+                f"The epsilon of one answer must be above {LEAST_PRINTED:.4g} for the printed omega = exp(-epsilon/2) "
+                f"to leave anything to draw from; {epsilon:g} is not. Raise it, or use the certified calibration."
+            )
+        chosen = answering(options.columns, epsilon=epsilon, calibration=calibration)
     bound = chosen.log_odds_bound if chosen else math.inf
     return Game(options, pair_of(options.family, tables(options), bound=bound), chosen)
 
@@ -221,8 +229,9 @@ def printed_number(found: Game) -> float | None:
         return printed_answers(options.columns * found.mechanism.log_odds_bound, error=error)
     if options.family is Family.BINOMIAL:
         return printed_answers_tail(beta_concentration(options.concentration), 1.0, error=error)
-    if options.family is Family.EXPONENTIAL:
-        return printed_answers_tail(exponential_concentration(options.concentration), options.distance, error=error)
+    if options.family in CONCENTRATIONS:
+        concentration = CONCENTRATIONS[options.family](options.concentration)
+        return printed_answers_tail(concentration, options.distance, error=error)
     return None
 
 

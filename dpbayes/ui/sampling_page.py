@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.releases import density, density_grid
-from dpbayes.experiments.sampling import RowState
+from dpbayes.experiments.sampling import RowState, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.network import Network
@@ -87,6 +87,10 @@ def trim_section() -> bool:
     with left:
         _controls(net)
     if found is None:
+        if nothing_printed(net, epsilon := current().parameter("epsilon")):
+            with place:
+                omega = f"ω = exp(−ε/2) = {math.exp(-epsilon / 2):.3g}"
+                headline(f"As printed, nothing can be drawn at ε = {epsilon:g}: trimming at {omega} leaves nothing.")
         return False
     with place:
         headline(_headline(found, net))
@@ -109,6 +113,12 @@ def _controls(net: Network) -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():
             controls.text_field("Seed of the simulated draws", "seed", help="A real release has no seed.")
+
+
+def nothing_printed(net: Network, epsilon: float) -> bool:
+    """Whether the printed omega is asked for, and leaves nothing to draw from."""
+    printed = current().parameter("calibration") is Calibration.AS_PRINTED
+    return printed and bool(np.isnan(printed_omega(net, epsilon=epsilon)))
 
 
 def _headline(found: Shown, net: Network) -> str:

@@ -82,7 +82,7 @@ class Settings:
 
     def with_parameter(self, name: str, value: object) -> "Settings":
         """Return the settings with one parameter or option set. Errors: InputError out of range."""
-        checked = PARAMETERS[name].checked(called(name), value)
+        checked = PARAMETERS[name].checked(opening(name), value)
         chosen = {**dict(self.parameters), name: checked}
         return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
 
@@ -90,6 +90,13 @@ class Settings:
 def called(name: str) -> str:
     """Return what a person calls a parameter or an option."""
     return PARAMETERS[name].title or name.rpartition(".")[2]
+
+
+def opening(name: str) -> str:
+    """Return `called` as a sentence begins with it: with a capital letter, but for a symbol such as epsilon or t."""
+    word, known = called(name), PARAMETERS[name]
+    symbol = known.symbol.removeprefix("\\") if isinstance(known, Parameter) else ""
+    return word if word == symbol else word[:1].upper() + word[1:]
 
 
 def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
@@ -166,7 +173,7 @@ def read_parameter(name: str, text: str) -> Any:
     if isinstance(parameter, Choice):
         text = _one_of(called(name), (option.value for option in parameter.options))(text)
         return parameter.options(text)
-    return parameter.checked(called(name), text)
+    return parameter.checked(opening(name), text)
 
 
 def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:

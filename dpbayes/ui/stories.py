@@ -43,9 +43,15 @@ STORIES: dict[str, Story] = {
     ),
     "paper": Story(
         "The paper's experiment",
-        "Naive Bayes with 16 features learnt from 50 records, as in Figure 1 of AAAI-16: noise far above the counts.",
-        "pages/release.py",
+        "Naive Bayes with 16 features learnt from 50 records, as in Figure 1 of AAAI-16. Which mechanism is best?",
+        "pages/accuracy.py",
         Settings(source="bayes:16", records=50, cpts=Cpts.RANDOM, mechanism="LaplaceFourier", target="class"),
+    ),
+    "regression": Story(
+        "The paper's regression",
+        "Income from 14 columns of a census, as in Figure 2 of AAAI-16. What does a draw of the weights cost?",
+        "pages/regression.py",
+        Settings(),
     ),
     "alarm": Story(
         "A hospital-sized network",

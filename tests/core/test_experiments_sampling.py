@@ -156,7 +156,20 @@ def test_the_ceiling_is_never_exceeded_with_a_trimmed_prior(epsilon, columns):
     assert study.above(ceilings) == 0
 
 
-@pytest.mark.parametrize("family", [Family.BINOMIAL, Family.EXPONENTIAL, Family.NORMAL])
+def test_laplace_records_have_the_posterior_of_their_distances_from_the_centre():
+    two = Tables(5, 1, concentration=2.0, distance=3.0)
+    pair = pair_of(Family.LAPLACE, two)
+    rate = np.linspace(0.01, 30, 200_001)
+    logs = []
+    for last in (1.0, 4.0):  # the records' distances from the centre are 1, but for the last one's
+        distances = np.array([1.0, 1.0, 1.0, 1.0, last])
+        log = stats.laplace.logpdf(distances[:, None], scale=1 / rate).sum(axis=0) - 2 * rate
+        density = np.exp(log - log.max())
+        logs.append(np.log(density / np.trapezoid(density, rate)))
+    assert float(pair.kl) == pytest.approx(np.trapezoid(np.exp(logs[0]) * (logs[0] - logs[1]), rate), rel=1e-6)
+
+
+@pytest.mark.parametrize("family", [Family.BINOMIAL, Family.EXPONENTIAL, Family.LAPLACE, Family.NORMAL])
 def test_the_ceiling_is_exceeded_without_trimming(family):
     pair = pair_of(family, Tables(3, 1, distance=3.0))
     study = play(pair, rng(), answers=60, games=600)

@@ -5,7 +5,7 @@ import pytest
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Parameter, parameters_of
 from dpbayes.ui.controls import stops
-from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, called
+from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, opening
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 
 RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
@@ -21,7 +21,7 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
             put(at, f"box.{name}", str(parameter.high))
             assert settings_of(at).parameter(name) == parameter.high
             put(at, f"box.{name}", str(2 * parameter.high))
-            one_sentence(at, f"{called(name)} must be between")
+            one_sentence(at, f"{opening(name)} must be between")
             put(at, f"box.{name}", str(parameter.low))
             assert settings_of(at).parameter(name) == parameter.low
             put(at, f"box.{name}", str(parameter.typical))
@@ -48,6 +48,20 @@ def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
     one_sentence(at, "Kept 2.")
     fine(at.selectbox(key="story").set_value("census").run())
     assert not sentences(at)
+
+
+def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
+    at = put(open_page("pages/sampling.py"), "box.sampling.share", "2")
+    assert sentences(at)[0].startswith(":red[Share of successes must be between 0 and 1")
+    put(at, "box.sampling.share", "0.5")
+    put(at, "box.sampling.answer_epsilon", "x")
+    assert sentences(at)[0].startswith(":red[Epsilon of one answer must be a number")
+    assert [opening(name) for name in ("epsilon", "hellinger.delta", "t", "draws")] == [
+        "epsilon",
+        "delta",
+        "Stealth increment",
+        "Posterior draws",
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name, known in PARAMETERS.items() if isinstance(known, Parameter)])

@@ -2,6 +2,8 @@
 
 import pytest
 
+from dpbayes.experiments.regression_scenario import NormBound
+from dpbayes.ui.accuracy_options import Scene
 from dpbayes.ui.settings import Seat
 from dpbayes.ui.stories import STORIES
 from tests.pages.conftest import PAGES, fine, headline, open_page, press, sentences, settings_of
@@ -37,6 +39,17 @@ def test_a_story_opens_from_the_sidebar_of_any_page(key: str) -> None:
     fine(at.selectbox(key="story").set_value(key).run())
     assert settings_of(at) == STORIES[key].settings
     assert not sentences(at)
+
+
+def test_both_figures_of_the_paper_are_stories() -> None:
+    paper, regression = STORIES["paper"], STORIES["regression"]
+    assert (paper.page, regression.page) == ("pages/accuracy.py", "pages/regression.py")
+    options = paper.settings.options("accuracy")
+    assert (options.scene, options.features) == (Scene.NAIVE_BAYES, 16)
+    assert (options.records, options.training, options.repeats) == (1000, 50, 100)
+    scenario = regression.settings.options("regression")
+    assert (scenario.n, scenario.features, scenario.train_share, scenario.repeats) == (370_000, 14, 0.1, 20)
+    assert scenario.norm_bound is NormBound.PRINTED
 
 
 def test_home_says_what_is_open() -> None:

@@ -6,14 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.counts import count
+from dpbayes.cpts import random_cpts
 from dpbayes.dirichlet import LEAST_PRIOR, Dirichlets
 from dpbayes.experiments.releases import ReleaseStudy, study_release
+from dpbayes.hellinger import Die
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.network import Network
 from dpbayes.networks import load_named
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
@@ -64,7 +69,7 @@ def test_slider_and_box_stay_in_step() -> None:
     put(at, "box.epsilon", "0.1")
     assert at.select_slider(key="parameter.epsilon").value == 0.1
     put(at, "box.epsilon", "1000")
-    assert at.select_slider(key="parameter.epsilon").value == 100.0
+    assert at.select_slider(key="parameter.epsilon").value == 1000.0
     assert "ε = 1000" in headline(at)
 
 
@@ -210,8 +215,47 @@ def test_the_comparison_holds_every_mechanism() -> None:
     fine(at.run())
     frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
     assert list(frame["mechanism"]) == ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
-    assert list(frame["KL of all rows (nats)"].isna()) == [False, False, True, True]
-    assert frame["KL of all rows' predictions (nats)"].notna().all()
+    assert list(frame["KL"].isna()) == [False, False, True, True]
+    assert frame["prediction KL"].notna().all()
+
+
+def test_the_mechanisms_of_other_pages_are_named_with_links() -> None:
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value)
+        assert [link.proto.label for link in at.get("page_link")] == ["Hellinger mechanism", "Regression"]
+        assert any(caption.value.startswith("Two more release something else") for caption in at.caption)
+
+
+def compared(**query: str) -> tuple[AppTest, pd.DataFrame]:
+    """Return the Release page of a die of three sides with its comparison open, and that table."""
+    graph = code_of(Graph(("die",), (), {}, {"die": ("a", "b", "c")}))
+    at = open_page(PAGE, source=graph, cpts="random", **query)
+    at.session_state["comparison"] = True
+    fine(at.run())
+    return at, next(f.value for f in at.dataframe if "mechanism" in f.value.columns).set_index("mechanism")
+
+
+def test_a_die_is_compared_with_the_hellinger_mechanisms_too() -> None:
+    at, frame = compared(records="50")
+    one_sentence(at, "binary nodes")  # Fourier
+    labels = [kind.label for kind in (HellingerGlobal, HellingerSmooth, HellingerLocal)]
+    assert list(frame.index[-3:]) == labels
+    assert frame["certified"][labels[0]] == "ε = 1"
+    assert "δ" in frame["certified"][labels[1]]
+    assert frame["certified"][labels[2]] == "no privacy guarantee"
+    network = Network.from_edges(["die"], [], {"die": ("a", "b", "c")})
+    cpts = random_cpts(network, stream(1, "cpts"))
+    counted = count(network, sample_dataset(network, cpts, 50, stream(1, "records"))).values.astype(int)
+    mechanism = HellingerGlobal(die=Die((1.0, 1.0, 1.0), 50), epsilon=1.0)
+    drawn = mechanism.release(counted, stream(1, "release", "HellingerGlobal"), (200,)).probabilities
+    moved = np.abs(drawn - (counted + 1) / 53).mean()
+    assert frame["|diff.|, all"][labels[0]] == pytest.approx(moved)
+
+
+def test_a_die_with_too_many_posteriors_is_compared_without_them() -> None:
+    at, frame = compared(records="10000")
+    assert list(frame.index) == ["Laplace", "Posterior sampling", "Private MAP"]
+    assert len(sentences(at)) == 2  # Fourier needs binary nodes
 
 
 @pytest.mark.parametrize("mechanism", ["PosteriorSampler", "MapExponential"])

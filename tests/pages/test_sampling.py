@@ -119,9 +119,39 @@ def test_a_printed_omega_that_leaves_nothing_is_one_sentence_per_part() -> None:
     at = open_page(PAGE, calibration="as printed")
     assert all("must be above 1.386" in sentence for sentence in sentences(at))
     assert len(sentences(at)) == 2
+    assert headline(at).startswith("As printed, nothing can be drawn at ε = 1: ")
     fine(at.segmented_control(key="parameter.calibration").set_value(Calibration.CERTIFIED).run())
     assert not sentences(at)
     assert "hardly visible" in headline(at)
+
+
+def test_the_game_asks_for_the_epsilon_of_one_answer() -> None:
+    at = open_page(PAGE, calibration="as printed", epsilon="3")
+    one_sentence(at, "The epsilon of one answer must be above 1.386")
+    assert "1 is not" in sentences(at)[0]
+    assert "nothing can be drawn" not in headline(at)
+
+
+def test_a_printed_omega_that_is_violated_everywhere_has_one_name() -> None:
+    traces = figures(open_page(PAGE))["omega"]["data"]
+    assert [trace["name"] for trace in traces if trace.get("showlegend", True)] == [
+        "certified",
+        "printed: exp(−ε/2), promise violated",
+        "chosen here",
+    ]
+
+
+def test_logarithmic_axes_write_their_numbers_in_full() -> None:
+    shown = figures(open_page(PAGE))
+    assert all(shown[key]["layout"]["xaxis"]["dtick"] == 1 for key in ("draws", "omega"))
+    axis = shown["needed"]["layout"]["xaxis"]
+    assert list(zip(axis["tickvals"], axis["ticktext"], strict=True))[:5] == [
+        (1, "1"),
+        (2, "2"),
+        (5, "5"),
+        (10, "10"),
+        (20, "20"),
+    ]
 
 
 # The game
@@ -140,8 +170,7 @@ def test_the_games_sentence_has_the_numbers_shown() -> None:
 @pytest.mark.parametrize("family", Family)
 def test_every_family_is_played(family: Family) -> None:
     at = open_page(PAGE)
-    buttons = at.segmented_control(key="parameter.sampling.family")
-    fine(buttons.set_value(family).run())
+    fine(at.selectbox(key="parameter.sampling.family").set_value(family).run())
     assert settings_of(at).options("sampling").family is family
     assert not sentences(at)
     assert "nan" not in everything(at)
