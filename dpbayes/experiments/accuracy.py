@@ -8,33 +8,34 @@ Everything here is computed from true records: for a table it is the curator's, 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpbayes.experiments.accuracy_blanket import MOST_COLUMNS, SingleArray, score, score_records
+from dpbayes.experiments.accuracy_blanket import SingleArray, score, score_records
 from dpbayes.experiments.accuracy_data import Batch, Repeats
+from dpbayes.experiments.accuracy_methods import Method, methods_for
 from dpbayes.experiments.accuracy_plan import (
     AccuracyPlan,
-    Method,
     Synthetic,
     default_target,
     epsilon_grid,
-    methods_for,
 )
 from dpbayes.experiments.accuracy_releases import Releases
-from dpbayes.randomness import stream
+from dpbayes.experiments.accuracy_steps import Streams, Work, part_of
 
 __all__ = [
     "AccuracyPlan",
     "AccuracyStudy",
     "Measures",
     "Method",
+    "Progress",
     "Synthetic",
     "accuracy_blocks",
+    "accuracy_steps",
     "accuracy_study",
     "default_target",
     "epsilon_grid",
@@ -42,14 +43,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-
-MOST_REPEATS = 50
-"""Repeats of a block; partial results come as often."""
-
-_BLOCK_VALUES = 1 << 18
-
-FAR = 3.0
-"""A curve is ahead of another where their mean difference is more than so many standard errors above zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,44 +91,6 @@ class AccuracyStudy:
     def _wide(self, values: FloatArray) -> FloatArray:
         return np.broadcast_to(values, self.plan.grid.shape)
 
-    def overtakes(self, method: Method, other: Method) -> float | None:
-        """Return from which epsilon on `method` predicts better than `other`; None where it never does on the grid.
-
-        It must be ahead by FAR standard errors of the paired difference at some point and behind by so much at no
-        later one. Between the points before and after, the place where the difference is zero is interpolated in ln
-        epsilon. The first epsilon of the grid is returned where it is ahead from the start.
-        """
-        paired = self.measures[method].accuracy - self.measures[other].accuracy
-        difference, doubt = paired.mean(axis=0), FAR * _standard_error(paired)
-        behind = np.flatnonzero(difference < -doubt)
-        start = int(behind[-1]) + 1 if len(behind) else 0
-        ahead = np.flatnonzero(difference[start:] > doubt[start:]) + start
-        if not len(ahead):
-            return None
-        below = np.flatnonzero(difference[: ahead[0]] <= 0)
-        if not len(below):
-            return self.plan.epsilons[0]
-        k = int(below[-1])
-        share = -difference[k] / (difference[k + 1] - difference[k])
-        low, high = np.log(self.plan.grid[k : k + 2])
-        return float(math.exp(low + share * (high - low)))
-
-    def within(self, method: Method, margin: float) -> float | None:
-        """Return from which epsilon on a method's mean accuracy stays within `margin` of the exact posterior's.
-
-        Interpolated in ln epsilon; None where it is further away at the end of the grid.
-        """
-        lacking = self.mean(Method.EXACT) - self.mean(method) - margin
-        far = np.flatnonzero(lacking > 0)
-        if not len(far):
-            return self.plan.epsilons[0]
-        k = int(far[-1])
-        if k + 1 == len(lacking):
-            return None
-        share = lacking[k] / (lacking[k] - lacking[k + 1])
-        low, high = np.log(self.plan.grid[k : k + 2])
-        return float(math.exp(low + share * (high - low)))
-
     def frame(self) -> pd.DataFrame:
         """Return the results in tidy form: one line for every method and epsilon, with the settings in its columns."""
         parts = [
@@ -168,6 +123,7 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
         "strength": plan.source.strength if isinstance(plan.source, Synthetic) else math.nan,
         "records": plan.records,
         "training": plan.training,
+        "testing": plan.testing,
         "prior": plan.prior,
         "stealth": plan.stealth,
         "draws": plan.draws,
@@ -184,41 +140,69 @@ def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
 
 
 def accuracy_blocks(plan: AccuracyPlan) -> Iterator[AccuracyStudy]:
-    """Yield the study after every block of repeats, so that it can be watched and stopped.
+    """Yield the study after every block of repeats."""
+    last = None
+    for progress in accuracy_steps(plan):
+        if progress.study is not None and progress.study is not last:
+            last = progress.study
+            yield last
 
-    Every block and method has a stream of its own: methods and epsilons may be added without changing the others.
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """The share of the work that is done, and the study so far; there is none until the first repeats are in."""
+
+    share: float
+    study: AccuracyStudy | None
+
+
+def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Iterator[Progress]:
+    """Run a study in steps of a fraction of a second, so that it can be watched and stopped; the last is the whole.
+
+    Every method has a stream of its own, that goes on from repeat to repeat: methods and epsilons may be added, and
+    the repeats cut into any `blocks`, without changing the others.
     """
-    releases = Releases(plan)
+    releases, repeats, streams = Releases(plan), Repeats(plan), Streams(plan.seed)
     methods = (Method.EXACT, Method.MAJORITY, *plan.private)
     certified = {method: releases.certified(method) for method in methods}
     held = {method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods}
-    done = 0
-    for block, batch in enumerate(drawn_batches(plan)):
-        new = slice(done, done + len(batch.counts))
+    study, done = None, 0
+    for size in blocks or plan.size.blocks():
+        block = _block(releases, repeats.draw(streams, size), streams)
+        measured = {}
+        share, end = done / plan.repeats, (done + size) / plan.repeats
+        yield Progress(share, study)
+        try:
+            while True:
+                yield Progress(share + next(block) * (end - share), study)
+        except StopIteration as over:
+            measured = over.value
         for method in methods:
-            held[method][:, new] = _measured(method, batch, releases, block)
-        done = new.stop
-        yield AccuracyStudy(plan, {method: Measures(*both[:, :done]) for method, both in held.items()}, certified)
+            held[method][:, done : done + size] = measured[method]
+        done += size
+        study = AccuracyStudy(plan, {method: Measures(*both[:, :done]) for method, both in held.items()}, certified)
+        yield Progress(end, study)
 
 
-def drawn_batches(plan: AccuracyPlan) -> Iterator[Batch]:
-    """Yield the training counts and test records of every block of repeats."""
-    repeats = Repeats(plan)
-    for block, size in enumerate(_sizes(plan, repeats)):
-        yield repeats.draw(stream(plan.seed, "accuracy", block, "records"), size)
+def _block(releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:
+    """Return accuracy and log loss of every method, (2, R, E) each."""
+    methods = (Method.EXACT, *releases.plan.private)
+    differences = yield from part_of(released(methods, batch, releases, streams), 0.0, 0.5)
+    epsilons = len(releases.plan.epsilons)
+    found = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
+    return found | {Method.MAJORITY: np.stack(_majority(batch, releases.plan))}
 
 
-def released(method: Method, batch: Batch, releases: Releases, block: int) -> SingleArray:
-    """Return what a method predicts with: the differences of its ln CPTs (R, E, r - 1, M)."""
-    rng = stream(releases.plan.seed, "accuracy", block, method.name)
-    return batch.test.blanket.differences(releases.log_cpts(method, batch.counts, rng))
-
-
-def _measured(method: Method, batch: Batch, releases: Releases, block: int) -> tuple[FloatArray, FloatArray]:
-    """Return accuracy and log loss, both (R, E)."""
-    if method is Method.MAJORITY:
-        return _majority(batch, releases.plan)
-    return score_records(batch.test, released(method, batch, releases, block))
+def released(
+    methods: Sequence[Method], batch: Batch, releases: Releases, streams: Streams
+) -> Work[dict[Method, SingleArray]]:
+    """Return what every method predicts with: the differences of its ln CPTs (R, E, r - 1, M)."""
+    found = {}
+    for k, method in enumerate(methods):
+        work = releases.log_cpts(method, batch.counts, streams)
+        logs = yield from part_of(work, k / len(methods), (k + 1) / len(methods))
+        found[method] = releases.blanket.local.differences(logs)
+    return found
 
 
 def _majority(batch: Batch, plan: AccuracyPlan) -> tuple[FloatArray, FloatArray]:
@@ -227,15 +211,6 @@ def _majority(batch: Batch, plan: AccuracyPlan) -> tuple[FloatArray, FloatArray]
     log_odds: SingleArray = (shares[:, 1:] - shares[:, :1]).astype(np.float32)
     total = batch.test.weights.sum(axis=2, keepdims=True)
     return score(log_odds[:, None, :, None], total)
-
-
-def _sizes(plan: AccuracyPlan, repeats: Repeats) -> list[int]:
-    """Return the repeats of every block; they depend on neither methods nor epsilons, as the streams must not."""
-    patterns = repeats.patterns
-    scored = max(patterns, patterns * min(repeats.blanket.columns, MOST_COLUMNS) // 16)
-    most = max(1, min(MOST_REPEATS, _BLOCK_VALUES // max(plan.network.cell_count, scored, plan.records // 8)))
-    full, rest = divmod(plan.repeats, most)
-    return [most] * full + [rest] * bool(rest)
 
 
 def _standard_error(values: FloatArray) -> FloatArray:

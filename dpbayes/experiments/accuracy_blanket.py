@@ -7,22 +7,24 @@ matrix product. No table over the blanket's joint states is built.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.experiments.accuracy_steps import Work, slices
 from dpbayes.network import IntArray, Network
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 CodeArray = NDArray[Any]
+Name = TypeVar("Name")
 
-_SCORED = 1 << 17
-"""Log-odds held at once: half a megabyte."""
+_SCORED, _DESIGNED = 1 << 20, 1 << 22
+"""Log-odds, and entries of the design, held at once: 4 and 16 megabytes."""
 
 MOST_COLUMNS = 1024
 """Log-odds of more terms than this are looked up, family by family, instead of multiplied."""
@@ -78,6 +80,32 @@ class Blanket:
                 parts.append(np.moveaxis(table, family.index(self.target), -1).reshape(-1, self.states))
         return np.concatenate(parts)
 
+    @cached_property
+    def local(self) -> "Blanket":
+        """The same families in a network of their own, where the other nodes of the blanket have no parents."""
+        network = self.network
+        kept = sorted({self.target, *self.nodes})
+        nodes = [(network.names[j], network.states[j], self._parents(j)) for j in kept]
+        names, states, parents = zip(*nodes, strict=True)
+        return Blanket(Network(names, states, parents), kept.index(self.target))
+
+    def _parents(self, node: int) -> tuple[str, ...]:
+        return self.network.parents[node] if self.target in self.network.families[node] else ()
+
+    def local_counts(self, counts: FloatArray) -> FloatArray:
+        """Return the counts (..., K) of the families that hold the target, on the cells of the `local` network.
+
+        They lie there in the same order. The cells of all other nodes are never looked at, and have counts of zero.
+        """
+        network, local = self.network, self.local.network
+        found = np.zeros((*counts.shape[:-1], local.cell_count))
+        for node, name in enumerate(local.names):
+            here = network.index(name)
+            if self.target in network.families[here]:
+                cells = slice(*network.cell_offsets[here : here + 2])
+                found[..., slice(*local.cell_offsets[node : node + 2])] = counts[..., cells]
+        return found
+
     def differences(self, log_cpts: FloatArray) -> SingleArray:
         """Return ln theta minus that of the target's first state: (..., r - 1, M), from ln CPTs (..., K)."""
         later, first = log_cpts[..., self.cells.T[1:]], log_cpts[..., None, self.cells[:, 0]]
@@ -129,15 +157,12 @@ class TestRecords:
                 at += 1
         return rows
 
-    def part(self, repeats: slice) -> "TestRecords":
-        """Return the test records of some repeats; their design is not built again."""
-        each = len(self.picked[0]) > 1
-        found = TestRecords(
-            self.blanket, [p[repeats] for p in self.picked] if each else self.picked, self.weights[repeats]
-        )
-        whole = self.design
-        found.__dict__["design"] = whole[repeats] if each and whole is not None else whole
-        return found
+    def parts(self, *, epsilons: int) -> "Iterator[TestRecords]":
+        """Yield the patterns a part at a time, of all repeats, so that what is held stays small."""
+        odds = epsilons * len(self.weights) * (self.blanket.states - 1)
+        design = len(self.picked[0]) * min(self.blanket.columns, MOST_COLUMNS)
+        for some in slices(self.weights.shape[-1], min(_SCORED // odds, _DESIGNED // design)):
+            yield TestRecords(self.blanket, [index[:, some] for index in self.picked], self.weights[..., some])
 
     def log_odds(self, differences: SingleArray) -> SingleArray:
         """Return the log-odds of every state against the first (R, E, r - 1, P), from differences (R, E, r - 1, M)."""
@@ -163,18 +188,23 @@ class TestRecords:
         return found
 
 
-def score_records(test: TestRecords, differences: SingleArray) -> tuple[FloatArray, FloatArray]:
-    """Return what `score` does for all test records, a few repeats at a time, so that it happens in the cache."""
-    repeats = len(differences)
-    each = max(1, differences[0, ..., 0].size * test.weights.shape[-1])
-    step = max(1, _SCORED // each)
-    parts = [
-        score(some.log_odds(differences[start : start + step]), some.weights)
-        for start in range(0, repeats, step)
-        for some in [test.part(slice(start, start + step))]
-    ]
-    right, loss = zip(*parts, strict=True)
-    return np.concatenate(right), np.concatenate(loss)
+def score_records(
+    test: TestRecords, differences: Mapping[Name, SingleArray], *, epsilons: int
+) -> Work[dict[Name, FloatArray]]:
+    """Return what `score` does for every set of `differences`, (2, R, E) each, in parts of the patterns.
+
+    The loop is over parts of the test records, all repeats together; one part where all of them fit.
+    """
+    total = test.weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
+    sums: dict[Name, FloatArray] = {}
+    done, patterns = 0, test.weights.shape[-1] * max(1, len(differences))
+    for part in test.parts(epsilons=epsilons):
+        for name, each in differences.items():
+            found = np.stack(_summed(part.log_odds(each), part.weights))
+            sums[name] = sums[name] + found if name in sums else found
+            done += part.weights.shape[-1]
+            yield done / patterns
+    return {name: found / total for name, found in sums.items()}
 
 
 def score(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
@@ -184,9 +214,12 @@ def score(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, Floa
     among equally likely ones each has an equal share.
     """
     total = weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
-    two = _score_two if log_odds.shape[2] == 1 else _score_many
-    right, loss = two(log_odds, weights)
+    right, loss = _summed(log_odds, weights)
     return right / total, loss / total
+
+
+def _summed(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
+    return _score_two(log_odds, weights) if log_odds.shape[2] == 1 else _score_many(log_odds, weights)
 
 
 def _score_two(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:

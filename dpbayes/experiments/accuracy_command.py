@@ -1,19 +1,25 @@
 """An accuracy experiment as a command line and as Python, and back: what the page shows to copy."""
 
 import argparse
+import hashlib
 import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
+from dpbayes.columns import Categories, encode
+from dpbayes.dataset import Dataset
 from dpbayes.edgelist import read_edges, write_edges
 from dpbayes.experiments.accuracy import AccuracyStudy, accuracy_study
-from dpbayes.experiments.accuracy_frame import parquet_bytes
+from dpbayes.experiments.accuracy_frame import parquet_bytes, tidy
 from dpbayes.experiments.accuracy_plan import (
     AccuracyPlan,
     Method,
     Synthetic,
+    checked_epsilons,
     default_target,
     epsilon_grid,
     methods_for,
@@ -22,12 +28,19 @@ from dpbayes.mechanisms.base import Calibration
 from dpbayes.network import BINARY, Network
 from dpbayes.networks import NAMED, load_named, naive_bayes
 from dpbayes.shipped import SHIPPED, default_network, load_shipped
+from dpbayes.synthetic import MAX_RECORDS
+from dpbayes.tables import read_csv, read_parquet
 from dpbayes.validation import InputError, brief, finite_number, whole_number
+
+UNNAMED = "a table without a name"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A plan and where its parts come from: `features` of a naive Bayes network, or a key of NAMED, of SHIPPED."""
+    """A plan and where its parts come from: `features` of a naive Bayes network, or a key of NAMED.
+
+    `table` is a key of SHIPPED, or the name of the file that the records are from; it is no path that is looked up.
+    """
 
     plan: AccuracyPlan
     features: int = 0
@@ -37,25 +50,72 @@ class Recipe:
     @property
     def arguments(self) -> list[str]:
         """The words of the command line after `accuracy`; `recipe_of` reads them back."""
-        plan, found = self.plan, []
-        if self.features:
-            found += ["--features", str(self.features)]
-        elif self.named:
-            found += ["--network", self.named]
-        if self.table:
-            found += ["--table", self.table]
-        if isinstance(plan.source, Synthetic):
-            found += ["--records", str(plan.source.records), "--strength", f"{plan.source.strength!r}"]
-        if not (self.features or self.named or (self.table and plan.network == default_network(self.table))):
-            found += ["--arrows", write_edges(plan.network).strip()]
-            odd = {n: s for n, s in zip(plan.network.names, plan.network.states, strict=True) if s != BINARY}
-            if odd and not self.table:
-                found += ["--states", json.dumps(odd, ensure_ascii=False)]
-        found += ["--target", plan.target, "--training", str(plan.training), "--repeats", str(plan.repeats)]
-        found += ["--low", f"{plan.epsilons[0]:.4g}", "--high", f"{plan.epsilons[-1]:.4g}"]
-        found += ["--points", str(len(plan.epsilons)), "--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
+        plan = self.plan
+        found = [*self._network_words, *self._source_words]
+        found += ["--target", plan.target, "--training", str(plan.training), "--testing", str(plan.testing)]
+        found += ["--repeats", str(plan.repeats), *self._epsilon_words]
+        found += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
         found += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
         return [*found, "--methods", *(method.name.lower() for method in plan.methods)]
+
+    @property
+    def _network_words(self) -> list[str]:
+        network = self.plan.network
+        if self.features:
+            return ["--features", str(self.features)]
+        if self.named:
+            return ["--network", self.named]
+        if self._is_default:
+            return []
+        found = ["--arrows", write_edges(network).strip()]
+        if self.table in SHIPPED:
+            return found
+        whole = isinstance(self.plan.source, Dataset)
+        told = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
+        return [*found, "--states", json.dumps(told, ensure_ascii=False)] if told else found
+
+    @property
+    def _is_default(self) -> bool:
+        return self.table in SHIPPED and self.plan.network == default_network(self.table)
+
+    @property
+    def _source_words(self) -> list[str]:
+        source = self.plan.source
+        if isinstance(source, Dataset):
+            return ["--table", self.table or UNNAMED]
+        return ["--records", str(source.records), "--strength", f"{source.strength!r}"]
+
+    @property
+    def _epsilon_words(self) -> list[str]:
+        grid = self.plan.epsilons
+        low, high = f"{grid[0]:.4g}", f"{grid[-1]:.4g}"
+        if grid == epsilon_grid(float(low), float(high), points=len(grid)):
+            return ["--low", low, "--high", high, "--points", str(len(grid))]
+        return ["--epsilons", *(f"{epsilon!r}" for epsilon in grid)]
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """What a file of results is to say of itself beside the plan: names, states, planned repeats, the command."""
+        network, source = self.plan.network, self.plan.source
+        told = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
+        return {
+            "network": self._network_name,
+            "states": json.dumps(told, ensure_ascii=False) if told else "",
+            "source": (self.table or UNNAMED) if isinstance(source, Dataset) else "synthetic",
+            "columns digest": digest(source) if isinstance(source, Dataset) else "",
+            "planned repeats": self.plan.repeats,
+            "command": self.command,
+        }
+
+    @property
+    def _network_name(self) -> str:
+        if self.features:
+            return f"naive Bayes, {self.features} feature" + ("s" if self.features > 1 else "")
+        return self.named or (f"that of {self.table}" if self._is_default else "drawn")
+
+    def frame(self, study: AccuracyStudy) -> pd.DataFrame:
+        """Return the tidy results of this plan with `settings` in their columns."""
+        return tidy(study, self.settings)
 
     @property
     def command(self) -> str:
@@ -68,7 +128,7 @@ class Recipe:
         return (
             "from dpbayes.experiments.accuracy_command import accuracy_study, recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
-            "print(accuracy_study(recipe.plan).frame())\n"
+            "print(recipe.frame(accuracy_study(recipe.plan)))\n"
         )
 
 
@@ -78,16 +138,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--features", metavar="D", help="a naive Bayes network of so many features (16 if nothing else)")
     where.add_argument("--network", metavar="KEY", help=f"a published graph: {', '.join(NAMED)}")
     where.add_argument("--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file of them")
-    where.add_argument("--states", metavar="JSON", help='states of nodes of --arrows that are not ("no", "yes")')
-    where.add_argument("--table", metavar="KEY", help=f"a table instead of synthetic records: {', '.join(SHIPPED)}")
+    where.add_argument(
+        "--states", metavar="JSON", help='states of nodes of --arrows that are not ("no", "yes"); all of a file'
+    )
+    where.add_argument(
+        "--table",
+        metavar="KEY",
+        help=f"a table instead of synthetic records: {', '.join(SHIPPED)}, or a .csv or .parquet file with --states",
+    )
     where.add_argument("--target", metavar="NODE", help="what is predicted; the node in the most families if not given")
     where.add_argument("--records", metavar="N", default="1000", help="synthetic records of every repeat (%(default)s)")
     where.add_argument("--strength", default="1", help="of the random models, 0 to 1 (%(default)s)")
     parser.add_argument("--training", metavar="N", default="50", help="records trained on (%(default)s)")
+    parser.add_argument("--testing", metavar="N", help="records tested on, of the others at most so many (all)")
     parser.add_argument("--repeats", default="100", help="(%(default)s)")
     parser.add_argument("--low", default="0.1", help="smallest epsilon (%(default)s)")
     parser.add_argument("--high", default="100", help="largest epsilon (%(default)s)")
     parser.add_argument("--points", default="20", help="epsilons in all (%(default)s)")
+    parser.add_argument("--epsilons", nargs="+", metavar="EPSILON", help="these instead, each above the one before")
     parser.add_argument("--prior", default="1", help="every Dirichlet parameter (%(default)s)")
     parser.add_argument("--stealth", default="0.9", help="how often Fourier releases hold no negative (%(default)s)")
     parser.add_argument(
@@ -105,13 +173,14 @@ def run(asked: argparse.Namespace) -> str:
     out = Path(asked.out) if asked.out else None
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
-    study = accuracy_study(_recipe(asked).plan)
+    recipe = _recipe(asked)
+    study = accuracy_study(recipe.plan)
     if out is None:
         return _as_text(study)
     if out.suffix == ".csv":
-        study.frame().to_csv(out, index=False)
+        recipe.frame(study).to_csv(out, index=False)
     else:
-        out.write_bytes(parquet_bytes(study))
+        out.write_bytes(parquet_bytes(study, recipe.settings))
     return f"Written to {out}"
 
 
@@ -122,18 +191,23 @@ def recipe_of(words: Sequence[str]) -> Recipe:
     return _recipe(parser.parse_args(list(words)))
 
 
+def digest(table: Dataset) -> str:
+    """Return a text that tells tables of other columns or domains apart; the records do not enter it."""
+    return hashlib.sha256(json.dumps([table.names, table.states]).encode()).hexdigest()[:16]
+
+
 def _recipe(asked: argparse.Namespace) -> Recipe:
-    network = _network(asked)
-    source = load_shipped(asked.table) if asked.table else _synthetic(asked)
+    table = _table(asked) if asked.table else None
+    network = _network(asked, table)
+    source = table or _synthetic(asked)
     plan = AccuracyPlan(
         network=network,
         target=asked.target or default_target(network),
         source=source,
-        epsilons=epsilon_grid(
-            _number(asked, "low"), _number(asked, "high"), points=int(_number(asked, "points", whole=1))
-        ),
+        epsilons=_epsilons(asked),
         methods=_methods(asked.methods, network),
         training=int(_number(asked, "training", whole=1)),
+        testing=int(_number(asked, "testing", whole=1)) if asked.testing else MAX_RECORDS,
         repeats=int(_number(asked, "repeats", whole=1)),
         prior=_number(asked, "prior"),
         stealth=_number(asked, "stealth"),
@@ -150,6 +224,12 @@ def _number(asked: argparse.Namespace, name: str, *, whole: int = 0) -> float:
     return read(f"--{name}", getattr(asked, name), low=-(10**18), high=10**18)
 
 
+def _epsilons(asked: argparse.Namespace) -> tuple[float, ...]:
+    if asked.epsilons:
+        return checked_epsilons(asked.epsilons)
+    return epsilon_grid(_number(asked, "low"), _number(asked, "high"), points=int(_number(asked, "points", whole=1)))
+
+
 def _synthetic(asked: argparse.Namespace) -> Synthetic:
     return Synthetic(records=int(_number(asked, "records", whole=1)), strength=_number(asked, "strength"))
 
@@ -158,7 +238,7 @@ def _features(asked: argparse.Namespace) -> int:
     return whole_number("--features", asked.features or 16, low=1, high=10**9)
 
 
-def _network(asked: argparse.Namespace) -> Network:
+def _network(asked: argparse.Namespace, table: Dataset | None) -> Network:
     given = [name for name in ("features", "network", "arrows") if getattr(asked, name)]
     if len(given) > 1:
         raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
@@ -167,9 +247,11 @@ def _network(asked: argparse.Namespace) -> Network:
     if asked.arrows:
         text = Path(asked.arrows).read_text(encoding="utf-8") if _is_file(asked.arrows) else asked.arrows
         names, edges = read_edges(text)
-        return Network.from_edges(names, edges, _states(asked))
-    if asked.table and not asked.features:
+        return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
+    if asked.table in SHIPPED and not asked.features:
         return default_network(asked.table)
+    if asked.table and not asked.features:
+        raise InputError("A table from a file needs a network; give --arrows.")
     return naive_bayes(_features(asked))
 
 
@@ -177,10 +259,23 @@ def _is_file(text: str) -> bool:
     return "\n" not in text and len(text) < 500 and Path(text).is_file()
 
 
-def _states(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    if asked.table:
-        table = load_shipped(asked.table)
-        return dict(zip(table.names, table.states, strict=True))
+def _table(asked: argparse.Namespace) -> Dataset:
+    """Return a shipped table, or the columns of a file that --states names, whose values are these states."""
+    if asked.table in SHIPPED or not _is_file(asked.table):
+        return load_shipped(asked.table)
+    stated = _stated(asked)
+    if not stated:
+        raise InputError("A table from a file needs --states: the public states of every column that is to be a node.")
+    read = read_parquet if asked.table.endswith(".parquet") else read_csv
+    columns = [Categories(name, states, public=True) for name, states in stated.items()]
+    return encode(read(Path(asked.table).read_bytes()), columns)
+
+
+def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:
+    return dict(zip(table.names, table.states, strict=True))
+
+
+def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
     try:
         found = json.loads(asked.states or "{}")
         return {str(name): tuple(str(state) for state in states) for name, states in found.items()}

@@ -1,5 +1,6 @@
 """Training counts and test records of many repeats at once: a new model in each, or a new split of one table."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +11,13 @@ from dpbayes.cpts import SMALLEST
 from dpbayes.dataset import Dataset
 from dpbayes.experiments.accuracy_blanket import Blanket, CodeArray, TestRecords
 from dpbayes.experiments.accuracy_plan import AccuracyPlan
+from dpbayes.experiments.accuracy_steps import Streams
 from dpbayes.network import IntArray, Network
 
 FloatArray = NDArray[np.float64]
+
+_MOST_SHARED = 1 << 22
+"""Most joint states of the blanket, times its nodes, that are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,28 +41,31 @@ class Repeats:
         """How many patterns, or records, are scored in each repeat."""
         if isinstance(self.plan.source, Dataset):
             return len(self._table.firsts)
-        tested = self.plan.records - self.plan.training
-        return min(tested, self.blanket.configurations)
+        return self.blanket.configurations if self._is_shared else self.plan.testing
 
-    def draw(self, rng: np.random.Generator, repeats: int) -> Batch:
-        """Draw models and records, or splits."""
+    @property
+    def _is_shared(self) -> bool:
+        """Whether synthetic records are told apart by the blanket's joint states only, being more than those."""
+        configurations = self.blanket.configurations
+        return configurations <= min(self.plan.testing, _MOST_SHARED // max(1, len(self.blanket.nodes)))
+
+    def draw(self, streams: Streams, repeats: int) -> Batch:
+        """Draw models and records, or splits, of the next repeats; where one draw ends and the next begins is free."""
         if isinstance(self.plan.source, Dataset):
-            return self._split(rng, repeats)
-        return self._sampled(rng, repeats)
+            return self._split(streams("records"), repeats)
+        return self._sampled(streams, repeats)
 
     # Synthetic records
 
-    def _sampled(self, rng: np.random.Generator, repeats: int) -> Batch:
-        plan, network = self.plan, self.plan.network
+    def _sampled(self, streams: Streams, repeats: int) -> Batch:
+        plan, network, n = self.plan, self.plan.network, self.plan.training
         assert not isinstance(plan.source, Dataset)
-        cpts = _random_cpts(network, self.blanket.target, plan.source.strength, rng, repeats)
-        codes = _sample(network, cpts, plan.source.records, rng)
-        n = plan.training
+        cpts = _random_cpts(network, self.blanket.target, plan.source.strength, streams("models"), repeats)
+        codes = _sample(network, cpts, n + plan.testing, streams("records"))
         training = [column[:, :n] for column in codes]
-        counts = _counted(network, cell_indices(network, training))
+        counts = _counted(network, training)
         target = codes[self.blanket.target]
-        shared = self.blanket.configurations <= plan.source.records - n
-        make = self._by_configuration if shared else self._by_record
+        make = self._by_configuration if self._is_shared else self._by_record
         test = make([column[:, n:] for column in codes])
         return Batch(counts, _tally(target[:, :n], self.blanket.states), test)
 
@@ -107,49 +115,57 @@ class Repeats:
         target, pattern = codes[self.blanket.target], pattern.reshape(-1)
         picked = self.blanket.picked([column[firsts][None] for column in codes])
         weights = self._weights(pattern[None], target[None], len(firsts))
-        return _Table(cell_indices(network, codes), target, pattern, firsts, picked, weights)
+        return _Table(codes, pattern, firsts, picked, weights)
 
     def _split(self, rng: np.random.Generator, repeats: int) -> Batch:
-        """Train on a random part of the table; test on all of it without that part."""
+        """Train on a random part of the table; test on all of the rest, or on so many records of it."""
         plan, table = self.plan, self._table
-        chosen = rng.permuted(np.tile(np.arange(plan.records, dtype=np.int32), (repeats, 1)), axis=1)[
-            :, : plan.training
-        ]
-        target = table.target[chosen]
-        counts = _counted(plan.network, table.cells[:, chosen])
-        trained = self._weights(table.pattern[chosen], target, len(table.firsts))
-        test = TestRecords(self.blanket, table.picked, table.weights - trained)
-        return Batch(counts, _tally(target, self.blanket.states), test)
+        n, states, patterns = plan.training, self.blanket.states, len(table.firsts)
+        order = rng.permuted(np.tile(np.arange(plan.records, dtype=np.int32), (repeats, 1)), axis=1)
+        chosen = order[:, :n]
+        counts = _counted(plan.network, [column[chosen] for column in table.codes])
+        tally = _tally(table.codes[self.blanket.target][chosen], states)
+        if n + plan.testing == plan.records:
+            weights = table.weights - self._table_weights(chosen)
+        else:
+            weights = self._table_weights(order[:, n : n + plan.testing])
+        assert weights.shape == (repeats, states, patterns)
+        return Batch(counts, tally, TestRecords(self.blanket, table.picked, weights))
+
+    def _table_weights(self, records: NDArray[np.int32]) -> NDArray[np.float32]:
+        table = self._table
+        return self._weights(table.pattern[records], table.codes[self.blanket.target][records], len(table.firsts))
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The cells (|I|, n), target states and patterns (n,) of a table; the patterns' records, families and weights."""
+    """A table's codes and patterns (n,); the patterns' first records, families and weights."""
 
-    cells: IntArray
-    target: CodeArray
+    codes: list[CodeArray]
     pattern: IntArray
     firsts: IntArray
     picked: list[CodeArray]
     weights: NDArray[np.float32]
 
 
-def cell_indices(network: Network, codes: list[CodeArray]) -> IntArray:
-    """Return the cell that every record adds to, for every node: (|I|, ...), from codes (...) of each node."""
-    found = np.empty((len(codes), *codes[0].shape), dtype=np.int64)
-    for node, family in enumerate(network.families):
-        index = np.zeros(codes[0].shape, dtype=np.int64)
-        for j in family:
-            index = index * int(network.cards[j]) + codes[j]
-        found[node] = index + network.cell_offsets[node]
+def node_cells(network: Network, node: int, codes: Sequence[CodeArray]) -> IntArray:
+    """Return the cell that every record adds to at one node: (...), from codes (...) of each node."""
+    index = np.zeros(codes[0].shape, dtype=np.int64)
+    for j in network.families[node]:
+        index *= int(network.cards[j])
+        index += codes[j]
+    return index + network.cell_offsets[node]
+
+
+def _counted(network: Network, codes: Sequence[CodeArray]) -> FloatArray:
+    """Count the cells of records (R, n) in every repeat: (R, K)."""
+    repeats = len(codes[0])
+    found = np.empty((repeats, network.cell_count))
+    for node in range(len(codes)):
+        first, end = (int(cell) for cell in network.cell_offsets[node : node + 2])
+        index = node_cells(network, node, codes) - first + np.arange(repeats)[:, None] * (end - first)
+        found[:, first:end] = np.bincount(index.ravel(), minlength=repeats * (end - first)).reshape(repeats, -1)
     return found
-
-
-def _counted(network: Network, cells: IntArray) -> FloatArray:
-    """Count cells (|I|, R, n) of every repeat: (R, K)."""
-    repeats, size = cells.shape[1], network.cell_count
-    index = cells + np.arange(repeats)[:, None] * size
-    return np.bincount(index.ravel(), minlength=repeats * size).reshape(repeats, size).astype(np.float64)
 
 
 def _tally(target: CodeArray, states: int) -> IntArray:
@@ -175,17 +191,26 @@ def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator
     repeats = len(cpts)
     codes: list[CodeArray] = [np.zeros((repeats, n), dtype=np.uint8)] * len(network.names)
     rows_of: dict[tuple[int, ...], IntArray] = {}
-    for node in network.order:
+    for node, uniforms in zip(network.order, _uniforms(rng, repeats, len(network.order), n), strict=True):
         parents, states = network.families[node][:-1], int(network.cards[node])
         cells = cpts[:, network.cell_offsets[node] : network.cell_offsets[node + 1]]
         if parents not in rows_of:
+            rows_of.clear()  # children of the same parents often follow one another; large arrays are not kept
             rows_of[parents] = _rows(network, codes, parents, repeats)
         thresholds = np.cumsum(cells.reshape(-1, states), axis=1, dtype=np.float64).astype(np.float32)
-        uniforms = rng.random((repeats, n), dtype=np.float32)
-        reached = [uniforms >= thresholds[:, state].take(rows_of[parents]) for state in range(states - 1)]
-        if reached:
-            codes[node] = np.stack(reached).sum(axis=0, dtype=np.uint8) if states > 2 else reached[0].view(np.uint8)
+        if states > 1:
+            codes[node] = (uniforms >= thresholds[:, 0].take(rows_of[parents])).view(np.uint8)
+        for state in range(1, states - 1):
+            codes[node] += uniforms >= thresholds[:, state].take(rows_of[parents])
     return codes
+
+
+def _uniforms(rng: np.random.Generator, repeats: int, nodes: int, n: int) -> Iterator[NDArray[np.float32]]:
+    """Yield (R, n) numbers for every node, drawn repeat by repeat so that it does not matter how many R is."""
+    if repeats == 1:
+        return (rng.random((1, n), dtype=np.float32) for _ in range(nodes))
+    whole = rng.random((repeats, nodes, n), dtype=np.float32)
+    return (whole[:, node] for node in range(nodes))
 
 
 def _rows(network: Network, codes: list[CodeArray], parents: tuple[int, ...], repeats: int) -> IntArray:

@@ -1,8 +1,6 @@
 """What an accuracy experiment is about: a network and its target, the records, the methods and the grid of epsilons."""
 
-import enum
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +11,11 @@ from numpy.typing import NDArray
 
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.experiments.accuracy_blanket import Blanket
+from dpbayes.experiments.accuracy_cost import Size, refuse_large_runs, simulated_releases
+from dpbayes.experiments.accuracy_methods import Method, methods_for
 from dpbayes.fourier import require_binary
-from dpbayes.mechanisms.base import EPSILON, Calibration
+from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.map_exponential import CELLS
 from dpbayes.mechanisms.posterior_sampler import MOST_DRAWS
 from dpbayes.network import Network
@@ -22,41 +23,19 @@ from dpbayes.parameters import Parameter, check_parameters
 from dpbayes.synthetic import MAX_RECORDS
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
+__all__ = [
+    "AccuracyPlan",
+    "Method",
+    "Synthetic",
+    "checked_epsilons",
+    "default_target",
+    "epsilon_grid",
+    "methods_for",
+]
+
 FloatArray = NDArray[np.float64]
 
 MOST_EPSILONS = 200
-MOST_UNITS = 3e10
-_UNITS_PER_SECOND = 3e8
-"""Predictions and drawn cells per second, roughly, on two cores: what a refusal's estimate of the time rests on."""
-
-
-class Method(enum.Enum):
-    """What predicts: the two baselines, then every mechanism in the calibrations that there are."""
-
-    EXACT = "exact (not private)"
-    MAJORITY = "majority class"
-    LAPLACE = "Laplace"
-    FOURIER = "Fourier, certified"
-    FOURIER_PRINTED = "Fourier, as printed"
-    SAMPLER = "sampling, certified, 1 draw"
-    SAMPLER_PRINTED = "sampling, as printed, 1 draw"
-    SAMPLER_MANY = "sampling, as printed, N draws"
-    MAP = "private MAP"
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether epsilon means nothing to it."""
-        return self in (Method.EXACT, Method.MAJORITY)
-
-    @property
-    def calibrations(self) -> tuple[Calibration, ...]:
-        """The calibrations it belongs to; Laplace noise is the same in both."""
-        if self in (Method.FOURIER, Method.SAMPLER, Method.MAP):
-            return (Calibration.CERTIFIED,)
-        if self in (Method.FOURIER_PRINTED, Method.SAMPLER_PRINTED, Method.SAMPLER_MANY):
-            return (Calibration.AS_PRINTED,)
-        return tuple(Calibration)
-
 
 TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="records to train on")
 REPEATS = Parameter(
@@ -70,6 +49,16 @@ REPEATS = Parameter(
     description="Every repeat has a split of its own, and a model of its own where the records are synthetic.",
 )
 RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="records in all")
+TESTING = Parameter(
+    "",
+    low=1,
+    high=MAX_RECORDS,
+    typical=100_000,
+    log=True,
+    whole=True,
+    title="records to test, at most",
+    description="All that are not trained on, where they are fewer.",
+)
 STRENGTH = Parameter(
     "",
     low=0,
@@ -110,8 +99,9 @@ class Synthetic:
 class AccuracyPlan:
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] section 5.1, Figure 1.
 
-    `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. `prior` is
-    every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods.
+    `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
+    `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
+    is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.
@@ -123,6 +113,7 @@ class AccuracyPlan:
     epsilons: tuple[float, ...]
     methods: tuple[Method, ...] = tuple(Method)
     training: Annotated[int, TRAINING] = 50
+    testing: Annotated[int, TESTING] = MAX_RECORDS
     repeats: Annotated[int, REPEATS] = 100
     prior: float = 1.0
     stealth: Annotated[float, STEALTH] = 0.9
@@ -145,9 +136,10 @@ class AccuracyPlan:
                 f"Of {self.records:,} records, {self.training:,} cannot be trained on: at least one must be left to "
                 "test. Train on fewer."
             )
-        self._refuse_long_runs()
+        object.__setattr__(self, "testing", min(self.testing, self.records - self.training))
         if isinstance(self.source, Dataset):
             self._refuse_other_tables(self.source)
+        refuse_large_runs(self.size)
 
     @property
     def records(self) -> int:
@@ -164,20 +156,29 @@ class AccuracyPlan:
         """The methods that are no baselines."""
         return tuple(method for method in self.methods if not method.is_baseline)
 
-    def _refuse_long_runs(self) -> None:
-        draws = self.draws if Method.SAMPLER_MANY in self.methods else 1
-        per_method = self.records - self.training + self.network.cell_count
-        each = self.records * len(self.network.names)
-        each += len(self.epsilons) * (per_method * len(self.methods) + draws * self.network.cell_count)
-        units = float(self.repeats) * each
-        if units > MOST_UNITS:
-            most = int(MOST_UNITS // each)
-            advice = f"use at most {most:,} repeats" if most >= REPEATS.low else "use fewer records or epsilons"
-            predictions = float(self.repeats) * len(self.epsilons) * len(self.methods) * (self.records - self.training)
-            raise InputError(
-                f"{self.repeats:,} repeats make {predictions:.2g} predictions, which would take about "
-                f"{_time(units / _UNITS_PER_SECOND)}; {advice}."
-            )
+    @cached_property
+    def size(self) -> Size:
+        """What the time and the memory that it takes depend on."""
+        blanket, drawn = Blanket(self.network, self.network.index(self.target)), self.training + self.testing
+        local = blanket.local.network
+        return Size(
+            methods=(Method.EXACT, Method.MAJORITY, *self.private),
+            repeats=self.repeats,
+            training=self.training,
+            testing=self.testing,
+            split=self.records if isinstance(self.source, Dataset) else 0,
+            drawn=0 if isinstance(self.source, Dataset) else drawn * len(self.network.names),
+            patterns=min(self.testing if isinstance(self.source, Synthetic) else self.records, blanket.configurations),
+            columns=blanket.columns,
+            states=blanket.states,
+            epsilons=len(self.epsilons),
+            cells=self.network.cell_count,
+            local_cells=local.cell_count,
+            decisions=local.cell_count - local.row_count,
+            draws=self.draws,
+            map_cells=self.cells,
+            simulated=simulated_releases(self.stealth, self.network.cell_count),
+        )
 
     def _refuse_other_tables(self, table: Dataset) -> None:
         for name, states in zip(self.network.names, self.network.states, strict=True):
@@ -223,17 +224,3 @@ def default_target(network: Network) -> str:
     families = np.bincount(np.concatenate([np.array(family) for family in network.families]))
     families[network.cards < 2] = 0
     return network.names[int(families.argmax())]
-
-
-def methods_for(network: Network, calibrations: Sequence[Calibration]) -> tuple[Method, ...]:
-    """Return the methods of these calibrations that fit the network; Fourier needs binary nodes."""
-    fit = set(Method) if network.is_binary else set(Method) - {Method.FOURIER, Method.FOURIER_PRINTED}
-    return tuple(m for m in Method if m in fit and set(m.calibrations) & set(calibrations))
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= size:
-            count = math.ceil(seconds / size)
-            return f"{count:,} {unit}{'s' if count != 1 else ''}"
-    return f"{math.ceil(seconds)} seconds"

@@ -1,16 +1,19 @@
 """Whether predictive probabilities mean what they say: how often predictions of each confidence are right."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.experiments.accuracy import drawn_batches, released
+from dpbayes.experiments.accuracy import released
 from dpbayes.experiments.accuracy_blanket import SingleArray
-from dpbayes.experiments.accuracy_plan import AccuracyPlan, Method
+from dpbayes.experiments.accuracy_data import Batch, Repeats
+from dpbayes.experiments.accuracy_methods import Method
+from dpbayes.experiments.accuracy_plan import AccuracyPlan
 from dpbayes.experiments.accuracy_releases import Releases
+from dpbayes.experiments.accuracy_steps import Streams, Work, part_of
 
 FloatArray = NDArray[np.float64]
 
@@ -44,14 +47,48 @@ def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliabili
 
     They are the very predictions behind a study of the same plan, whatever its grid. Errors: InputError.
     """
-    single = replace(plan, epsilons=(epsilon,))
-    releases = Releases(single)
-    sums = {method: np.zeros((3, BINS)) for method in (Method.EXACT, *single.private)}
-    for block, batch in enumerate(drawn_batches(single)):
+    for progress in reliability_steps(plan, epsilon):
+        last = progress
+    assert last.found is not None
+    return last.found
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityProgress:
+    """The share of the work that is done, how many repeats are in, and what they say; None until there are some."""
+
+    share: float
+    repeats: int
+    found: Mapping[Method, Reliability] | None
+
+
+def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Iterator[ReliabilityProgress]:
+    """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
+    single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
+    releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
+    methods = (Method.EXACT, *single.private)
+    sums, found, done = {method: np.zeros((3, BINS)) for method in methods}, None, 0
+    for size in single.size.blocks():
+        batch = data.draw(streams, size)
+        yield ReliabilityProgress(done / single.repeats, done, found)
+        work = _block(sums, batch, releases, streams)
+        for share in work:
+            yield ReliabilityProgress((done + share * size) / single.repeats, done, found)
+        done += size
+        found = {method: _reliability(total) for method, total in sums.items()}
+        yield ReliabilityProgress(done / single.repeats, done, found)
+
+
+def _block(sums: Mapping[Method, FloatArray], batch: Batch, releases: Releases, streams: Streams) -> Work[None]:
+    """Add the predictions of a batch to the sums."""
+    differences = yield from part_of(released(tuple(sums), batch, releases, streams), 0.0, 0.5)
+    patterns = batch.test.weights.shape[-1]
+    done = 0
+    for part in batch.test.parts(epsilons=1):
         for method, total in sums.items():
-            log_odds = batch.test.log_odds(released(method, batch, releases, block))
-            total += _binned(log_odds[:, 0], batch.test.weights)
-    return {method: _reliability(total) for method, total in sums.items()}
+            total += _binned(part.log_odds(differences[method])[:, 0], part.weights)
+        done += part.weights.shape[-1]
+        yield 0.5 + 0.5 * done / patterns
 
 
 def _reliability(sums: FloatArray) -> Reliability:

@@ -5,11 +5,13 @@ thousands of simulated releases does not. Here the distribution function of the 
 2 * SIDE + 1 points around the mode, and the logarithm of the density is straight between them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpbayes.experiments.accuracy_steps import Work, finished, slices
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -53,10 +55,20 @@ class TrimmedTable:
 
 def trimmed_table(a: FloatArray, b: FloatArray, bounds: FloatArray) -> TrimmedTable:
     """Tabulate Beta(a, b) in log-odds, a and b (kinds,), trimmed to [-bound, bound] for bounds (E,), zero allowed."""
+    return finished(tabulate(a, b, bounds))
+
+
+def tabulate(a: FloatArray, b: FloatArray, bounds: FloatArray) -> Work[TrimmedTable]:
+    """Do what `trimmed_table` does in steps. A row, of one kind and one bound, takes 2.5 kB."""
     shape = (len(a), len(bounds))
     flat = [np.broadcast_to(values, shape).ravel() for values in (a[:, None], b[:, None], bounds)]
-    parts = [_tabulated(*(values[rows] for values in flat)) for rows in _blocks(len(flat[0]))]
-    return TrimmedTable(len(bounds), *(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    rows = len(flat[0])
+    table = tuple(np.empty((rows, 2 * SIDE)) for _ in range(5))
+    for some in slices(rows, _ROWS):
+        for whole, part in zip(table, _tabulated(*(values[some] for values in flat)), strict=True):
+            whole[some] = part
+        yield some.stop / rows
+    return TrimmedTable(len(bounds), *table)
 
 
 def _tabulated(a: FloatArray, b: FloatArray, bound: FloatArray) -> tuple[FloatArray, ...]:
@@ -103,7 +115,3 @@ def _extent(drop: Callable[[FloatArray], FloatArray], mode: FloatArray, limit: F
         deep = drop(mode + middle) > DEPTH
         near, far = np.where(deep, near, middle), np.where(deep, middle, far)
     return np.where(shallow, limit, far)
-
-
-def _blocks(length: int) -> Iterator[slice]:
-    return (slice(start, start + _ROWS) for start in range(0, length, _ROWS))

@@ -31,6 +31,9 @@ DASHES = {
     Method.SAMPLER_PRINTED: "dot",
     Method.SAMPLER_MANY: "dash",
 }
+SYMBOLS = {"solid": "circle", "dash": "diamond-open", "dot": "x-thin-open"}
+"""What stands for a line where there is one point only."""
+
 BAND = 2
 """Standard errors on either side of a curve."""
 
@@ -116,9 +119,19 @@ def _figure(
         name = curve_name(method, study.plan)
         quiet = {"hoverinfo": "skip", "showlegend": False, "name": f"{name} ± {BAND} standard errors"}
         bands.append(around | outline | quiet | {"fillcolor": faded(COLOURS[method], 0.14)})
-        lines.append(_line(method, name) | {"x": places, "y": values})
+        lines.append(_line(method, name) | {"x": places, "y": values} | _dot(method, places, doubt))
     height = 400 + 14 * len(lines)
     return figure_of([*bands, *lines], x=x, y=y, height=height)
+
+
+def _dot(method: Method, places: FloatArray, doubt: FloatArray) -> Trace:
+    """Return what makes a visible dot, with its band as a bar, of a curve whose points are all at one place."""
+    if not len(places) or places.min() < places.max():
+        return {}
+    bar = {"type": "data", "array": doubt[:1], "thickness": 1.5, "color": COLOURS[method]}
+    symbol = SYMBOLS[DASHES.get(method, "solid")]
+    marker = {"color": COLOURS[method], "size": 10, "symbol": symbol, "line": {"color": COLOURS[method], "width": 2}}
+    return {"mode": "markers", "marker": marker, "error_y": bar}
 
 
 def curve_name(method: Method, plan: AccuracyPlan) -> str:

@@ -1,5 +1,6 @@
 """What the Accuracy page shows below its curves: calibration, crossings, formula, assumptions, the code to copy."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -7,24 +8,32 @@ import streamlit as st
 
 from dpbayes.experiments.accuracy import AccuracyStudy, Method
 from dpbayes.experiments.accuracy_command import Recipe
+from dpbayes.experiments.accuracy_crossings import overtakes
 from dpbayes.experiments.accuracy_plan import AccuracyPlan
-from dpbayes.experiments.accuracy_releases import Releases
-from dpbayes.experiments.accuracy_reliability import Reliability, reliability
-from dpbayes.figures.accuracy import reliability_figure
+from dpbayes.experiments.accuracy_promises import coin_until, deepest, log10_delta_of_kept
+from dpbayes.experiments.accuracy_releases import ATTEMPTS, Releases
+from dpbayes.experiments.accuracy_reliability import Reliability
+from dpbayes.figures.accuracy import curve_name, reliability_figure
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.references import Reference
+from dpbayes.shipped import SHIPPED
 from dpbayes.ui import controls
-from dpbayes.ui.accuracy_work import table_is_asked
+from dpbayes.ui.accuracy_work import increment, reliability_run, table_is_asked
+from dpbayes.ui.running import progress
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import assumption, chart, data_and_download, escaped, sentence_instead, short, source
 
 
-def details(recipe: Recipe, study: AccuracyStudy) -> None:
-    """Show what lies behind the curves; what takes time is computed once it is opened."""
+def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) -> bool:
+    """Show what lies behind the curves; return whether something opened is still on its way.
+
+    What takes time is computed once it is opened, and from the whole study: not while that is `under_way` itself.
+    """
+    going = False
     with st.expander("Do the probabilities mean what they say?", on_change="rerun", key="accuracy.reliable") as part:
         if part.open:
             with sentence_instead():
-                _reliability(study)
+                going = _reliability(study, under_way=under_way)
     with st.expander("Where does one overtake another?", on_change="rerun", key="accuracy.crossings") as part:
         if part.open:
             _crossings(study)
@@ -36,22 +45,29 @@ def details(recipe: Recipe, study: AccuracyStudy) -> None:
         source(Reference("Zhang16", "section 5.1, Figure 1"))
     with st.expander("The same from Python or the command line"):
         _code(recipe)
+    return going
 
 
 # Calibration of the predictive probability
 
 
-@st.cache_data(
-    scope="session", max_entries=16, show_spinner="Binning the predictions …", hash_funcs={AccuracyPlan: hash}
-)
-def _reliable(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliability]:
-    return reliability(plan, epsilon)
-
-
-def _reliability(study: AccuracyStudy) -> None:
+def _reliability(study: AccuracyStudy, *, under_way: bool) -> bool:
+    """Go on for a moment and show what is in; return whether there is more to come."""
     controls.parameter_control("epsilon")
+    if under_way:
+        st.caption("This comes once the curves stand still.")
+        return False
     epsilon = float(current().parameter("epsilon"))
-    found = _reliable(study.plan, epsilon)
+    run = reliability_run(study, epsilon)
+    if not run.done and run.last is not None:
+        said = f"{run.last.repeats:,} of {study.repeats:,} repeats"
+        progress(run, run.last.share, said, key="accuracy.reliability.stop")
+    if run.last is not None and run.last.found is not None:
+        _reliability_chart(study, run.last.found, epsilon)
+    return run.going
+
+
+def _reliability_chart(study: AccuracyStudy, found: Mapping[Method, Reliability], epsilon: float) -> None:
     worst = max((m for m in found if m is not Method.EXACT), key=lambda m: found[m].error, default=Method.EXACT)
     st.markdown(
         f"At ε = {epsilon:g} the exact posterior's confidence is off by {found[Method.EXACT].error:.3f} on average; "
@@ -79,16 +95,20 @@ def _crossings(study: AccuracyStudy) -> None:
     rows = []
     for method in study.plan.private:
         for other in study.plan.private:
-            at = None if method is other else study.overtakes(method, other)
-            if at is not None:
-                rows.append({"method": method.value, "is ahead of": other.value, "from ε": f"{at:.3g}"})
+            found = None if method is other else overtakes(study, method, other)
+            if found is not None:
+                behind = "" if found.behind is None else f"{found.behind:.4g}"
+                ahead = f"{found.ahead:.4g}" + ("" if found.until == found.ahead else f" to {found.until:.4g}")
+                names = {"method": curve_name(method, study.plan), "other": curve_name(other, study.plan)}
+                rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
     else:
         st.markdown("No curve is clearly ahead of another anywhere on this grid.")
     st.caption(
-        "Ahead: by more than three standard errors of the difference in the same repeats, and not so far behind at any "
-        "larger ε. The place is interpolated on the logarithmic axis."
+        "Behind and ahead: by more than three standard errors of the difference in the same repeats, by more still "
+        "where the repeats are few. Between the two, and where no ε is given, the curves are not told apart: more "
+        "repeats and more values of ε narrow it down."
     )
 
 
@@ -96,7 +116,7 @@ def _promises(study: AccuracyStudy) -> None:
     picked = [int(abs(study.plan.grid - epsilon).argmin()) for epsilon in (1.0, 5.0, 20.0)]
     columns = list(dict.fromkeys(picked))
     frame = pd.DataFrame(
-        {"curve": [m.value for m in study.plan.private]}
+        {"curve": [curve_name(m, study.plan) for m in study.plan.private]}
         | {
             f"proved at ε = {study.plan.grid[k]:.3g}": [short(study.certified[m][k]) for m in study.plan.private]
             for k in columns
@@ -107,12 +127,27 @@ def _promises(study: AccuracyStudy) -> None:
         }
     )
     st.dataframe(frame, hide_index=True)
-    st.caption(
-        "The ε that is proved for all that one release hands over, beside the ε that is claimed. The printed sampler "
-        "charges for one changed term of one draw; choose “accuracy by ε proved” below the picture to see its curve "
-        "where it belongs. Up to ε = 2 ln 2 per decision its printed ω leaves only even odds: a coin is tossed. The "
-        "printed Fourier curve keeps only non-negative releases; that choice may as much as double its ε."
-    )
+    said = [
+        "The ε that is proved for all that one release hands over, beside the ε that is claimed; choose “accuracy by ε "
+        "proved” below the picture to see every curve where it belongs."
+    ]
+    if {Method.SAMPLER_PRINTED, Method.SAMPLER_MANY} & set(study.methods):
+        said.append(
+            "The printed sampler charges for one changed term of one draw. Up to "
+            f"ε = {coin_until(study.plan):.4g} its printed ω leaves only even odds: a coin is tossed."
+        )
+    if Method.FOURIER_PRINTED in study.methods:
+        said.append(
+            "The printed Fourier curve keeps only what holds no negative count, which as much as doubles ε. Should "
+            f"{ATTEMPTS + 1} tries fail, the first is clipped and handed over; that case has no such bound, and "
+            f"{_delta(study.plan)} stands beside ε for it."
+        )
+    st.caption(" ".join(said))
+
+
+def _delta(plan: AccuracyPlan) -> str:
+    """Return the delta of what is kept, rounded up to a power of ten."""
+    return f"$\\delta \\le 10^{{{math.ceil(log10_delta_of_kept(plan))}}}$"
 
 
 # Formulas, assumptions, code
@@ -128,32 +163,56 @@ def _formulas(study: AccuracyStudy) -> None:
         f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({scale:g}/\\varepsilon)$, clipped to "
         f"$[0, {plan.training:,}]$.",
     ]
-    closure = len(plan.network.closure)
-    for method, calibration in (
-        (Method.FOURIER_PRINTED, Calibration.AS_PRINTED),
-        (Method.FOURIER, Calibration.CERTIFIED),
-    ):
-        if method in study.methods:
-            t = releases.increment(calibration)
-            rest = "kept only if no count is negative" if calibration is Calibration.AS_PRINTED else "clipped at zero"
-            lines.append(
-                f"- **{method.value}**: $|N_I| = {closure:,}$, $t = {t:.4g}$ for stealth in {plan.stealth:.1%} of "
-                f"releases; {rest}."
-            )
-    if Method.SAMPLER_MANY in study.methods:
-        lines.append(
-            r"- **Posterior sampling, as printed**: $\theta \in [\omega, 1-\omega]$, $\omega = e^{-\varepsilon/2}$; "
-            f"$N = {plan.draws:,}$ draws are averaged."
-        )
-    if Method.SAMPLER in study.methods:
-        depth = int(releases.decisions.depths.sum())
-        lines.append(
-            r"- **Posterior sampling, certified**: one draw, $\omega = 1/(1 + e^{\varepsilon/2|I|})$, "
-            f"$2|I| = {2 * depth}$."
-        )
+    lines += [*_fourier_formulas(study, releases), *_sampler_formulas(study, releases)]
     if Method.MAP in study.methods:
         lines.append(f"- **Private MAP**: one of {plan.cells} cells for every probability, scored by posterior mass.")
     st.markdown("\n".join(lines))
+
+
+def _fourier_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
+    plan, found = study.plan, []
+    told = f"$|N_I| = {len(plan.network.closure):,}$, "
+    if Method.FOURIER_PRINTED in study.methods:
+        found.append(
+            f"- **{Method.FOURIER_PRINTED.value}**: {told}$t = -\\ln(1 - {plan.stealth:g}) = "
+            f"{releases.increment(Calibration.AS_PRINTED):.4g}$; drawn anew while a count is negative, "
+            f"{ATTEMPTS + 1} times at most, then clipped at zero."
+        )
+    if Method.FOURIER in study.methods:
+        found.append(
+            f"- **{Method.FOURIER.value}**: {told}$t = {increment(plan, Calibration.CERTIFIED):.4g}$, simulated for "
+            f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
+        )
+    return found
+
+
+def _sampler_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
+    """Rows of more than two states are drawn as yes-no decisions, and these are what is trimmed."""
+    plan, binary = study.plan, study.plan.network.is_binary
+    deep, depths = deepest(plan), int(releases.decisions.depths.sum())
+    if binary:
+        printed = r"$\theta \in [\omega, 1-\omega]$, $\omega = e^{-\varepsilon/2}$"
+        certified = rf"$\omega = 1/(1 + e^{{\varepsilon/2|I|}})$, $2|I| = {2 * depths}$"
+    else:
+        printed = (
+            rf"$w = e^{{-\varepsilon/(2 \cdot {deep})}}$, which leaves no probability below $e^{{-\varepsilon/2}}$"
+        )
+        certified = rf"$w = 1/(1 + e^{{\varepsilon/(2 \cdot {depths})}})$"
+    found = []
+    if not binary and {Method.SAMPLER_MANY, Method.SAMPLER} & set(study.methods):
+        found.append(
+            r"- **Posterior sampling** draws a row of $r$ states by yes-no decisions, $\lceil \log_2 r \rceil$ deep, "
+            rf"and trims each to $[w, 1-w]$. The deepest: {deep}. Over all nodes: "
+            rf"$\sum_i \lceil \log_2 r_i \rceil = {depths}$."
+        )
+    if Method.SAMPLER_MANY in study.methods:
+        found.append(
+            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {coin_until(plan):.4g}. "
+            f"$N = {plan.draws:,}$ draws are averaged."
+        )
+    if Method.SAMPLER in study.methods:
+        found.append(f"- **Posterior sampling, certified**: one draw, {certified}.")
+    return found
 
 
 def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
@@ -183,16 +242,29 @@ def _assumptions(study: AccuracyStudy) -> None:
         "At equal ε the curves promise the same: only certified ones do. The printed sampler's are drawn in red.",
         holds=Method.SAMPLER_MANY not in study.methods,
     )
+    assumption(
+        "The repeats are independent, as their standard errors have it."
+        if not real
+        else "The repeats are independent, as their standard errors have it: the splits are drawn so, but overlap. "
+        "Another table of the kind may differ from this one by more than the bands.",
+        holds=not real,
+    )
     assumption("The noise is drawn afresh for every ε: here it is scaled, for smooth curves.", holds=False)
 
 
 def _code(recipe: Recipe) -> None:
-    if table_is_asked() and not recipe.table:
+    if table_is_asked() and recipe.table not in SHIPPED:
+        if not recipe.table.endswith((".csv", ".parquet")):
+            st.markdown(
+                "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with "
+                "it as `source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy` then gives these "
+                "numbers."
+            )
+            return
         st.markdown(
-            "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with it as "
-            "`source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy` then gives these numbers."
+            "The file is read from the folder in which this is run. Its values must be the states named below: what "
+            "was cut or grouped on the Data page must be so in the file."
         )
-        return
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)
     st.caption("Add --out results.parquet, or .csv, to write the results with their settings to a file.")

@@ -1,32 +1,34 @@
 """The Accuracy page: how well each mechanism's predictions do as epsilon grows; Figure 1 of the paper, and beyond."""
 
 import time
+from contextlib import suppress
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from dpbayes.experiments.accuracy import AccuracyStudy, Method, default_target
+from dpbayes.experiments.accuracy import AccuracyStudy, Progress, default_target
+from dpbayes.experiments.accuracy_command import Recipe
 from dpbayes.experiments.accuracy_frame import parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
 from dpbayes.ui import controls
 from dpbayes.ui.accuracy_details import details
-from dpbayes.ui.accuracy_options import Curves, Scene, Shown
+from dpbayes.ui.accuracy_headline import verdict
+from dpbayes.ui.accuracy_options import MECHANISMS, AccuracyOptions, Curves, Drawn, Scene, Shown
 from dpbayes.ui.accuracy_work import (
+    Run,
+    methods_on_offer,
     network_asked,
     options_of,
     recipe_asked,
-    study_asked,
+    study_run,
     table_is_asked,
 )
-from dpbayes.ui.settings import current
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, sentence_instead
+from dpbayes.ui.running import progress, run_again
+from dpbayes.ui.settings import called, current, set_parameter, write_link
+from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, sentence_instead
 from dpbayes.validation import InputError
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""
-
-MARGIN = 0.02
-"""How far below the exact posterior's accuracy counts as close."""
 
 
 def accuracy_page() -> None:
@@ -34,93 +36,50 @@ def accuracy_page() -> None:
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     with right:
-        study = _picture()
+        run = _picture()
     with left:
         _controls()
-    if study is None:
+    if run is None:
         return
-    with place:
-        headline(verdict(study))
-    time.sleep(PAINT)
-    with right:
-        _numbers(study)
-    details(recipe_asked(current()), study)
-
-
-def verdict(study: AccuracyStudy) -> str:
-    """Return where posterior sampling overtakes Laplace, printed and certified, and what privacy costs."""
-    ways = [
-        (how, study.overtakes(method, Method.LAPLACE))
-        for method, how in ((Method.SAMPLER_MANY, "as printed"), (Method.SAMPLER, "certified"))
-        if method in study.methods
-    ]
-    ways.sort(key=lambda way: way[1] is None)
-    return f"{_race(ways, study)} {_cost(study)}".strip()
-
-
-def _race(ways: list[tuple[str, float | None]], study: AccuracyStudy) -> str:
-    """Say when sampling is ahead; `ways` have those that overtake first."""
-    never = f"never overtakes Laplace up to ε = {study.plan.epsilons[-1]:g}"
-    if all(at is None for _, at in ways):
-        how = "neither as printed nor certified" if len(ways) == 2 else ways[0][0]
-        return f"Posterior sampling {never}, {how}."
-    (how, at), *rest = ways
-    assert at is not None
-    said = f"Posterior sampling {_place(at, study)} {how}"
-    if not rest:
-        return f"{said}."
-    how, at = rest[0]
-    up_to = never.removeprefix("never overtakes Laplace ")
-    return f"{said}; {how}, it never does {up_to}." if at is None else f"{said}; {how}, it {_place(at, study)}."
-
-
-def _place(at: float, study: AccuracyStudy) -> str:
-    return (
-        f"overtakes Laplace at ε = {at:.2g}" if at > study.plan.epsilons[0] else f"is ahead of Laplace from ε = {at:g}"
-    )
-
-
-def _cost(study: AccuracyStudy) -> str:
-    exact, majority = float(study.mean(Method.EXACT)[0]), float(study.mean(Method.MAJORITY)[0])
-    target = escaped(study.plan.target)
-    if exact <= majority:
-        return f"But even the exact posterior tells {target} no better than its majority class: {exact:.1%}."
-    at = study.within(Method.LAPLACE, MARGIN)
-    reach = (
-        f"Laplace comes within {100 * MARGIN:g} points of that at ε = {at:.2g}"
-        if at is not None
-        else f"Laplace is not within {100 * MARGIN:g} points of that at ε = {study.plan.epsilons[-1]:g}"
-    )
-    return f"Without privacy {target} is predicted rightly in {exact:.1%} of records; {reach}."
+    going = run.going
+    if run.last is not None and run.last.study is not None:
+        study, recipe = run.last.study, recipe_asked(current())
+        with place:
+            headline(verdict(study))
+        time.sleep(PAINT)
+        with right:
+            _numbers(recipe, study)
+        going |= details(recipe, study, under_way=run.going)
+    if going:
+        write_link()
+        run_again()
 
 
 # The picture
 
 
-def _picture() -> AccuracyStudy | None:
-    """Show the curves and return the study; what cannot be run, or shown to this seat, gets its sentence."""
+def _picture() -> Run[Progress] | None:
+    """Work for a moment and show the curves so far; what cannot be run, or shown to this seat, gets its sentence."""
     if table_is_asked() and not is_curator():
         st.info(
             "These curves would be computed from the true records of the table, and only the curator may see them. "
             "Synthetic records of the same network show what to expect, and are public."
         )
         return None
-    place = st.empty()
     try:
-        study = study_asked(recipe_asked(current()).plan, lambda partial: _partial(place, partial))
+        plan = recipe_asked(current()).plan
+        run = study_run(plan)
     except InputError as error:
         refusal(error)
         return None
-    place.empty()
-    with place.container():
-        _chart(study, "accuracy.curves")
+    found = run.last
+    if found is not None and found.study is not None:
+        _chart(found.study, "accuracy.curves")
+    if found is not None and not run.done:
+        done = found.study.repeats if found.study is not None else 0
+        progress(run, found.share, f"{done:,} of {plan.repeats:,} repeats", key="accuracy.stop")
     controls.parameter_control("accuracy.shown")
-    return study
-
-
-def _partial(place: DeltaGenerator, study: AccuracyStudy) -> None:
-    with place.container():
-        _chart(study, f"accuracy.partial.{study.repeats}")
+    return run
 
 
 def _chart(study: AccuracyStudy, key: str) -> None:
@@ -151,10 +110,13 @@ def _controls() -> None:
         with sentence_instead():
             _target()
     controls.parameter_control("accuracy.training")
+    controls.parameter_control("accuracy.testing")
     if options.scene is not Scene.TABLE:
         controls.parameter_control("accuracy.records")
     controls.parameter_control("accuracy.repeats")
     controls.parameter_control("accuracy.curves")
+    with suppress(InputError):
+        _mechanisms(options)
     with st.expander("Range of epsilon, model, prior and seed"):
         for name in ("low", "high", "points"):
             controls.parameter_control(f"accuracy.{name}")
@@ -165,12 +127,32 @@ def _controls() -> None:
                 _target()
         controls.text_field("Prior (every Dirichlet parameter)", "prior")
         controls.text_field("Seed of the simulation", "seed", help="A real release has no seed.")
-    with st.expander("Mechanisms"):
+    with st.expander("Settings of the mechanisms"):
         if options.curves is not Curves.CERTIFIED:
             controls.parameter_control("accuracy.draws")
         controls.parameter_control("accuracy.stealth")
         if options.curves is not Curves.AS_PRINTED:
             controls.parameter_control("accuracy.cells")
+
+
+def _mechanisms(options: AccuracyOptions) -> None:
+    """Offer the mechanisms that there are curves of, to leave some out."""
+    offered = set(methods_on_offer(options, network_asked(current())))
+    names = [name for name, curves in MECHANISMS.items() if offered & set(curves)]
+    kept, key = [name for name in names if getattr(options, name) is Drawn.YES], "accuracy.mechanisms"
+    if st.session_state.get(key) != kept:
+        st.session_state[key] = kept
+
+    def apply() -> None:
+        for name in names:
+            set_parameter(f"accuracy.{name}", Drawn.YES if name in st.session_state[key] else Drawn.NO)
+
+    st.multiselect("Mechanisms", names, key=key, format_func=_mechanism_name, on_change=apply)
+
+
+def _mechanism_name(name: str) -> str:
+    title = called(f"accuracy.{name}")
+    return title[0].upper() + title[1:]
 
 
 def _target() -> None:
@@ -181,21 +163,23 @@ def _target() -> None:
 # Numbers
 
 
-def _numbers(study: AccuracyStudy) -> None:
+def _numbers(recipe: Recipe, study: AccuracyStudy) -> None:
     real = table_is_asked()
     plan = study.plan
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(
         f"{study.repeats:,} simulated repeats, {models}: {plan.training:,} records to train on, "
-        f"{plan.records - plan.training:,} to test. Bands: two standard errors. In every repeat the same noise is "
-        "scaled to every ε. " + ("Curator only: not private." if real else "")
+        f"{plan.testing:,} to test. Bands: two standard errors"
+        + (" of this table's splits, which overlap: another table may differ by more. " if real else ". ")
+        + "In every repeat the same noise is scaled to every ε. "
+        + ("Curator only: not private." if real else "")
     )
-    data_and_download(study.frame, name="accuracy", curator_only=real)
+    data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real)
     with st.expander("Parquet, with the settings in the file", on_change="rerun", key="accuracy.parquet") as more:
         if more.open:
             st.download_button(
                 "Download Parquet",
-                parquet_bytes(study),
+                parquet_bytes(study, recipe.settings),
                 file_name=f"{'curator-only-' if real else ''}accuracy.parquet",
                 mime="application/vnd.apache.parquet",
                 key="download.accuracy.parquet",

@@ -1,15 +1,17 @@
 """From the settings to an accuracy study: what is asked for, and running it so that it can be watched and stopped."""
 
+import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.dataset import Dataset
-from dpbayes.experiments.accuracy import AccuracyStudy, accuracy_blocks
+from dpbayes.experiments.accuracy import AccuracyStudy, Progress, accuracy_steps
 from dpbayes.experiments.accuracy_command import Recipe
+from dpbayes.experiments.accuracy_methods import Method
 from dpbayes.experiments.accuracy_plan import (
     AccuracyPlan,
     Synthetic,
@@ -17,20 +19,23 @@ from dpbayes.experiments.accuracy_plan import (
     epsilon_grid,
     methods_for,
 )
+from dpbayes.experiments.accuracy_releases import Releases
+from dpbayes.experiments.accuracy_reliability import ReliabilityProgress, reliability_steps
 from dpbayes.mechanisms import Calibration
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, naive_bayes
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.accuracy_options import AccuracyOptions, Curves, Scene
+from dpbayes.ui.running import MOMENT
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.work import dataset, network
+from dpbayes.ui.work import data_title, dataset, network
 from dpbayes.validation import InputError, brief
 
-KEPT = 8
-"""Studies kept in the session."""
+KEPT, UNFINISHED = 8, 2
+"""Studies kept in the session, and of those that are not finished."""
 
-PATIENCE = 1.0
-"""Seconds after which a progress bar and a button to stop appear, and between partial pictures."""
+LATER = 2 * MOMENT
+"""Seconds of work in every run of the page but the first: the browser has nine curves to draw after each."""
 
 CALIBRATIONS = {
     Curves.BOTH: tuple(Calibration),
@@ -51,6 +56,11 @@ def network_asked(settings: Settings) -> Network:
     return naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else network(settings)
 
 
+def methods_on_offer(options: AccuracyOptions, net: Network) -> tuple[Method, ...]:
+    """Return the methods of the calibrations asked for that fit the network."""
+    return methods_for(net, CALIBRATIONS[options.curves])
+
+
 def recipe_asked(settings: Settings) -> Recipe:
     """Return the plan that the settings describe and where its parts come from. Errors: InputError."""
     options, net = options_of(settings), network_asked(settings)
@@ -59,8 +69,9 @@ def recipe_asked(settings: Settings) -> Recipe:
         target=settings.target if settings.target in net.names else default_target(net),
         source=_source(settings, net),
         epsilons=epsilon_grid(options.low, options.high, points=options.points),
-        methods=methods_for(net, CALIBRATIONS[options.curves]),
+        methods=tuple(m for m in methods_on_offer(options, net) if m not in options.left_out),
         training=options.training,
+        testing=options.testing,
         repeats=options.repeats,
         prior=settings.prior,
         stealth=options.stealth,
@@ -71,7 +82,7 @@ def recipe_asked(settings: Settings) -> Recipe:
     if options.scene is Scene.NAIVE_BAYES:
         return Recipe(plan, features=options.features)
     if options.scene is Scene.TABLE:
-        return Recipe(plan, table=settings.data if settings.data in SHIPPED else "")
+        return Recipe(plan, table=settings.data if settings.data in SHIPPED else data_title(settings))
     if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
         return Recipe(plan, named=settings.source)
     return Recipe(plan)
@@ -92,72 +103,64 @@ def _source(settings: Settings, net: Network) -> Synthetic | Dataset:
 
 # Running
 
+Found = TypeVar("Found")
+
 
 @dataclass
-class Run:
-    """A study under way: the blocks still to come, what there is so far, and whether it was stopped."""
+class Run(Generic[Found]):
+    """An experiment on its way: what is still to come, what there is so far, and whether the person stopped it."""
 
-    blocks: Iterator[AccuracyStudy]
-    study: AccuracyStudy | None = None
+    coming: Iterator[Found]
+    last: Found | None = None
+    done: bool = False
     stopped: bool = False
 
     @property
-    def done(self) -> bool:
-        """Whether all repeats are measured."""
-        return self.study is not None and self.study.repeats == self.study.plan.repeats
+    def going(self) -> bool:
+        """Whether the page is to run again to go on."""
+        return not (self.done or self.stopped)
+
+    def work(self) -> None:
+        """Go on for a moment, at least one step, unless stopped."""
+        end = time.perf_counter() + (MOMENT if self.last is None else LATER)
+        while self.going:
+            found = next(self.coming, None)
+            self.done, self.last = found is None, found or self.last
+            if time.perf_counter() >= end:
+                return
 
 
-def study_asked(plan: AccuracyPlan, show: Callable[[AccuracyStudy], None]) -> AccuracyStudy:
-    """Return the study of a plan; while a long one is on its way, show progress, a button to stop, and `show` it.
+def study_run(plan: AccuracyPlan) -> Run[Progress]:
+    """Return this session's study of a plan after another moment of work. Errors: InputError."""
+    return _worked("accuracy.runs", plan, lambda: accuracy_steps(plan))
 
-    A control that moves interrupts the work after a block; what is done is kept, and is gone on with if asked again.
+
+def reliability_run(study: AccuracyStudy, epsilon: float) -> Run[ReliabilityProgress]:
+    """Return how reliable the predictions of the repeats of a study are, after a moment of work. Errors: InputError."""
+    plan, repeats = study.plan, study.repeats
+    steps = functools.partial(reliability_steps, plan, epsilon, repeats=repeats)
+    return _worked("accuracy.reliability.runs", (plan, epsilon, repeats), steps)
+
+
+def _worked(kind: str, key: Hashable, start: Callable[[], Iterator[Found]]) -> Run[Found]:
+    """Return a run of this session, a new one if it has none with this key, after it went on for a moment.
+
+    What is not finished holds its work: few of those are kept.
     """
-    run = _run(plan)
-    place = st.empty()
-    started = time.monotonic()
-    shown = started
-    bar = None
-    while not run.done and not (run.stopped and run.study is not None):
-        try:
-            run.study = next(run.blocks)
-        except InputError:
-            del st.session_state["accuracy.runs"][plan]  # a generator that has raised is over
-            raise
-        now = time.monotonic()
-        if now - shown > PATIENCE and not run.done:
-            shown = now
-            if bar is None:
-                bar = _progress(place, run)
-            share = run.study.repeats / plan.repeats
-            left = (now - started) * (1 - share) / max(share, 1e-9)
-            bar.progress(share, f"{run.study.repeats:,} of {plan.repeats:,} repeats; about {left:,.0f} s to go")
-            show(run.study)
-    place.empty()
-    assert run.study is not None
-    if not run.done:
-        st.button(
-            f"Go on ({run.study.repeats:,} of {plan.repeats:,} repeats are done)",
-            key="accuracy.go_on",
-            on_click=lambda: setattr(run, "stopped", False),
-        )
-    return run.study
+    runs: dict[Hashable, Run[Any]] = st.session_state.setdefault(kind, {})
+    found: Run[Found] = runs.pop(key) if key in runs else Run(start())
+    found.work()  # one that raises is forgotten
+    runs[key] = found
+    for most, some in ((KEPT, list(runs)), (UNFINISHED, [old for old, run in runs.items() if not run.done])):
+        for old in some[:-most]:
+            runs.pop(old, None)
+    return found
 
 
-def _run(plan: AccuracyPlan) -> Run:
-    """Return the session's run of this plan, or a new one; the oldest is forgotten."""
-    runs: dict[AccuracyPlan, Run] = st.session_state.setdefault("accuracy.runs", {})
-    run = runs.pop(plan, None) or Run(accuracy_blocks(plan))
-    runs[plan] = run
-    while len(runs) > KEPT:
-        runs.pop(next(iter(runs)))
-    return run
-
-
-def _progress(place: DeltaGenerator, run: Run) -> DeltaGenerator:
-    with place.container():
-        bar = st.progress(0.0)
-        st.button("Stop and keep what is done", key="accuracy.stop", on_click=lambda: setattr(run, "stopped", True))
-    return bar
+@st.cache_data(scope="session", max_entries=16, show_spinner=False, hash_funcs={AccuracyPlan: hash})
+def increment(plan: AccuracyPlan, calibration: Calibration) -> float:
+    """Return the Fourier increment of a plan, found once for all runs of the page."""
+    return Releases(plan).increment(calibration)
 
 
 def table_is_asked() -> bool:

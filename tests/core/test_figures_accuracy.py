@@ -78,3 +78,39 @@ def test_one_epsilon_is_drawn():
     assert low < np.log10(3) < high
     assert certified_figure(study).data
     assert log_loss_figure(study).data
+
+
+VIEWS = (accuracy_figure, certified_figure, log_loss_figure)
+
+
+@pytest.mark.parametrize("draw", VIEWS)
+def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar(draw):
+    """A line of one point draws nothing; neither does one whose ends are at the same place."""
+    plan = AccuracyPlan(
+        network=naive_bayes(2), target="class", epsilons=(3.0,), repeats=4, methods=(Method.LAPLACE, Method.SAMPLER)
+    )
+    found = accuracy_study(plan)
+    curves = lines(draw(found))
+    assert set(curves) == {method.value for method in found.methods}
+    for trace in curves.values():
+        assert trace.mode == "markers"
+        assert set(trace.x) == {3.0}
+    values, errors = (found.log_loss, found.log_loss_error) if draw is log_loss_figure else (found.mean, found.error)
+    assert curves["Laplace"].y == pytest.approx(values(Method.LAPLACE))
+    assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * errors(Method.LAPLACE)[0])
+    assert len({curves[name].marker.symbol for name in ("Laplace", "majority class")}) == 2
+
+
+@pytest.mark.parametrize("draw", VIEWS)
+def test_curves_of_several_points_are_lines(study, draw):
+    for trace in lines(draw(study)).values():
+        assert trace.mode == "lines"
+
+
+def test_one_point_left_of_a_proved_curve_is_a_dot():
+    """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
+    plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
+    found = lines(certified_figure(accuracy_study(plan)))
+    assert found["sampling, as printed, 1 draw"].mode == "markers"
+    assert len(found["sampling, as printed, 1 draw"].x) == 1
+    assert found["Laplace"].mode == "lines"

@@ -1,0 +1,142 @@
+"""What a plan is said to cost, in time and memory, against what it takes."""
+
+import time
+import tracemalloc
+from collections.abc import Callable
+from itertools import islice
+
+import pytest
+
+from dpbayes.experiments.accuracy import (
+    AccuracyPlan,
+    Method,
+    Synthetic,
+    accuracy_steps,
+    accuracy_study,
+    epsilon_grid,
+)
+from dpbayes.network import Network
+from dpbayes.networks import naive_bayes
+from dpbayes.validation import InputError
+
+WIDE = epsilon_grid(0.1, 100, points=200)
+
+
+def plan_of(**more) -> AccuracyPlan:
+    given = {"network": naive_bayes(16), "target": "class", "epsilons": epsilon_grid(0.1, 100, points=20)}
+    return AccuracyPlan(**(given | more))
+
+
+UNLIKE: dict[str, Callable[[], AccuracyPlan]] = {
+    "draws": lambda: plan_of(methods=(Method.SAMPLER_MANY,), draws=2000, repeats=3),
+    "table rows": lambda: plan_of(
+        network=naive_bayes(100),
+        source=Synthetic(records=1100),
+        training=1000,
+        epsilons=WIDE,
+        methods=(Method.SAMPLER,),
+        repeats=2,
+    ),
+    "cells of the MAP": lambda: plan_of(methods=(Method.MAP,), cells=1000, repeats=16),
+    "test records": lambda: plan_of(methods=(Method.LAPLACE,), source=Synthetic(records=40_000), repeats=8),
+}
+
+
+def measured(plan: AccuracyPlan) -> float:
+    """Return the processor time of a plan: what others do on the machine counts little."""
+    took = []
+    for _ in range(3):
+        start = time.process_time()
+        accuracy_study(plan)
+        took.append(time.process_time() - start)
+    return min(took)
+
+
+def said(plan: AccuracyPlan) -> float:
+    return plan.size.prepared_seconds + plan.repeats * plan.size.seconds
+
+
+def test_the_estimate_is_in_proportion_for_plans_that_are_unlike():
+    """On one machine in one run: no plan takes more than 4 times as long as another that is said to take as long."""
+    plans = {name: make() for name, make in UNLIKE.items()}
+    ratios = {name: measured(plan) / said(plan) for name, plan in plans.items()}
+    assert max(ratios.values()) < 4 * min(ratios.values()), ratios
+
+
+@pytest.mark.parametrize(
+    ("more", "times"),
+    [
+        ({"repeats": 200}, 1.7),
+        ({"draws": 10_000}, 20),
+        ({"cells": 1000}, 2),
+        ({"epsilons": WIDE}, 7),
+        ({"source": Synthetic(records=100_000)}, 5),
+        ({"network": naive_bayes(200)}, 7),
+    ],
+)
+def test_whatever_takes_longer_is_said_to(more, times):
+    assert said(plan_of(**more)) > times * said(plan_of())
+
+
+def test_memory_stays_small_whatever_is_asked():
+    """The review's case: 200 features, 1,000 of 2,000 records, 200 epsilons; it took 6 GB."""
+    plan = plan_of(
+        network=naive_bayes(200), source=Synthetic(records=2000), training=1000, epsilons=WIDE, methods=tuple(Method)
+    )
+    tracemalloc.start()
+    try:
+        for _ in islice(accuracy_steps(plan, blocks=plan.size.blocks()), 400):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 30e6 < peak < 500e6
+
+
+def test_steps_are_short():
+    """A step of the review's heavy plan takes nothing like the half minute that the whole does."""
+    plan = plan_of(draws=10_000, repeats=4, methods=(Method.SAMPLER_MANY,))
+    steps = sum(1 for _ in accuracy_steps(plan))
+    assert said(plan) / steps < 0.1
+    assert steps > 50
+
+
+def test_blocks_cover_the_repeats_and_the_first_is_small():
+    for make in UNLIKE.values():
+        size = make().size
+        blocks = list(size.blocks())
+        assert sum(blocks) == size.repeats
+        assert blocks[0] <= max(2, 0.2 / size.seconds)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"repeats": 10**9}, "days and 2.9 TB of memory; use at most"),
+        ({"repeats": 10**5}, "GB of memory; use at most|MB of memory; use at most"),
+        (
+            {"network": naive_bayes(200), "source": Synthetic(records=10**7), "epsilons": WIDE},
+            "2 days .* use fewer records, epsilons",
+        ),
+        ({"draws": 10_000, "epsilons": WIDE, "network": naive_bayes(200), "repeats": 1000}, "hours"),
+    ],
+)
+def test_what_is_refused_says_what_it_would_take(more, said):
+    with pytest.raises(InputError, match=said):
+        plan_of(**more)
+
+
+def test_what_is_advised_is_accepted():
+    with pytest.raises(InputError) as error:
+        plan_of(repeats=10**9)
+    most = int(str(error.value).rpartition("at most ")[2].split()[0].replace(",", ""))
+    assert plan_of(repeats=most).repeats == most
+    with pytest.raises(InputError):
+        plan_of(repeats=most + 1)
+
+
+def test_tables_too_large_to_hold_are_refused():
+    parents = [f"p{i}" for i in range(18)]
+    large = Network.from_edges([*parents, "y"], [(p, "y") for p in parents])
+    with pytest.raises(InputError, match="too many to hold in memory"):
+        AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(Method.LAPLACE,))

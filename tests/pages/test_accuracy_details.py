@@ -1,0 +1,211 @@
+"""What the Accuracy page says: its headline, what is proved, the formulas, the settings beside its numbers."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpbayes.dataset import Dataset
+from dpbayes.experiments.accuracy import AccuracyPlan, AccuracyStudy, Measures, Method, Synthetic
+from dpbayes.experiments.accuracy_command import digest
+from dpbayes.networks import naive_bayes
+from dpbayes.ui.accuracy_headline import verdict
+from dpbayes.ui.accuracy_options import Scene
+from dpbayes.ui.work import Upload
+from tests.pages.conftest import figures, fine, headline, open_page, sentences
+
+PAGE = "pages/accuracy.py"
+GRID = (1.0, 10.0, 100.0, 1000.0)
+RACERS = (Method.LAPLACE, Method.SAMPLER_MANY, Method.SAMPLER)
+
+
+# The headline
+
+
+def crafted(printed: list[float], certified: list[float] | None = None, *, spread: float = 1e-3) -> AccuracyStudy:
+    """Return a study of 40 repeats in which the printed and the certified sampler lead Laplace, at 0.7, by so much."""
+    plan = AccuracyPlan(
+        network=naive_bayes(4),
+        target="class",
+        source=Synthetic(records=1050),
+        epsilons=GRID[: len(printed)],
+        methods=RACERS,
+        repeats=40,
+    )
+    wobble = spread * np.tile([-1.0, 1.0], 20)[:, None]
+    laplace = np.full((40, len(printed)), 0.7)
+    held = {
+        Method.EXACT: np.full((40, 1), 0.9),
+        Method.MAJORITY: np.full((40, 1), 0.5),
+        Method.LAPLACE: laplace,
+        Method.SAMPLER_MANY: laplace + np.array(printed) + wobble,
+        Method.SAMPLER: laplace + np.array(certified or printed) + wobble,
+    }
+    return AccuracyStudy(plan, {m: Measures(values, values) for m, values in held.items()}, {})
+
+
+NOT, AHEAD = [-0.1] * 4, [0.1] * 4
+
+
+@pytest.mark.parametrize(
+    ("printed", "certified", "said"),
+    [
+        ([-0.1, -0.1, 0.1, 0.1], NOT, "overtakes Laplace between ε = 10 and 100 as printed; certified, it never does"),
+        ([-0.1, -0.1, 0.1, 0.1], [-0.1, -0.1, -0.1, 0.1], "certified, it does so between ε = 100 and 1000."),
+        (AHEAD, NOT, "is clearly ahead of Laplace from ε = 1 as printed; certified, it never overtakes Laplace up to"),
+        ([0, 0.1, 0.1, 0], [0, 0, 0, 0.1], "ahead of Laplace from ε = 10 to 100 as printed; certified, it is clearly"),
+        ([0, 0.1, 0, 0.1], [0.1, 0.1, -0.1, 0], "it is overtaken by Laplace between ε = 10 and 100."),
+        (NOT, NOT, "never overtakes Laplace up to ε = 1000, as printed and certified alike."),
+        (
+            [-0.1],
+            [0.1],
+            "is clearly behind Laplace at ε = 1 as printed; certified, it is clearly ahead of Laplace at ε",
+        ),
+        ([0.0], [0.1], "is not clearly apart from Laplace at ε = 1 as printed; certified, it is clearly ahead of"),
+        ([0, 0, 0, 0], [0, 0, 0, 0], "is nowhere clearly apart from Laplace up to ε = 1000, as printed and certified"),
+    ],
+)
+def test_the_headline_says_what_was_found(printed, certified, said):
+    assert said in verdict(crafted(printed, certified))
+
+
+def test_the_headline_on_closeness():
+    assert "Laplace is not clearly within 2 points of that up to ε = 1000." in verdict(crafted(NOT))
+    study = crafted(NOT)
+    near = Measures(np.tile([0.7, 0.89, 0.9, 0.9], (40, 1)), study.measures[Method.LAPLACE].log_loss)
+    closer = AccuracyStudy(study.plan, {**study.measures, Method.LAPLACE: near}, {})
+    assert "comes within 2 points of that between ε = 1 and 10." in verdict(closer)
+    poor = Measures(np.full((40, 1), 0.4), near.log_loss)
+    assert "no better than its majority class: 40.0%" in verdict(
+        AccuracyStudy(study.plan, {**study.measures, Method.EXACT: poor}, {})
+    )
+
+
+def test_the_headline_without_some_of_the_curves():
+    study = crafted([-0.1, -0.1, 0.1, 0.1])
+
+    def only(*methods: Method) -> str:
+        plan = replace(study.plan, methods=methods)
+        kept = {m: study.measures[m] for m in (Method.EXACT, Method.MAJORITY, *methods)}
+        return verdict(AccuracyStudy(plan, kept, {}))
+
+    assert only(Method.LAPLACE, Method.SAMPLER).startswith("Posterior sampling, certified, overtakes Laplace between")
+    assert only(Method.LAPLACE).startswith("Without privacy")
+    assert "sampling, certified, 1 draw is not clearly within" in only(Method.SAMPLER)
+
+
+# The page
+
+
+FAST = {"accuracy.features": "2", "accuracy.records": "150", "accuracy.repeats": "6", "accuracy.points": "4"}
+ADULT = {
+    "data": "adult",
+    "accuracy.scene": Scene.TABLE.value,
+    "accuracy.repeats": "3",
+    "accuracy.points": "3",
+    "accuracy.testing": "500",
+}
+
+
+def formulas(at) -> str:
+    return next(m.value for m in at.markdown if "\\arg\\max" in m.value)
+
+
+def promises(at) -> str:
+    return next(c.value for c in at.caption if c.value.startswith("The ε that is proved"))
+
+
+def test_binary_formulas_have_the_numbers_of_the_nodes():
+    at = open_page(PAGE, **FAST)
+    said = formulas(at)
+    assert "Lap$(6/\\varepsilon)$" in said
+    assert "$2|I| = 6$" in said
+    assert "\\omega = e^{-\\varepsilon/2}$; a coin up to ε = 1.386." in said
+    assert "= 2.303$; drawn anew while a count is negative, 101 times at most" in said
+    assert "\\lceil" not in said
+
+
+def test_formulas_of_many_states_are_those_of_their_decisions():
+    """12 columns whose depths 3, 1, 3, 3, 3, 3, 4, 4, 2, 1, 1, 1 sum to 29: 15 occupations take 4 decisions."""
+    at = open_page(PAGE, **ADULT)
+    said = formulas(at)
+    assert "= Lap$(24/\\varepsilon)" in said
+    assert "= 29$" in said
+    assert "2|I| =" not in said
+    assert "1/(1 + e^{\\varepsilon/(2 \\cdot 29)})" in said
+    assert "w = e^{-\\varepsilon/(2 \\cdot 4)}" in said
+    assert "a coin up to ε = 5.545" in said
+    assert "Up to ε = 5.545 its printed ω" in promises(at)
+    assert "negative" not in promises(at), "there is no Fourier curve of many states"
+
+
+def test_what_is_kept_has_its_delta_said():
+    said = promises(open_page(PAGE, **FAST))
+    assert "101 tries" in said
+    exponent = int(re.search(r"10\^\{(-\d+)\}", said).group(1))
+    assert exponent < -60
+    at = open_page(PAGE, **FAST, **{"accuracy.curves": "certified"})
+    assert "delta" not in promises(at)
+    assert "coin" not in promises(at)
+
+
+def test_one_epsilon_is_seen():
+    at = open_page(PAGE, **FAST | {"accuracy.points": "1"})
+    shown = [t for t in figures(at)["accuracy.curves"]["data"] if t.get("showlegend") is not False]
+    assert {trace["mode"] for trace in shown} == {"markers"}
+    assert not sentences(at)
+
+
+def test_the_numbers_carry_the_settings():
+    at = open_page(PAGE, **FAST)
+    at.session_state["numbers.accuracy"] = at.session_state["accuracy.crossings"] = True
+    at = fine(at.run())
+    frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
+    command = next(code.value for code in at.code if code.value.startswith("python -m"))
+    assert (frame["command"] == command).all()
+    assert (frame["network"] == "naive Bayes, 2 features").all()
+    assert (frame["planned repeats"] == 6).all()
+    at = open_page(PAGE, **ADULT)
+    at.session_state["numbers.accuracy"] = True
+    frame = next(f.value for f in fine(at.run()).dataframe if "command" in f.value.columns)
+    assert (frame["source"] == "adult").all()
+    assert "--table adult" in frame["command"].iloc[0]
+
+
+def test_a_session_table_is_named_and_not_offered_as_a_command():
+    at = open_page(PAGE, **ADULT | {"data": "synthetic", "accuracy.testing": "200"})
+    at.session_state["numbers.accuracy"] = True
+    at = fine(at.run())
+    frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
+    assert (frame["source"] == "1,000 synthetic records from Asia").all()
+    assert not [code for code in at.code if code.value.startswith("python -m")]
+
+
+def test_an_uploaded_file_is_named():
+    at = open_page(PAGE, **ADULT | {"data": "upload"})
+    codes = np.random.default_rng(1).integers(0, 2, (300, 2)).astype(np.uint8)
+    table = Dataset(("lit", "warm"), (("no", "yes"), ("a", "b")), codes)
+    at.session_state["upload"] = Upload("mine.csv", pd.DataFrame(), table)
+    at.session_state["numbers.accuracy"] = True
+    at = fine(at.run())
+    frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
+    assert (frame["source"] == "mine.csv").all()
+    assert (frame["columns digest"] == digest(table)).all()
+    assert any("--table mine.csv" in code.value for code in at.code)
+
+
+def test_splits_of_one_table_are_said_to_overlap():
+    def lines(at) -> list[str]:
+        return [m.value for m in at.markdown if "The repeats are independent" in m.value]
+
+    at = open_page(PAGE, **ADULT)
+    assert lines(at)[0].startswith("✗")
+    assert any("which overlap" in caption.value for caption in at.caption)
+    assert lines(open_page(PAGE, **FAST))[0].startswith("✓")
+
+
+def test_the_page_says_no_more_than_the_table_of_crossings():
+    at = open_page(PAGE, **FAST | {"accuracy.repeats": "2"})
+    assert "nowhere clearly apart from Laplace" in headline(at), "two repeats show nothing"
