@@ -61,3 +61,15 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
         relations.pop() if relations else Neighbours.REPLACE_ONE,
         Reference("Dwork06", "basic composition"),
     )
+
+
+def worst_chain(epsilon: float, *, delta: float, records: int) -> float:
+    """Return the delta at k epsilon of tables k = `records` apart, at worst.
+
+    Largest probability of an event that is impossible k tables before: neighbours p, q allow q <= e^epsilon p + delta
+    and 1 - p <= e^epsilon (1 - q) + delta, and such a chain is private. [Dimitrakakis14] Remark 1.
+    """
+    ratio, chance = math.exp(epsilon), 0.0
+    for _ in range(records):
+        chance = min(ratio * chance + delta, 1 - max(1 - delta - chance, 0.0) / ratio)
+    return chance

@@ -4,7 +4,6 @@ Theorems 1(ii), 2(ii) and 3 are shown for pairs of tables that are known exactly
 which one moves from 0 to rho, so that c = 1; and one throw of a coin whose log-odds are trimmed to +-L rho.
 """
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from dpbayes.bounds import robustness
 from dpbayes.bounds.base import Assumption, Bound
 from dpbayes.experiments.bounds import Measured, exactly
 from dpbayes.lipschitz import exponential_concentration
+from dpbayes.privacy import worst_chain
 from dpbayes.query_game import BetaPair, GammaPair, needed_answers_bracket
 from dpbayes.ui import bounds_exhibits_alt_formulas as formulas
 from dpbayes.ui.bounds_exhibit import Exhibit, Says
@@ -35,18 +35,6 @@ TRIMMED = Assumption("Assumption 1: the coin’s log-odds are between −Lρ and
 def remark_1(subject: Subject, at: At) -> Bound:
     """[Dimitrakakis14] Remark 1, for k records."""
     return robustness.remark_1(at.epsilon[0], delta=at.knobs.delta, records=[at.knobs.changed])
-
-
-def worst_chain(epsilon: float, *, delta: float, records: int) -> float:
-    """Return the delta at k epsilon of tables k = `records` apart, at worst.
-
-    Largest probability of an event that is impossible k tables before: neighbours p, q allow q <= e^epsilon p + delta
-    and 1 - p <= e^epsilon (1 - q) + delta, and such a chain is private. [Dimitrakakis14] Remark 1.
-    """
-    ratio, chance = math.exp(epsilon), 0.0
-    for _ in range(records):
-        chance = min(ratio * chance + delta, 1 - max(1 - delta - chance, 0.0) / ratio)
-    return chance
 
 
 def worst_of_k(subject: Subject, at: At, bound: Bound) -> Measured:

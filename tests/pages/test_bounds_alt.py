@@ -16,8 +16,9 @@ from dpbayes.bounds import robustness
 from dpbayes.bounds.base import Bound
 from dpbayes.networks import load_named
 from dpbayes.parameters import Parameter
+from dpbayes.privacy import worst_chain
 from dpbayes.query_game import BetaPair, GammaPair
-from dpbayes.ui.bounds_exhibits_alt import ALT_EXHIBITS, worst_chain
+from dpbayes.ui.bounds_exhibits_alt import ALT_EXHIBITS
 from dpbayes.ui.bounds_options import Axis, BoundClaim
 from dpbayes.ui.bounds_subject import At, Subject
 from dpbayes.ui.settings import PARAMETERS, Settings, settings_from
