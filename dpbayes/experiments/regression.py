@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpbayes.experiments.regression_study import LEAST_DRAWS, RegressionStudy
+from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.gaussian import sample_in_ball, weights_posterior
 from dpbayes.regression import Moments, ScaledRegression, mean_squared_error
 from dpbayes.validation import InputError
@@ -153,8 +153,8 @@ class RegressionResult:
     """Mean squared errors on the test records at every precision; curator only on real data.
 
     `exact`: ridge regression, the mean of the whole posterior. `cut`: the mean of the posterior inside the ball,
-    estimated without bias. `one`: one draw, averaged over those made. `several`: the mean of all N draws. `baseline`:
-    the training mean for everyone.
+    estimated without bias, hence maybe below zero; see `shown_cut`. `one`: one draw. `several`: the mean of N draws.
+    Both are averages over the draws made. `baseline`: the training mean for everyone.
     """
 
     study: RegressionStudy
@@ -178,9 +178,18 @@ class RegressionResult:
         return self.study.claimed(self.train, features=self.features)
 
     @property
+    def shown_cut(self) -> Errors:
+        """`cut`, NaN where it is no more than twice its own error: there it is next to unknown, and may be negative."""
+        made = self.study.draws_made(self.train)
+        # What is taken off for the spread of the draws; of a single repeat no other error is known.
+        taken_off = (self.one.mean - self.cut.mean) / made / math.sqrt(self.repeats)
+        known = self.cut.mean > 2 * np.fmax(self.cut.standard_error, taken_off)
+        return replace(self.cut, mean=np.where(known, self.cut.mean, np.nan))
+
+    @property
     def curves(self) -> dict[str, Errors]:
-        """The errors by the name that the frame gives them."""
-        found = {EXACT_NAME: self.exact, CUT_NAME: self.cut, ONE_NAME: self.one}
+        """The errors by the name that the frame gives them; none is negative, and NaN is one that is not known."""
+        found = {EXACT_NAME: self.exact, CUT_NAME: self.shown_cut, ONE_NAME: self.one}
         if self.study.draws > 1:
             found[several_name(self.study.draws)] = self.several
         return found | {MEAN_NAME: self.baseline}
@@ -247,7 +256,7 @@ def _blocks(
     table: SplitTable, study: RegressionStudy, train: int, rngs: tuple[np.random.Generator, np.random.Generator]
 ) -> Iterator[RegressionResult]:
     found: RegressionResult | None = None
-    made = max(study.draws, LEAST_DRAWS)
+    made = study.draws_made(train)
     size = max(1, min(_REPEATS_AT_ONCE, _ENTRIES // (len(study.precisions) * made * table.features)))
     for start in range(0, study.repeats, size):
         products = table.split_products(train, rngs[0], min(size, study.repeats - start))
@@ -266,13 +275,16 @@ def _evaluated(
     posterior = weights_posterior(
         _moments(products, train), prior_precision=precisions, noise_variance=study.noise_variance
     )
-    drawn = sample_in_ball(posterior, study.norm_bounds[:, None], rng, (max(study.draws, LEAST_DRAWS),))
+    made, n = study.draws_made(train), study.draws
+    drawn = sample_in_ball(posterior, study.norm_bounds[:, None], rng, (made,))
     exact = mean_squared_error(test, posterior.mean)
     each = mean_squared_error(test, drawn).mean(axis=0)
     together = mean_squared_error(test, drawn.mean(axis=0))
     # The mean of M draws errs by its own variance besides, a share 1/(M - 1) of what averaging has taken away.
-    cut = together - (each - together) / (len(drawn) - 1)
-    several = together if study.draws > 1 else each
+    cut = together - (each - together) / (made - 1)
+    # The same for the mean of N of them, averaged over every choice of N: each where N = 1, together where N = M.
+    share = (made - n) / (n * (made - 1))
+    several = share * each + (1 - share) * together
     baseline = np.repeat(_mean_baseline(products, rest)[None], len(precisions), axis=0)
     sums = [Errors.of(errors.T) for errors in (exact, cut, each, several, baseline)]
     return RegressionResult(study, train, table.n - train, table.features, *sums)

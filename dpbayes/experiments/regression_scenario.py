@@ -2,15 +2,13 @@
 
 scenario = RegressionScenario(records=Records.FULTON, repeats=100)
 result = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
-frame = tidy(result, scenario, seed=1, data_seed=1)
+frame = result.frame()
 """
 
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
-
-import pandas as pd
 
 from dpbayes.experiments.regression import RegressionResult, SplitTable, regression_curves
 from dpbayes.experiments.regression_study import (
@@ -62,6 +60,7 @@ class RegressionScenario:
     """Records, and everything about the experiment but its seed. Errors: InputError out of range.
 
     That the lowest precision is below the highest is checked by `study_of`, so that a page can still show its controls.
+    A single point is the precision looked at.
     """
 
     records: Annotated[Records, Choice(Records, title="records")] = Records.SYNTHETIC
@@ -135,8 +134,9 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
 def study_of(scenario: RegressionScenario) -> RegressionStudy:
     """Return what is varied. Errors: InputError for a reversed range of precisions."""
     printed = scenario.norm_bound is NormBound.PRINTED
+    ends = (scenario.precision,) * 2 if scenario.points == 1 else (scenario.lowest, scenario.highest)
     return RegressionStudy(
-        precisions=precision_grid(scenario.lowest, scenario.highest, scenario.points),
+        precisions=precision_grid(*ends, scenario.points),
         noise_variance=scenario.noise_variance,
         train_share=scenario.train_share,
         repeats=scenario.repeats,
@@ -150,21 +150,19 @@ def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int
     return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
 
 
-def tidy(result: RegressionResult, scenario: RegressionScenario, *, seed: int, data_seed: int) -> pd.DataFrame:
-    """Return the result's frame with the settings that give it again in its last column, as a link writes them."""
-    return result.frame().assign(settings=settings_text(scenario, seed=seed, data_seed=data_seed))
-
-
 # Settings as text
+
+
+def texts_of(scenario: RegressionScenario) -> dict[str, str]:
+    """Return the settings as texts by field name; `scenario_from` reads them back, exactly."""
+    values = {name: getattr(scenario, name) for name in parameters_of(RegressionScenario)}
+    return {name: str(value.value) if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
 
 
 def settings_text(scenario: RegressionScenario, *, seed: int, data_seed: int) -> str:
     """Return all settings as `regression.name=value&...`; `scenario_from` and the page's link read them."""
-    values = {f"regression.{name}": getattr(scenario, name) for name in parameters_of(RegressionScenario)}
-    return "&".join(
-        f"{key}={value.value if isinstance(value, enum.Enum) else value}"
-        for key, value in (values | {"seed": seed, "data_seed": data_seed}).items()
-    )
+    own = {f"regression.{name}": text for name, text in texts_of(scenario).items()}
+    return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed), "data_seed": str(data_seed)}).items())
 
 
 def scenario_from(texts: Mapping[str, str]) -> RegressionScenario:

@@ -27,8 +27,8 @@ MOST_REPEATS = 1_000_000_000
 MOST_SECONDS = 600.0
 MOST_PRECISIONS = 200
 
-LEAST_DRAWS = 2
-"""Draws made in any case: the error of the cut posterior's mean needs two."""
+_LEAST_DRAWS, _ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS = 2, 50, 20_000
+"""Draws made in any case: the error of the cut posterior's mean needs two, and more where few records spread it."""
 
 _SECONDS_PER_REPEAT, _SECONDS_PER_PRODUCT, _SECONDS_PER_COORDINATE = 1e-4, 5e-10, 4e-7
 """Rough costs, for the refusal of what would take too long: of a repeat, of an entry of Z'Z per record, of a draw."""
@@ -127,6 +127,10 @@ class RegressionStudy:
         """Return how many of n records are trained on."""
         return round(self.train_share * n)
 
+    def draws_made(self, train: int) -> int:
+        """Return how many draws to make of a posterior: N or more, the more the fewer records it is from."""
+        return max(self.draws, _LEAST_DRAWS, min(_ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS // max(train, 1)))
+
     def checked_training(self, n: int, *, features: int) -> int:
         """Return how many of n records are trained on, if the study can be run on them at all.
 
@@ -154,8 +158,9 @@ class RegressionStudy:
 
     def seconds(self, n: int, *, features: int) -> float:
         """Return roughly how long all repeats take on n records."""
-        products = self.training_records(n) * (features + 2) ** 2
-        coordinates = len(self.precisions) * max(self.draws, LEAST_DRAWS) * features
+        train = self.training_records(n)
+        products = train * (features + 2) ** 2
+        coordinates = len(self.precisions) * self.draws_made(train) * features
         each = _SECONDS_PER_REPEAT + products * _SECONDS_PER_PRODUCT + coordinates * _SECONDS_PER_COORDINATE
         return self.repeats * each
 

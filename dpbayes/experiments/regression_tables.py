@@ -1,5 +1,6 @@
 """Numbers to regress on: a made-up census of any size, and columns of a table of text with stated public bounds."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,12 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpbayes.regression import PublicBounds, RegressionData
-from dpbayes.validation import InputError, brief, whole_number
+from dpbayes.regression import MOST_BOUND, PublicBounds, RegressionData
+from dpbayes.validation import InputError, brief, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
 
 MOST_RECORDS = 1_000_000
+MOST_FEATURES = 100
 TARGET = "income"
 
 _NUMBERS = {"schooling": (0.0, 20.0), "age": (18.0, 98.0), "hours": (0.0, 80.0), "household": (1.0, 9.0)}
@@ -68,6 +70,62 @@ class NumericColumn:
     low: float
     high: float
     if_missing: float | None = None
+
+
+def stated_column(name: str, low: object, high: object, if_missing: object = None) -> NumericColumn:
+    """Return a column as a person states it. Errors: InputError for what is no number, and bounds not in order."""
+    lowest, highest = (
+        finite_number(f"The {word} value of {brief(name)}", value, low=-MOST_BOUND, high=MOST_BOUND)
+        for word, value in (("lowest", low), ("highest", high))
+    )
+    if lowest >= highest:
+        raise InputError(
+            f"The lowest value of {brief(name)} must be below its highest; {lowest:g} and {highest:g} are not."
+        )
+    if if_missing is None:
+        return NumericColumn(name, lowest, highest)
+    stand_in = finite_number(f"What stands in for {brief(name)}", if_missing, low=lowest, high=highest)
+    return NumericColumn(name, lowest, highest, stand_in)
+
+
+@dataclass(frozen=True)
+class OwnColumns:
+    """Which columns of a person's own table are used, and what she states of each.
+
+    Errors: InputError for more than MOST_FEATURES features.
+    """
+
+    features: tuple[NumericColumn, ...]
+    target: NumericColumn
+
+    def __post_init__(self) -> None:
+        if len(self.features) > MOST_FEATURES:
+            raise InputError(f"{len(self.features):,} features are too many; use at most {MOST_FEATURES}.")
+
+    @property
+    def text(self) -> str:
+        """The columns as JSON, the target last: name to [lowest, highest] or [lowest, highest, if missing]."""
+        told = {
+            column.name: [column.low, column.high] + ([] if column.if_missing is None else [column.if_missing])
+            for column in (*self.features, self.target)
+        }
+        return json.dumps(told, ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, text: str) -> "OwnColumns":
+        """Read back `text`. Errors: InputError."""
+        try:
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            told = None
+        lists = list(told.values()) if isinstance(told, dict) else []
+        if not lists or any(not isinstance(values, list) or len(values) not in (2, 3) for values in lists):
+            raise InputError(
+                'The columns must be JSON such as {"age": [18, 90], "pay": [0, 500]}: lowest and highest value, maybe '
+                "a third that stands in where one is missing; the last is the target."
+            )
+        *features, target = (stated_column(name, *values) for name, values in told.items())
+        return cls(tuple(features), target)
 
 
 def numeric_table(

@@ -12,12 +12,18 @@ FloatArray = NDArray[np.float64]
 PRECISION = "prior precision b"
 SEVERAL = "#B04A8B"
 
+_BAND = ": standard error"
+
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
 def error_figure(precisions: FloatArray, curves: dict[str, Errors], *, marked: float) -> go.Figure:
-    """Draw mean squared errors (P,) by predictor with bands of one standard error; `marked` is the precision shown."""
+    """Draw mean squared errors (P,) by predictor with bands of one standard error; `marked` is the precision shown.
+
+    NaN is a gap, and a curve of nothing else is left out.
+    """
     traces: list[Trace] = []
+    curves = {name: errors for name, errors in curves.items() if np.isfinite(errors.mean).any()}
     for name, errors in curves.items():
         line = _look(name)
         if name != MEAN_NAME and errors.repeats > 1:
@@ -25,10 +31,10 @@ def error_figure(precisions: FloatArray, curves: dict[str, Errors], *, marked: f
         hover = "b = %{x:.4g}: %{y:.4g}"
         traces.append(_LINES | {"x": precisions, "y": errors.mean, "line": line, "name": name, "hovertemplate": hover})
     shown = [errors.mean for errors in curves.values()]
-    low, high = min(map(np.min, shown)), max(map(np.max, shown))
-    traces.append(_mark(marked, float(low), float(high)))
-    _dots(traces, precisions)
-    axis = titled("mean squared error (scaled units²)", automargin=True, rangemode="tozero", exponentformat="none")
+    low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
+    traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
+    mode = "tozero" if len(precisions) > 1 else "normal"  # from zero, the few dots of one precision would be one
+    axis = titled("mean squared error (scaled units²)", automargin=True, rangemode=mode, exponentformat="none")
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420)
 
 
@@ -51,19 +57,30 @@ def epsilon_figure(
             name = f"printed 2L(w), one draw{said}"
             traces.append(_LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
     everything = np.concatenate([certified, printed, certified if several is None else several])
-    traces.append(_mark(marked, float(everything.min()), float(everything.max())))
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:.4g}: ε = %{y:.4g}"
-    _dots(traces, precisions)
+    traces = _with_mark(traces, precisions, marked, (float(everything.min()), float(everything.max())))
     axis = titled("ε of what is released", type="log", automargin=True, exponentformat="power", dtick=2)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)
 
 
-def _dots(traces: list[Trace], precisions: FloatArray) -> None:
-    """A single precision makes no line: show it as a dot."""
-    if len(precisions) == 1:
-        for trace in traces:
-            trace["mode"] = "lines+markers"
+def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[float, float]) -> list[Trace]:
+    """Add the precision looked at. A single one needs no mark, and makes no lines and bands: dots and bars instead."""
+    if len(precisions) > 1:
+        line = {"color": BOUND, "width": 1.5}
+        return [*traces, _LINES | {"x": [x, x], "y": y, "line": line, "name": "looked at", "hoverinfo": "skip"}]
+    bands = {band["name"]: band["y"] for band in traces if "fill" in band}
+    dots = [trace | {"mode": "markers", "marker": _dot(trace)} for trace in traces if "fill" not in trace]
+    for dot in dots:
+        if (band := bands.get(f"{dot['name']}{_BAND}")) is not None:
+            dot["error_y"] = {"array": [(band[0] - band[1]) / 2], "color": dot["line"]["color"]}
+    return dots
+
+
+def _dot(trace: Trace) -> Trace:
+    """Return a dot as its line is: an open one where that is not drawn through, so that it hides none."""
+    open_one = "dash" in trace["line"]
+    return {"color": trace["line"]["color"], "size": 14 if open_one else 8, "symbol": f"circle{'-open' * open_one}"}
 
 
 def _look(name: str) -> Trace:
@@ -78,26 +95,26 @@ def _look(name: str) -> Trace:
 
 def _band(precisions: FloatArray, errors: Errors, *, name: str, colour: str) -> Trace:
     above, below = errors.mean + errors.standard_error, errors.mean - errors.standard_error
+    known = np.flatnonzero(np.isfinite(above))
+    x, y = [], []
+    for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):  # NaN ends an area, and the next one begins
+        x += [np.nan, *precisions[run], *precisions[run[::-1]]]
+        y += [np.nan, *above[run], *below[run[::-1]]]
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": np.concatenate([precisions, precisions[::-1]]),
-        "y": np.concatenate([above, below[::-1]]),
+        "x": np.array(x[1:]),
+        "y": np.array(y[1:]),
         "fill": "toself",
         "fillcolor": faded(colour, 0.2),
         "line": {"width": 0},
         "hoverinfo": "skip",
         "showlegend": False,
-        "name": f"{name}: standard error",
+        "name": f"{name}{_BAND}",
     }
 
 
-def _mark(x: float, low: float, high: float) -> Trace:
-    line = {"color": BOUND, "width": 1.5}
-    return _LINES | {"x": [x, x], "y": [low, high], "line": line, "name": "looked at", "hoverinfo": "skip"}
-
-
 def _precision_axis(precisions: FloatArray) -> Axis:
-    many = len(precisions) > 1 and precisions[-1] / precisions[0] >= 100
+    many = len(precisions) == 1 or precisions[-1] / precisions[0] >= 100
     ticks: Axis = {"dtick": 1 if precisions[-1] / precisions[0] < 1e5 else 2} if many else {}
     return titled(PRECISION, type="log", exponentformat="power", **ticks)

@@ -1,29 +1,26 @@
 """What the Regression page shows below its pictures: numbers as files, formulas, assumptions."""
 
-import io
-
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.regression import RegressionResult
-from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario, tidy
+from dpbayes.experiments.regression_command import Recipe, parquet_bytes
+from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.exports import safe_csv
 from dpbayes.references import Reference
-from dpbayes.ui.settings import current
 from dpbayes.ui.show import assumption, source
 
 
-def numbers_and_files(result: RegressionResult, scenario: RegressionScenario) -> None:
-    """Show the tidy frame, once asked for, and offer it as CSV and Parquet; its last column holds the settings."""
+def numbers_and_files(recipe: Recipe, result: RegressionResult) -> None:
+    """Show the tidy frame, once asked for, and offer it as CSV and Parquet; its last columns hold the settings."""
     with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as numbers:
         if not numbers.open:
             return
-        made_up = scenario.records is Records.SYNTHETIC
+        made_up = recipe.scenario.records is Records.SYNTHETIC
         if not made_up:
             st.caption("Curator only: not private. Do not hand this file on.")
-        frame = tidy(result, scenario, seed=current().seed, data_seed=current().data_seed)
+        frame = recipe.frame(result)
         st.dataframe(frame, hide_index=True, height=300)
         name = "regression" if made_up else "curator-only-regression"
         left, right = st.columns(2)
@@ -37,19 +34,28 @@ def numbers_and_files(result: RegressionResult, scenario: RegressionScenario) ->
         )
         right.download_button(
             "Download Parquet",
-            lambda: _parquet(frame),
+            lambda: parquet_bytes(frame),
             file_name=f"{name}.parquet",
             mime="application/vnd.apache.parquet",
             key="download.regression.parquet",
             on_click="ignore",
         )
-        st.caption("The last column holds the settings: `python -m dpbayes.experiments regression --settings …`")
+        st.caption("The last columns hold the settings, and the command that gives these numbers again.")
 
 
-def _parquet(frame: pd.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False)
-    return buffer.getvalue()
+def code(recipe: Recipe) -> None:
+    """Show the experiment as Python and as a command, to copy."""
+    if recipe.columns:
+        st.markdown(
+            "The file is read from the folder in which this is run: CSV with commas, in UTF-8, or Parquet. The columns "
+            "in use and their public bounds are named below, the target last."
+        )
+    st.code(recipe.python, language="python", wrap_lines=True)
+    st.code(recipe.command, language="bash", wrap_lines=True)
+    st.caption(
+        "Every repeat that is asked for is run. Add --out results.parquet, or .csv, to write the results with their "
+        "settings to a file."
+    )
 
 
 def details(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
@@ -57,7 +63,7 @@ def details(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple
     with st.expander("Formulas, assumptions and source"):
         _formulas(study, scenario, size=size)
         _assumptions(study, scenario, size=size)
-        source(Reference("Zhang16", "Section 5.2, Figure 2 and Appendix D"))
+        source(Reference("Zhang16", "Section 5.2, Figure 2, Appendix D and Lemma D.1"))
 
 
 def _formulas(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:

@@ -1,6 +1,7 @@
 """The Regression page: Figure 2 of AAAI-16, with what is proved of epsilon at every point."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from dpbayes.experiments.regression_scenario import (
 from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui import controls
-from dpbayes.ui.regression_details import details, numbers_and_files
+from dpbayes.ui.regression_details import code, details, numbers_and_files
 from dpbayes.ui.regression_upload import own_table
-from dpbayes.ui.regression_work import Run, own_columns, public_size, run_of
+from dpbayes.ui.regression_work import Run, own_columns, public_size, recipe_for, run_of
 from dpbayes.ui.running import MOMENT, progress, run_again
 from dpbayes.ui.settings import current, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, short
@@ -60,6 +61,9 @@ def regression_page() -> None:
     with right:
         _epsilons(study, scenario, size=size)
     details(study, scenario, size=size)
+    if run:
+        with st.expander("The same from Python or the command line"):
+            code(recipe_for(scenario, current()))
     if run and not run.done and not run.stopped:
         write_link()
         run_again()
@@ -83,7 +87,7 @@ def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: s
     k, study = looked_at(result.study, scenario), result.study
     private, exact, baseline = (float(e.mean[k]) for e in (result.several, result.exact, result.baseline))
     text = (
-        f"At prior precision b = {study.precisions[k]:.4g}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
+        f"At {_place(study, scenario)}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
         f"a mean squared error of {private:.3g} instead of {exact:.3g}, at a certified ε of "
         f"{short(study.certified[k])}; {_printed(study, result.claimed[k])}."
     )
@@ -98,9 +102,16 @@ def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[i
     printed = study.claimed(size[0], features=size[1])[k]
     costs = "costs" if study.draws == 1 else "cost"
     return (
-        f"At prior precision b = {study.precisions[k]:.4g}, {_draws(study)} of the weights {costs} a certified ε of "
+        f"At {_place(study, scenario)}, {_draws(study)} of the weights {costs} a certified ε of "
         f"{short(study.certified[k])}; {_printed(study, printed)}."
     )
+
+
+def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
+    """Return which precision is looked at, and what was asked for where that is another one."""
+    found, asked = f"{study.precisions[looked_at(study, scenario)]:.4g}", f"{scenario.precision:.4g}"
+    nearest = f", of the {len(study.precisions)} computed the nearest to {asked}" if asked != found else ""
+    return f"prior precision b = {found}{nearest}"
 
 
 def _draws(study: RegressionStudy) -> str:
@@ -136,7 +147,8 @@ def _controls(scenario: RegressionScenario) -> None:
     for name in ("draws", "noise_variance", "repeats"):
         controls.parameter_control(f"regression.{name}")
     with st.expander("Training share, precisions and seed"):
-        for name in ("train_share", "lowest", "highest", "points"):
+        ends = ("lowest", "highest") if scenario.points > 1 else ()
+        for name in ("train_share", "points", *ends):
             controls.parameter_control(f"regression.{name}")
         controls.text_field("Seed of splits and draws", "seed", help="A real release has no seed.")
         if scenario.records is Records.SYNTHETIC:
@@ -163,7 +175,7 @@ def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None
         return None
     k = looked_at(result.study, scenario)
     curves, b = result.curves, np.array(result.study.precisions)
-    summary = "; ".join(f"{name} {short(float(errors.mean[k]))}" for name, errors in curves.items())
+    summary = "; ".join(f"{name} {_known(errors.mean[k], short)}" for name, errors in curves.items())
     chart(
         error_figure(b, curves, marked=float(b[k])),
         key="regression.errors",
@@ -189,16 +201,24 @@ def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) ->
     frame = pd.DataFrame(
         {
             f"at b = {study.precisions[k]:.4g}": name,
-            "mean squared error": f"{errors.mean[k]:.4g}",
-            "standard error": f"{errors.standard_error[k]:.1g}" if errors.repeats > 1 else "unknown",
-            f"root error{unit}": short(run.target.root(float(errors.mean[k]))),
+            "mean squared error": _known(errors.mean[k], "{:.4g}".format),
+            "standard error": _known(errors.standard_error[k], "{:.1g}".format),
+            f"root error{unit}": _known(run.target.root(float(errors.mean[k])), short),
             "certified ε": short(float(costs[name])) if name in costs else "none",
         }
         for name, errors in result.curves.items()
     )
     st.dataframe(frame, hide_index=True)
     st.caption(_about(run, result, scenario))
-    numbers_and_files(result, scenario)
+    numbers_and_files(recipe_for(scenario, current()), result)
+
+
+def _features(d: int) -> str:
+    return "1 feature" if d == 1 else f"{d} features"
+
+
+def _known(number: float, shown: Callable[[float], str]) -> str:
+    return "unknown" if np.isnan(number) else shown(float(number))
 
 
 def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> str:
@@ -211,9 +231,10 @@ def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> 
     )
     repeats = "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
     text = (
-        f"{whose}{result.train:,} records to train on, {result.test:,} to test, {result.features} features; {repeats} "
-        f"with new splits, bands of one standard error. {clipped}A simulation: splits and draws are seeded. Without an "
-        "ε in the table there is no privacy; dotted blue is the mean of the posterior that private draws come from."
+        f"{whose}{result.train:,} records to train on, {result.test:,} to test, {_features(result.features)}; "
+        f"{repeats} with new splits, bands of one standard error, which takes splits that overlap as independent. "
+        f"{clipped}A simulation: splits and draws are seeded. Without an ε in the table there is no privacy; dotted "
+        "blue is the mean of the posterior that private draws come from, left out where too few draws tell its error."
     )
     return text if made_up else text + " Curator only: not private."
 
@@ -230,10 +251,13 @@ def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
             f"At b = {b[k]:.4g}: certified {short(float(one[k]))}, printed {short(float(printed[k]))}."
         ),
     )
-    st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {size[1]} features, σ², B and N.")
+    st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {_features(size[1])}, σ², B and N.")
     columns = {"prior_precision": b, "norm_bound": study.norm_bounds, "certified_epsilon_of_all_draws": study.certified}
+    columns |= {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}
     data_and_download(
-        lambda: pd.DataFrame(columns | {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}),
+        lambda: pd.DataFrame(columns | {"training_records": size[0], "features": size[1]}).assign(
+            **recipe_for(scenario, current()).settings
+        ),
         name="regression-epsilons",
         curator_only=False,
     )

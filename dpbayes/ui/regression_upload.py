@@ -5,15 +5,12 @@ import math
 import pandas as pd
 import streamlit as st
 
-from dpbayes.experiments.regression_tables import NumericColumn, is_numeric
-from dpbayes.ui.regression_work import OwnColumns, own_columns, own_frame
+from dpbayes.experiments.regression_tables import NumericColumn, OwnColumns, is_numeric, stated_column
+from dpbayes.ui.regression_work import own_columns, own_frame
 from dpbayes.ui.show import escaped, refusal, sentence_instead
 from dpbayes.ui.upload import loader
 from dpbayes.ui.work import upload
-from dpbayes.validation import InputError, brief, finite_number
-
-MOST_FEATURES = 100
-LARGEST = 1e150
+from dpbayes.validation import InputError, brief
 
 
 def own_table() -> None:
@@ -87,8 +84,6 @@ def stated(edited: pd.DataFrame, target: str) -> OwnColumns:
     used = [name for name, line in lines.items() if line["use"] and name != target]
     if not used:
         raise InputError("Tick at least one feature besides the target.")
-    if len(used) > MOST_FEATURES:
-        raise InputError(f"{len(used):,} features are too many; tick at most {MOST_FEATURES}.")
     features = tuple(_column({str(key): value for key, value in lines[name].items()}) for name in used)
     return OwnColumns(features, _column({str(key): value for key, value in lines[target].items()}))
 
@@ -97,17 +92,8 @@ def _column(line: dict[str, object]) -> NumericColumn:
     name = str(line["column"])
     if _is_blank(line["lowest"]) or _is_blank(line["highest"]):
         raise InputError(f"Column {brief(name)} has no public bounds; type its lowest and highest value, or untick it.")
-    low, high = (
-        finite_number(f"The {word} value of {brief(name)}", line[word], low=-LARGEST, high=LARGEST)
-        for word in ("lowest", "highest")
-    )
-    if low >= high:
-        raise InputError(f"The lowest value of {brief(name)} must be below its highest; {low:g} and {high:g} are not.")
-    if _is_blank(line["if missing"]):
-        return NumericColumn(name, low, high)
-    return NumericColumn(
-        name, low, high, finite_number(f"What stands in for {brief(name)}", line["if missing"], low=low, high=high)
-    )
+    stand_in = None if _is_blank(line["if missing"]) else line["if missing"]
+    return stated_column(name, line["lowest"], line["highest"], stand_in)
 
 
 def _is_blank(value: object) -> bool:

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.regression import RegressionResult
+from dpbayes.experiments.regression_command import Recipe
 from dpbayes.experiments.regression_scenario import (
     Records,
     RegressionScenario,
@@ -20,7 +21,7 @@ from dpbayes.experiments.regression_scenario import (
     records_of,
     study_records,
 )
-from dpbayes.experiments.regression_tables import NumericColumn, numeric_table
+from dpbayes.experiments.regression_tables import OwnColumns, numeric_table
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.work import upload
 from dpbayes.validation import InputError
@@ -32,14 +33,6 @@ NO_TABLE = (
     "There is no uploaded table here, and uploads never leave their session. Load a file below, then tick its columns "
     "of numbers and state their public bounds."
 )
-
-
-@dataclass(frozen=True)
-class OwnColumns:
-    """Which columns of the person's table are used, as they were stated, and the public bounds of each."""
-
-    features: tuple[NumericColumn, ...]
-    target: NumericColumn
 
 
 @dataclass
@@ -141,7 +134,8 @@ def public_size(scenario: RegressionScenario) -> tuple[int, int]:
 
 def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
     """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
-    key = (replace(scenario, precision=1.0), records_key(scenario, settings), settings.seed)
+    varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
+    key = (varied, records_key(scenario, settings), settings.seed)
     runs: dict[Hashable, Run] = st.session_state.setdefault("regression.runs", {})
     if key not in runs:
         known = records(scenario, settings)
@@ -151,3 +145,12 @@ def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
         finished = [(old, run) for old, run in runs.items() if run.done][1 - KEPT :]
         st.session_state["regression.runs"] = runs = dict(finished) | {key: new}
     return runs[key]
+
+
+def recipe_for(scenario: RegressionScenario, settings: Settings) -> Recipe:
+    """Return what gives the experiment's numbers again, outside of this session too."""
+    mine, columns = upload(), own_columns()
+    found = Recipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
+    if scenario.records is not Records.UPLOAD or mine is None or columns is None:
+        return found
+    return replace(found, table=mine.name, columns=columns)

@@ -49,7 +49,29 @@ def test_accuracy_on_a_table_of_ones_own(visit):
 
 def test_figure_1_opens_finished_and_says_who_overtakes_whom(visit):
     screen = done(visit("accuracy"), "accuracy-curves")
-    expect(screen.headline).to_contain_text("overtakes Laplace at ε = 1", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("overtakes Laplace between ε = 1", timeout=SLOW_MS)
+
+
+def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
+    screen = done(visit(f"accuracy?{urlencode(SMALL)}"), "accuracy-curves")
+    repeats = screen.page.get_by_role("textbox", name="Repeats as a number")
+    repeats.fill("40000")
+    repeats.press("Enter")
+    bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
+    button.filter(has_text="Stop").click(timeout=SLOW_MS)
+    expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+    stopped = bar.inner_text()
+    assert stopped.startswith("Stopped after ")
+    screen.page.wait_for_timeout(2000)
+    assert bar.inner_text() == stopped
+    button.filter(has_text="Go on").click()
+    expect(bar).to_contain_text("so far", timeout=SLOW_MS)
+    expect(bar).not_to_contain_text(stopped.removeprefix("Stopped after ").partition(" of")[0], timeout=SLOW_MS)
+    screen.option("as printed").click()
+    expect(screen.headline).not_to_contain_text("certified", timeout=SLOW_MS)
+    button.filter(has_text="Stop").click(timeout=SLOW_MS)
+    expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
 
 
 def test_figure_2_on_made_up_records_and_on_the_census(visit):
@@ -64,3 +86,42 @@ def test_figure_2_on_made_up_records_and_on_the_census(visit):
     screen.option("Recipient").click()
     screen.settle()
     assert "rgb(46, 134, 193)" not in screen.main.inner_html()
+
+
+def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
+    query = {"regression.n": "2000", "regression.points": "4", "regression.repeats": "3"}
+    screen = visit(f"regression?{urlencode(query)}")
+    screen.option("my table").click()
+    expect(screen.main.get_by_text("No file yet.")).to_be_visible(timeout=SLOW_MS)
+    lines = [f"{20 + k % 50},{100 + 3 * (k % 50) + k % 7}" for k in range(300)]
+    screen.upload("pay.csv", "\n".join(["age,pay", *lines]).encode())
+    expect(screen.warnings.filter(has_text='"age" has no public bounds')).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+    editor, box = screen.main.get_by_test_id("stDataFrame").first, screen.page.locator("[id^=gdg-overlay] input")
+    for line, bounds in enumerate([("18", "90"), ("0", "500")], start=1):
+        editor.click(position={"x": 250, "y": 35 * line + 17})  # the column's name; its bounds stand to the right
+        screen.press("ArrowRight")
+        for text in bounds:
+            screen.press("Enter")
+            box.fill(text)
+            box.press("Tab")
+            expect(box).to_have_count(0)
+        screen.settle()
+    done(screen, "regression-errors")
+    expect(screen.headline).to_contain_text("one private draw predicts pay")
+    repeats = screen.page.get_by_role("textbox", name="Repeats as a number")
+    repeats.fill("200000")
+    repeats.press("Enter")
+    bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
+    button.filter(has_text="Stop").click(timeout=SLOW_MS)
+    expect(bar).to_contain_text("Stopped after", timeout=SLOW_MS)
+    screen.settle()
+    stopped = bar.inner_text()
+    assert stopped.endswith("of 200,000 repeats.")
+    screen.page.wait_for_timeout(1000)
+    assert bar.inner_text() == stopped
+    button.filter(has_text="Go on").click()
+    expect(bar).to_contain_text("so far", timeout=SLOW_MS)
+    expect(bar).not_to_contain_text(stopped.removeprefix("Stopped after ").partition(" of")[0], timeout=SLOW_MS)
+    button.filter(has_text="Stop").click(timeout=SLOW_MS)
+    expect(bar).to_contain_text("Stopped after", timeout=SLOW_MS)

@@ -1,18 +1,26 @@
 """Errors of regression against direct computations on the drawn splits, closed forms, and refusals."""
 
 import argparse
+import io
+import itertools
+import json
 import math
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as arrow_parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
 from dpbayes.experiments import regression
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.regression import Errors, RegressionResult, SplitTable, final, regression_curves
-from dpbayes.experiments.regression_command import add_arguments, frame_of, run
+from dpbayes.experiments.regression_command import Recipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression_scenario import (
     NormBound,
     Records,
@@ -22,13 +30,15 @@ from dpbayes.experiments.regression_scenario import (
     scenario_from,
     settings_text,
     study_of,
-    tidy,
+    study_records,
 )
 from dpbayes.experiments.regression_study import BoundForEpsilon, RegressionStudy, precision_grid
 from dpbayes.experiments.regression_tables import (
     CENSUS_BOUNDS,
     CENSUS_FEATURES,
+    MOST_FEATURES,
     NumericColumn,
+    OwnColumns,
     census_like,
     is_numeric,
     numeric_table,
@@ -193,6 +203,57 @@ def test_the_mean_of_several_draws_is_nearer_than_one() -> None:
     assert np.array_equal(curves(table(), study()).several.mean, curves(table(), study()).one.mean)
 
 
+def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of N = 2 of 4 draws, by enumeration of the 6 pairs; the cut posterior's, by the 12 ordered pairs."""
+    kept: list[np.ndarray] = []
+    sample = regression.sample_in_ball
+
+    def watched(*given, **more):  # type: ignore[no-untyped-def]
+        kept.append(sample(*given, **more))
+        return kept[-1]
+
+    monkeypatch.setattr(RegressionStudy, "draws_made", lambda self, train: 4)
+    monkeypatch.setattr(regression, "sample_in_ball", watched)
+    records, asked = table(n=60), study(precisions=(0.5,), repeats=1, draws=2, train_share=0.5)
+    found = curves(records, asked)
+    inside = np.isin(np.arange(60), splits(records, 30, 1)[0])
+    x, y = records.joint[~inside, :-2], records.joint[~inside, -2]
+    drawn = kept[0].reshape(4, 3)
+    pairs = [np.mean((y - x @ drawn[list(pair)].mean(axis=0)) ** 2) for pair in itertools.combinations(range(4), 2)]
+    assert found.several.mean[0] == pytest.approx(np.mean(pairs), rel=1e-9)
+    apart = [np.mean((y - x @ u) * (y - x @ v)) for u, v in itertools.permutations(drawn, 2)]
+    assert found.cut.mean[0] == pytest.approx(np.mean(apart), rel=1e-9)
+
+
+def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
+    """Where B = 10 and more cuts next to nothing off, the cut posterior's mean errs as the exact one does."""
+    asked = study()
+    assert [asked.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
+    assert study(draws=70).draws_made(30) == 70
+    scenario = RegressionScenario(n=300, lowest=1e-3, highest=1e6, points=25)
+    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert found.cut.mean[:6] == pytest.approx(found.exact.mean[:6], rel=0.6)
+    assert np.all(found.cut.mean > 5 * found.cut.standard_error)
+    assert np.array_equal(found.shown_cut.mean, found.cut.mean)
+    assert np.all(np.abs(np.diff(found.cut.mean)) < 0.35 * found.cut.mean[1:]), "no zigzags"
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 20])
+def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: int) -> None:
+    """Wide posteriors: sigma^2 = 1,000, 30 training records. The unbiased estimate of the small error is then noise."""
+    asked = study(precisions=(1e-3, 1e-2, 1e4), noise_variance=1000.0, repeats=repeats)
+    found = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
+    assert any((one.cut.mean < 0).any() for one in found), "the test can fail"
+    for one in found:
+        cut = one.curves["exact, cut to the ball"].mean
+        assert (np.isnan(cut) | (cut > 0)).all()
+        assert not (cut < 2 * np.nan_to_num(one.cut.standard_error)).any()
+        assert cut[2] == pytest.approx(one.cut.mean[2]), "what is known is shown"
+        assert not (one.frame()["mse"] < 0).any()
+    shown = np.isfinite([one.curves["exact, cut to the ball"].mean[0] for one in found])
+    assert shown.mean() < 0.3, "noise around next to nothing is rarely taken for something"
+
+
 # Promises, and the figure's shape
 
 
@@ -255,30 +316,128 @@ def arguments(*texts: str) -> argparse.Namespace:
     return parser.parse_args(texts)
 
 
-def test_settings_in_a_file_give_the_same_numbers_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    scenario = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=NormBound.EPSILON, epsilon=2.5)
-    found = final(experiment(scenario, records_of(scenario, seed=7), seed=5))
-    frame = tidy(found, scenario, seed=5, data_seed=7)
-    text = frame["settings"][0]
-    pasted = ("--settings", "http://localhost/regression?" + text)
-    pd.testing.assert_frame_equal(frame_of(arguments(*pasted)), frame)
+SMALL = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=NormBound.EPSILON, epsilon=2.5)
+
+
+def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
+    recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
+    frame = recipe.frame(final(experiment(SMALL, records_of(SMALL, seed=7), seed=5)))
+    text, command = frame["settings"][0], frame["command"][0]
+    pasted = ("--settings", "http://localhost/regression?" + text + "&accuracy.points=3&seat=recipient")
+    assert recipe_of(pasted) == recipe_of(("--settings", text)) == recipe
+    pd.testing.assert_frame_equal(recipe.frame(recipe_of(pasted).result()), frame)
     for name in ("a.csv", "a.parquet"):
-        said = run(arguments(*pasted, "--out", str(tmp_path / name)))
-        assert said == f"{len(frame)} lines written to {tmp_path / name}"
-    read = pd.read_parquet(tmp_path / "a.parquet")
-    pd.testing.assert_frame_equal(read, frame)
+        assert run(arguments(*pasted, "--out", str(tmp_path / name))) == f"Written to {tmp_path / name}"
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), frame)
+    metadata = arrow_parquet.read_schema(tmp_path / "a.parquet").metadata
+    assert json.loads(metadata[b"dpbayes"]) == {"command": command, "settings": text}
     assert pd.read_csv(tmp_path / "a.csv")["settings"][0] == text
     with pytest.raises(InputError, match=r"\.csv or \.parquet"):
         run(arguments(*pasted, "--out", str(tmp_path / "a.xlsx")))
 
 
+def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
+    asked = RegressionScenario(n=500, features=2, points=2, repeats=60)
+    recipe = Recipe(scenario=asked)
+    half = recipe.frame(next(experiment(asked, records_of(asked, seed=1), seed=1)))
+    again = recipe_of(("--settings", half["settings"][0]))
+    assert again.scenario.repeats == 25
+    pd.testing.assert_frame_equal(again.frame(again.result()), half)
+
+
+def test_the_command_and_the_python_are_the_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
+    words = shlex.split(recipe.command)
+    assert words[:4] == ["python", "-m", "dpbayes.experiments", "regression"]
+    assert recipe_of(words[4:]) == recipe
+    assert main(words[3:]) == 0
+    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    pd.testing.assert_frame_equal(printed, recipe.frame(recipe.result()), rtol=1e-12)
+    assert len(recipe.python.splitlines()) == 3
+    exec(recipe.python, {})
+    assert capsys.readouterr().out == f"{recipe.frame(recipe.result())}\n"
+
+
+OWN = OwnColumns((NumericColumn("a,b", -1.5, 4), NumericColumn("é", 0, 1e6, 7)), NumericColumn("=pay", 0, 9))
+
+
+def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
+    rng = stream(1, "own")
+    frame = pd.DataFrame({"=pay": rng.uniform(0, 9, 80), "a,b": rng.uniform(-2, 4, 80), "é": rng.uniform(0, 1e6, 80)})
+    frame.loc[3, "é"] = np.nan
+    asked = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
+    found = {}
+    for name in ("-my table.csv", "t.parquet"):
+        path = tmp_path / name
+        frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+        recipe = Recipe(scenario=asked, table=str(path), columns=OWN)
+        assert recipe_of(recipe.arguments) == recipe
+        assert recipe_of(Recipe(scenario=asked, table=name, columns=OWN).arguments).table == name
+        found[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
+        assert OwnColumns.from_text(found[name]["columns"][0]) == OWN
+        short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))
+        assert short == recipe
+    direct = study_records(*numeric_table(frame.astype(object).fillna("").astype(str), OWN.features, OWN.target))
+    expected = final(experiment(asked, direct, seed=1)).frame()
+    for each in found.values():
+        pd.testing.assert_frame_equal(each[expected.columns], expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--table", "t.csv"), "needs --table and --columns"),
+        (("--columns", OWN.text), "needs --table and --columns"),
+        (("--records", "my table"), "needs --table and --columns"),
+        (("--table", "t.csv", "--columns", OWN.text, "--records", "synthetic"), 'no --records but "my table"'),
+        (("--table", "t.csv", "--columns", "age"), "must be JSON"),
+        (("--table", "t.csv", "--columns", "{}"), "must be JSON"),
+        (("--table", "t.csv", "--columns", "[[1, 2]]"), "must be JSON"),
+        (("--table", "t.csv", "--columns", '{"age": "18"}'), "must be JSON"),
+        (("--table", "t.csv", "--columns", '{"age": [1]}'), "must be JSON"),
+        (("--table", "t.csv", "--columns", '{"age": [9, 1]}'), '"age" must be below its highest'),
+        (("--table", "t.csv", "--columns", '{"age": [NaN, 1]}'), '"age" must be a number'),
+        (("--table", "t.csv", "--columns", '{"age": [0, null]}'), '"age" must be a number'),
+        (("--table", "t.csv", "--columns", '{"age": [0, 1, 2]}'), '"age" must be between 0 and 1'),
+        (("--settings", "foo=1"), 'no setting "foo" of a regression'),
+        (("--settings", "repeats=5"), "such as regression.repeats=20"),
+        (("--settings", "regression.foo=1"), 'no setting "foo" of a regression'),
+        (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
+        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
+        (("--settings", "seed=x"), "The seed must be a number"),
+    ],
+)
+def test_unknown_settings_and_half_told_tables_are_refused(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        recipe_of(words)
+
+
+def test_unknown_words_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["foo=1"], ["--foo", "1"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(["regression", *words])
+        assert stopped.value.code == 2
+        assert "unrecognized arguments" in capsys.readouterr().err
+    assert main(["regression", "--settings", "foo=1"]) == 2
+    assert main(["regression", "--table", "none.csv", "--columns", OWN.text]) == 2
+    assert "none.csv" in capsys.readouterr().err
+
+
+def test_too_many_columns_are_refused() -> None:
+    many = tuple(NumericColumn(f"c{k}", 0, 1) for k in range(MOST_FEATURES + 1))
+    with pytest.raises(InputError, match="101 features are too many"):
+        OwnColumns(many, NumericColumn("pay", 0, 1))
+
+
 def test_single_options_win_over_the_link() -> None:
-    words = arguments("--settings", "regression.n=500&regression.repeats=2", "--repeats", "3", "--points", "2")
-    frame = frame_of(words)
+    words = ("--settings", "regression.n=500&regression.repeats=2", "--repeats", "3", "--points", "2")
+    recipe = recipe_of(words)
+    frame = recipe.frame(recipe.result())
     assert set(frame["repeats"]) == {3}
     assert set(frame["training_records"]) == {50}
-    assert run(words).splitlines()[0].startswith("predictor,prior_precision,mse")
-    assert len(run(words).splitlines()) == 1 + len(frame)
+    printed = run(arguments(*words)).splitlines()
+    assert printed[0].startswith("predictor,prior_precision,mse")
+    assert len(printed) == 1 + len(frame)
 
 
 def test_settings_are_read_back_as_written() -> None:
@@ -358,7 +517,7 @@ def test_bad_columns_are_refused(features: list[NumericColumn], target: NumericC
         (table(20, 3), {"train_share": 0.01}, "leaves nothing to train"),
         (table(20, 3), {"train_share": 0.999}, "leaves nothing to train or nothing to test"),
         (table(20, 3), {"train_share": 0.1}, r"more features \(3\) than training records \(2\)"),
-        (table(), {"repeats": 10**9}, r"1,000,000,000 repeats would take about .* hours; at most [\d,]+ repeats"),
+        (table(), {"repeats": 10**9}, r"1,000,000,000 repeats would take about .* days; at most [\d,]+ repeats"),
         (table(), {"repeats": 10**6, "draws": 10_000}, "would take about"),
     ],
 )
@@ -406,6 +565,11 @@ def test_grids_hold_their_ends() -> None:
     assert precision_grid(2, 2, 1) == (2,)
     with pytest.raises(InputError, match="from 100 to 1"):
         study_of(RegressionScenario(lowest=100, highest=1))
+
+
+def test_a_single_point_is_the_precision_looked_at() -> None:
+    assert study_of(RegressionScenario(points=1, precision=37.0, lowest=100, highest=1)).precisions == (37.0,)
+    assert study_of(RegressionScenario(points=2, precision=37.0)).precisions == (0.01, 1e6)
 
 
 def test_a_constant_target_is_refused() -> None:

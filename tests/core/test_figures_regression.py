@@ -61,4 +61,31 @@ def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> Non
     lines = {trace.name: trace for trace in figure.data}
     assert lines["certified, all draws"].y == pytest.approx(np.full(4, 3.0))
     alone = epsilon_figure(B[:1], np.ones(1), np.full(1, 9.0), several=None, marked=0.1)
-    assert {trace.mode for trace in alone.data} == {"lines+markers"}
+    assert [(trace.mode, trace.name) for trace in alone.data] == [
+        ("markers", "certified"),
+        ("markers", "printed 2L(w), one draw"),
+    ]
+
+
+def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_another() -> None:
+    names = (EXACT_NAME, CUT_NAME, ONE_NAME, MEAN_NAME)
+    curves = {name: Errors.of(errors(1).mean[None, :1] + np.array([[0.1], [-0.1]])) for name in names}
+    figure = error_figure(B[:1], curves, marked=0.1)
+    assert [trace.name for trace in figure.data] == list(names), "no mark of what is looked at, no bands"
+    assert [trace.mode for trace in figure.data] == ["markers"] * 4
+    assert [trace.error_y.array is None for trace in figure.data] == [False, False, False, True]
+    assert figure.data[0].error_y.array == pytest.approx(curves[EXACT_NAME].standard_error)
+    exact, cut, *_ = (trace.marker for trace in figure.data)
+    assert (exact.symbol, cut.symbol) == ("circle", "circle-open")
+    assert cut.size > exact.size
+
+
+def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:
+    gaps, nothing = errors(2), errors(3)
+    gaps.mean[1], nothing.mean[:] = np.nan, np.nan
+    figure = error_figure(B, {EXACT_NAME: gaps, CUT_NAME: nothing}, marked=10.0)
+    line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
+    assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error", "looked at"}
+    assert np.array_equal(line.y, gaps.mean, equal_nan=True)
+    assert np.array_equal(band.x, [0.1, 0.1, np.nan, 10, 100, 100, 10], equal_nan=True)
+    assert np.array_equal(np.isnan(band.y), np.isnan(band.x))

@@ -1,5 +1,8 @@
 """The Regression page: its numbers are the core's, real errors are the curator's, and refusals are sentences."""
 
+import shlex
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +10,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.regression import RegressionResult, final
+from dpbayes.experiments.regression_command import recipe_of
 from dpbayes.experiments.regression_scenario import Records, RegressionScenario, experiment, records_of
-from dpbayes.experiments.regression_tables import NumericColumn
+from dpbayes.experiments.regression_tables import NumericColumn, OwnColumns
 from dpbayes.ui.regression_page import verdict
 from dpbayes.ui.regression_upload import stated
-from dpbayes.ui.regression_work import OwnColumns
 from dpbayes.ui.settings import Seat, Settings, query_of, settings_from
 from dpbayes.ui.work import Upload
 from dpbayes.validation import InputError
@@ -123,6 +126,86 @@ def test_moving_the_precision_looked_at_repeats_no_work() -> None:
     assert dict(at.session_state["regression.runs"]) == before
 
 
+def test_what_is_nearest_to_the_precision_asked_for_is_said() -> None:
+    at = open_page(PAGE, **(SMALL | {"regression.precision": "90"}))
+    assert headline(at).startswith("At prior precision b = 100, of the 5 computed the nearest to 90, one private draw")
+    recipient = open_page(PAGE, seat=Seat.RECIPIENT.value, **(FULTON | {"regression.precision": "90"}))
+    assert headline(recipient).startswith("At prior precision b = 100, of the 5 computed the nearest to 90, one")
+
+
+def test_a_single_precision_is_the_one_asked_for_and_nothing_hides_it() -> None:
+    at = open_page(PAGE, **(SMALL | {"regression.points": "1"}))
+    assert headline(at).startswith("At prior precision b = 100, one private draw")
+    assert not [box for box in at.text_input if box.key in ("box.regression.lowest", "box.regression.highest")]
+    for figure in figures(at).values():
+        assert {(*trace["x"], trace["mode"]) for trace in figure["data"]} == {(100.0, "markers")}
+        assert "looked at" not in [trace["name"] for trace in figure["data"]]
+    put(at, "box.regression.precision", "40")
+    assert headline(at).startswith("At prior precision b = 40, one private draw")
+    _, found = result_of(SMALL | {"regression.points": "1", "regression.precision": "40"})
+    assert line(at, "exact") == pytest.approx(found.exact.mean)
+
+
+def test_no_negative_error_is_shown_where_a_curve_is_next_to_unknown() -> None:
+    query = {"regression.n": "200", "regression.noise_variance": "1000", "regression.lowest": "0.001", "seed": "3"}
+    at = open_page(PAGE, **(SMALL | query | {"regression.precision": "0.001"}))
+    _, found = result_of(SMALL | query | {"regression.precision": "0.001"}, seed=3)
+    assert found.cut.mean.min() < 0, "the test can fail"
+    for trace in figures(at)[ERRORS]["data"]:
+        assert all(y is None or y >= 0 for y in trace["y"])
+    (table,) = (frame.value for frame in at.dataframe if "standard error" in frame.value)
+    assert not table["mean squared error"].str.startswith("-").any()
+    assert "unknown" in set(table["mean squared error"])
+
+
+# Files and code to copy
+
+
+def code(at: AppTest) -> list[str]:
+    """Return the Python and the command to copy."""
+    return [shown.value for shown in at.code if shown.language in ("python", "bash")]
+
+
+@pytest.mark.parametrize("query", [SMALL | {"regression.draws": "3", "seed": "4"}, FULTON])
+def test_the_command_shown_gives_the_numbers_shown(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    python, command = code(at)
+    words = shlex.split(command)
+    assert words[:4] == ["python", "-m", "dpbayes.experiments", "regression"]
+    assert repr(words[4:]) in python
+    recipe = recipe_of(words[4:])
+    frame = recipe.frame(recipe.result()).set_index("predictor")
+    for name in ("exact", "exact, cut to the ball", "one private draw", "training mean"):
+        assert line(at, name) == frame.loc[name, "mse"].tolist()
+
+
+def opened(at: AppTest, name: str) -> pd.DataFrame:
+    """Return the frame of an expander that holds numbers, once it is open."""
+    at.session_state[f"numbers.{name}"] = True
+    fine(at.run())
+    return next(frame.value for frame in at.dataframe if "settings" in frame.value)
+
+
+@pytest.mark.parametrize("name", ["regression", "regression-epsilons"])
+def test_files_hold_their_settings(name: str) -> None:
+    query = SMALL | {"regression.epsilon": "2.5", "seed": "4", "data_seed": "9"}
+    frame = opened(open_page(PAGE, **query), name)
+    (settings,), (command,) = set(frame["settings"]), set(frame["command"])
+    recipe = recipe_of(shlex.split(command)[4:])
+    assert recipe == recipe_of(("--settings", settings))
+    assert (recipe.seed, recipe.data_seed) == (4, 9)
+    assert recipe.scenario == settings_from(query)[0].options("regression")
+    again = recipe.frame(recipe.result())
+    column = "mse" if name == "regression" else "certified_epsilon_of_all_draws"
+    given = again["mse" if name == "regression" else "certified_epsilon"].dropna()
+    assert frame[column].dropna().tolist() == given.tolist()
+
+
+def test_a_seat_that_sees_no_errors_sees_no_code_that_would_give_them() -> None:
+    assert code(open_page(PAGE, seat=Seat.RECIPIENT.value, **FULTON)) == []
+    assert len(code(open_page(PAGE, seat=Seat.RECIPIENT.value, **SMALL))) == 2, "made-up records are nobody's"
+
+
 @pytest.mark.parametrize(
     ("more", "part"),
     [
@@ -208,11 +291,21 @@ def own_page(columns: OwnColumns | None, seat: Seat = Seat.CURATOR) -> AppTest:
     at.session_state["upload"] = Upload("pay.csv", OWN)
     if columns:
         at.session_state["regression.own"] = columns
+        at.session_state["regression.blank"] = (OWN, TYPED)  # as if the person had typed them
     at.run()
     return fine(at.switch_page(PAGE).run())
 
 
 OWN_QUERY = {"regression.points": "3", "regression.repeats": "2"}
+TYPED = pd.DataFrame(
+    {
+        "use": [True, True],
+        "column": ["age", "pay"],
+        "lowest": [18.0, 0.0],
+        "highest": [90.0, 500.0],
+        "if missing": [None, None],
+    }
+)
 STATED = OwnColumns((NumericColumn("age", 18, 90),), NumericColumn("pay", 0, 500))
 
 
@@ -223,6 +316,24 @@ def test_ones_own_table_needs_bounds_that_are_typed() -> None:
     assert "Left out, since not numbers: 1." in plain(everything(at))
 
 
+def test_ones_own_table_and_its_bounds_are_in_the_command_and_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = own_page(STATED)
+    python, command = code(at)
+    OWN.to_csv(tmp_path / "pay.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    recipe = recipe_of(shlex.split(command)[4:])
+    assert repr(shlex.split(command)[4:]) in python
+    again = recipe.frame(recipe.result())
+    for name in ("exact", "one private draw", "training mean"):
+        assert line(at, name) == again.set_index("predictor").loc[name, "mse"].tolist()
+    for name in ("regression", "regression-epsilons"):
+        frame = opened(own_page(STATED), name)
+        assert {(row.table, row.command) for row in frame.itertuples()} == {("pay.csv", command)}
+        assert OwnColumns.from_text(frame["columns"].iloc[0]) == STATED
+
+
 def test_the_recipient_sees_what_ones_own_table_costs_and_nothing_else() -> None:
     at = own_page(STATED, Seat.RECIPIENT)
     assert set(figures(at)) == {EPSILONS}
@@ -230,24 +341,15 @@ def test_the_recipient_sees_what_ones_own_table_costs_and_nothing_else() -> None
 
 
 def test_typed_bounds_become_columns_and_their_errors() -> None:
-    typed = pd.DataFrame(
-        {
-            "use": [True, True],
-            "column": ["age", "pay"],
-            "lowest": [18.0, 0.0],
-            "highest": [90.0, 500.0],
-            "if missing": [None, None],
-        }
-    )
-    assert stated(typed, "pay") == STATED
+    assert stated(TYPED, "pay") == STATED
     with pytest.raises(InputError, match="at least one feature"):
-        stated(typed.assign(use=False), "pay")
+        stated(TYPED.assign(use=False), "pay")
     with pytest.raises(InputError, match="no public bounds"):
-        stated(typed.assign(highest=[None, 500.0]), "pay")
+        stated(TYPED.assign(highest=[None, 500.0]), "pay")
     with pytest.raises(InputError, match="must be below"):
-        stated(typed.assign(lowest=[99.0, 0.0]), "pay")
+        stated(TYPED.assign(lowest=[99.0, 0.0]), "pay")
     with pytest.raises(InputError, match="stands in"):
-        stated(typed.assign(**{"if missing": [5.0, None]}), "pay")
+        stated(TYPED.assign(**{"if missing": [5.0, None]}), "pay")
 
 
 def test_a_link_to_ones_own_table_says_that_it_is_missing() -> None:
