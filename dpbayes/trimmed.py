@@ -96,7 +96,7 @@ def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) ->
         panels = _panels(first[rows], second[rows], -bound, bound)
         for draws in _blocks(len(levels), max(1, _DRAWS // (rows.stop - rows.start))):
             found[draws, rows] = panels.inverse(levels[draws, rows])
-    return np.clip(found, -bound, bound).reshape(*size, *shape)
+    return np.clip(found, -bound, bound).reshape((*size, *shape))
 
 
 def expm1_excess(d: ArrayLike) -> FloatArray:

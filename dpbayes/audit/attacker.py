@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from dpbayes.audit.gaussian import likelihood_difference
+from dpbayes.audit.report_regression import BadTables, log_mass_of, widened
+from dpbayes.audit.rescaled import log_law
 from dpbayes.audit.trimmed_network import log_masses
 from dpbayes.compositions import ranks
 from dpbayes.counts import Counts
@@ -20,7 +23,8 @@ from dpbayes.fourier import coefficients
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceOne
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import IntArray
 from dpbayes.validation import InputError, finite_number, whole_number
 
@@ -30,6 +34,9 @@ NoisyMechanism = LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponen
 
 MOST_SIMULATED = 20_000_000
 """Most numbers that one simulated attack may draw."""
+
+_EVEN = 1e-12
+"""Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +111,7 @@ def attack_network(
 
 
 def attack_die(
-    mechanism: FiniteDieMechanism | LaplaceOne,
+    mechanism: FiniteDieMechanism | LaplaceCells | LaplaceOne,
     *,
     truth: ArrayLike,
     other: ArrayLike,
@@ -119,6 +126,22 @@ def attack_die(
     first, second = mechanism.die.checked(truth), mechanism.die.checked(other)
     _require_moderate(size, mechanism.die.sides)
     return Attack(log_ratios(mechanism, mechanism.release(first, rng, size), first=first, second=second), prior)
+
+
+def attack_regression(
+    mechanism: RegressionSampler, *, pair: BadTables, prior: float, rng: np.random.Generator, size: tuple[int, int]
+) -> Attack:
+    """Release weights (repeats, releases) times from the first of two tables, weighed against the second.
+
+    Errors: InputError for too many draws.
+    """
+    _require_moderate(size, mechanism.draws * (pair.first.d + pair.spare))
+    released = mechanism.release(widened(pair.first, pair.spare), rng, size)
+    used = released.draws[..., : pair.first.d]
+    bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
+    told = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
+    masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
+    return Attack((told - (masses[0] - masses[1])).sum(axis=-1), prior)
 
 
 def _require_moderate(size: tuple[int, int], each: int) -> None:
@@ -189,3 +212,18 @@ def _finite(mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntA
 def _one(mechanism: LaplaceOne, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
     seen = released.alpha[..., 0] - mechanism.die.prior[0]
     return (np.abs(seen - second[0]) - np.abs(seen - first[0])) / mechanism.noise_scale
+
+
+@log_ratios.register
+def _cells(mechanism: LaplaceCells, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
+    die = mechanism.die
+    if die.sides > 2:
+        raise InputError(
+            f"How probable rescaled counts of {die.sides} sides are, is not known here; choose a die with two sides."
+        )
+    updates = released.alpha - np.asarray(die.prior)
+    # Shares of n: both numbers are exact where one count is zero, and equal where both were clipped to the same end.
+    share = np.where(updates[..., 1] == 0, 1.0, np.where(updates[..., 0] == 0, 0.0, updates[..., 0] / die.n))
+    share = np.where(np.abs(share - 0.5) < _EVEN, 0.5, share)
+    laws = [log_law(share, first=int(counts[0]), n=die.n, scale=mechanism.noise_scale) for counts in (first, second)]
+    return laws[0] - laws[1]

@@ -4,10 +4,14 @@ With ln p(w | D) = -w'Pw/2 + h'w - ln Z for ||w|| <= B, the loss of (D, D') at w
 records' log-likelihoods, less ln Z - ln Z'. Independent draws from the same table add up: N of them lose N times this.
 """
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from dpbayes.gaussian import log_ball_mass, weights_posterior
+from dpbayes.gaussian import Gaussian, log_ball_mass, weights_posterior
 from dpbayes.regression import Moments
 from dpbayes.validation import InputError
 
@@ -15,25 +19,92 @@ FloatArray = NDArray[np.float64]
 
 _HALVINGS = 100
 
+_DEPTH = 40.0
+"""How far below its largest value a log density is followed."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_PANELS = 16
+
 
 def exact_loss(
-    first: Moments, second: Moments, *, prior_precision: float, noise_variance: float, norm_bound: float
+    first: Moments,
+    second: Moments,
+    *,
+    prior_precision: float,
+    noise_variance: float,
+    norm_bound: float,
+    spare: int = 0,
 ) -> FloatArray:
     """Return the largest ln p(w | first) - ln p(w | second) of one draw over the ball: (...), at least 0.
 
-    For one or two features, where ln Z is a quadrature; batch axes broadcast. Ordered: ask for both orders. Errors:
-    InputError for more features, and for tables of different size.
+    For one or two features, where ln Z is a quadrature; batch axes broadcast. With one feature there may be `spare`
+    further ones that are zero in every record. Ordered: ask for both orders. Errors: InputError for more features, and
+    for tables of different size.
     """
     masses = [
-        log_ball_mass(
-            weights_posterior(part, prior_precision=prior_precision, noise_variance=noise_variance), norm_bound
+        log_posterior_mass(
+            part, prior_precision=prior_precision, noise_variance=noise_variance, norm_bound=norm_bound, spare=spare
         )
         for part in (first, second)
     ]
-    curvature, slope = _difference(first, second, noise_variance)
+    curvature, slope = likelihood_difference(first, second, noise_variance)
     loss = largest_in_ball(curvature, slope, norm_bound) - (masses[0] - masses[1])
     # Both densities integrate to one, so the largest loss is not negative; rounding may be.
     return np.maximum(loss, 0.0)
+
+
+def log_posterior_mass(
+    table: Moments, *, prior_precision: float, noise_variance: float, norm_bound: float, spare: int = 0
+) -> FloatArray:
+    """Return ln Z of a table's posterior (...), less what depends on b, B and the number of weights alone.
+
+    Errors: InputError for more than two features, and for two with `spare` ones.
+    """
+    posterior = weights_posterior(table, prior_precision=prior_precision, noise_variance=noise_variance)
+    if not spare:
+        return log_ball_mass(posterior, norm_bound)
+    if posterior.d > 1 or posterior.batch:
+        raise InputError("Further features that are zero are known of one table of one feature only.")
+    return np.asarray(_log_mass_beside(posterior, norm_bound, prior_precision, spare))
+
+
+def _log_mass_beside(posterior: Gaussian, bound: float, prior_precision: float, spare: int) -> float:
+    """ln of the integral over |w| <= B of exp(-p w^2/2 + h w) P(chi^2 of the other weights <= b (B^2 - w^2))."""
+    p, h = float(posterior.precisions[0]), float(posterior.shifts[0])
+
+    def log_f(angle: FloatArray) -> FloatArray:
+        along, across = bound * np.sin(angle), bound * np.cos(angle)
+        held = _log_lower_gamma(spare / 2, prior_precision * across**2 / 2)
+        return along * (h - p * along / 2) + np.log(across) + held
+
+    return _log_integral(log_f, math.pi / 2)
+
+
+def _log_lower_gamma(shape: float, x: FloatArray) -> FloatArray:
+    """ln of the regularised lower incomplete gamma function, by its series where it is too small for a float."""
+    value = special.gammainc(shape, x)
+    series = shape * np.log(x) - x - special.gammaln(shape + 1)
+    small = value < 1e-280
+    tail = np.log(special.hyp1f1(1.0, shape + 1, np.where(small, x, 0.0)))
+    return np.where(small, series + tail, np.log(np.where(small, 1.0, value)))
+
+
+def _log_integral(log_f: Callable[[FloatArray], FloatArray], end: float) -> float:
+    """ln of the integral of e^f over (-end, end), for f with one peak: followed to DEPTH below it on either side."""
+    low, high = np.array(-end), np.array(end)
+    for _ in range(_HALVINGS):
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, second) if log_f(first) > log_f(second) else (first, high)
+    peak = (low + high) / 2
+    top, total = float(log_f(peak)), 0.0
+    shares = ((np.arange(_PANELS)[:, None] + (_NODES + 1) / 2) / _PANELS).ravel()
+    for sign in (-1.0, 1.0):
+        near, far = 0.0, end - sign * float(peak)
+        for _ in range(_HALVINGS):
+            middle = (near + far) / 2
+            near, far = (near, middle) if top - log_f(peak + sign * middle) > _DEPTH else (middle, far)
+        total += far * float(np.exp(log_f(peak + sign * far * shares) - top) @ np.tile(_WEIGHTS / 2 / _PANELS, _PANELS))
+    return top + math.log(total)
 
 
 def likelihood_range(first: Moments, second: Moments, *, noise_variance: float, norm_bound: float) -> FloatArray:
@@ -41,7 +112,7 @@ def likelihood_range(first: Moments, second: Moments, *, noise_variance: float, 
 
     ln Z - ln Z' lies within that range, so for one replaced record no loss exceeds it, whatever the other records are.
     """
-    curvature, slope = _difference(first, second, noise_variance)
+    curvature, slope = likelihood_difference(first, second, noise_variance)
     return largest_in_ball(curvature, slope, norm_bound) + largest_in_ball(-curvature, -slope, norm_bound)
 
 
@@ -71,8 +142,11 @@ def _share(g: FloatArray, gap: FloatArray) -> FloatArray:
         return np.divide(g, gap, out=np.zeros(np.broadcast_shapes(g.shape, gap.shape)), where=g != 0)
 
 
-def _difference(first: Moments, second: Moments, noise_variance: float) -> tuple[FloatArray, FloatArray]:
-    """Return A and g such that ln p(first | w) - ln p(second | w) = w'Aw/2 + g'w, up to a constant."""
+def likelihood_difference(first: Moments, second: Moments, noise_variance: float) -> tuple[FloatArray, FloatArray]:
+    """Return A and g such that ln p(first | w) - ln p(second | w) = w'Aw/2 + g'w, up to a constant.
+
+    Errors: InputError for tables of different size.
+    """
     if first.n != second.n or first.d != second.d:
         raise InputError("Neighbours have the same number of records and features.")
     return (second.gram - first.gram) / noise_variance, (first.cross - second.cross) / noise_variance

@@ -1,6 +1,7 @@
 """Audits of the mechanisms for one die, and of the printed private MAP estimate of one binary node."""
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +13,8 @@ from dpbayes.audit.continuous import (
     laplace_one_delta,
     laplace_one_epsilon,
 )
+from dpbayes.audit.die_steps import blocks_of_pairs, die_neighbours_up_to_symmetry, law_steps
 from dpbayes.audit.finite import WorstLoss, exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.audit.report_types import (
     AuditReport,
     DeltaCurve,
@@ -24,24 +25,65 @@ from dpbayes.audit.report_types import (
     checked_grid,
     pure_report,
 )
-from dpbayes.compositions import IntArray, neighbour_pairs
+from dpbayes.audit.rescaled import rescaled_loss
+from dpbayes.compositions import neighbour_pairs
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.privacy import NON_PRIVATE, Guarantee
 from dpbayes.validation import InputError
 
+_LAW_SHARE = 0.5
+"""Share of an audit's time that goes into the laws."""
+
 
 def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
 
-    Errors: InputError for dice with too many candidates to pair them all, and bad epsilons.
+    It must treat sides of equal prior alike. Errors: InputError for dice with too many candidates to pair them all, and
+    bad epsilons.
+    """
+    grid = checked_grid(epsilons)
+    *_, report = audit_die_steps(mechanism, epsilons=lambda exact: grid)
+    assert isinstance(report, AuditReport)
+    return report
+
+
+def audit_die_steps(
+    mechanism: FiniteDieMechanism, *, epsilons: Callable[[float], ArrayLike]
+) -> Iterator[float | AuditReport]:
+    """Do `audit_die` in steps of a few tenths of a second: yield the share that is done, at the end the report.
+
+    `epsilons` is called with the exact pure epsilon as soon as that is known, and returns the curve's grid (E,).
     """
     die = mechanism.die
-    table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
+    pairs = die_neighbours_up_to_symmetry(die)
+    table = np.empty((0, 0))
+    for part in law_steps(mechanism):
+        if isinstance(part, float):
+            yield part * _LAW_SHARE
+        else:
+            table = part
+    loss = exact_pure_epsilon(table, pairs=pairs)
+    grid = checked_grid(epsilons(loss.epsilon))
+    delta, needed = mechanism.claimed.delta, 0.0
+    deltas = np.zeros(len(grid))
+    for some in blocks_of_pairs(pairs, die.size):
+        yield _LAW_SHARE + (1 - _LAW_SHARE) * some.start / len(pairs)
+        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[some], epsilons=grid).deltas)
+        if delta:
+            needed = max(needed, exact_epsilon(table, pairs=pairs[some], delta=delta).epsilon)
     labels = tuple(map(_counts_text, die.candidates.tolist()))
     scope = f"All {len(labels):,} tables of {die.n:,} throws, all their neighbours and all {len(labels):,} outputs."
-    return _finite_report(mechanism, table, pairs, checked_grid(epsilons), (labels, labels, scope))
+    report = pure_report(
+        mechanism,
+        exact=loss.epsilon,
+        at_least=loss.epsilon,
+        curve=DeltaCurve(grid, deltas, deltas),
+        worst=_worst_case(table, loss, labels, labels),
+        scope=scope,
+    )
+    yield replace(report, needed=needed, needed_at_least=needed) if delta else report
 
 
 def audit_printed_map(mechanism: PrintedMap, *, epsilons: ArrayLike) -> AuditReport:
@@ -56,7 +98,16 @@ def audit_printed_map(mechanism: PrintedMap, *, epsilons: ArrayLike) -> AuditRep
     outputs = tuple(f"{value:.4g}" for value in mechanism.theta)
     words = "record" if mechanism.n == 1 else "records"
     scope = f"All tables of {mechanism.n:,} {words}, all their neighbours and all {mechanism.points:,} outputs."
-    return _finite_report(_Printed(mechanism.claimed), table, pairs, checked_grid(epsilons), (inputs, outputs, scope))
+    grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
+    deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
+    return pure_report(
+        _Printed(mechanism.claimed),
+        exact=loss.epsilon,
+        at_least=loss.epsilon,
+        curve=DeltaCurve(grid, deltas, deltas),
+        worst=_worst_case(table, loss, inputs, outputs),
+        scope=scope,
+    )
 
 
 def audit_laplace_one(mechanism: LaplaceOne, *, epsilons: ArrayLike) -> AuditReport:
@@ -74,34 +125,47 @@ def audit_laplace_one(mechanism: LaplaceOne, *, epsilons: ArrayLike) -> AuditRep
 
 
 def audit_laplace_cells(mechanism: LaplaceCells, *, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of noise on every count: exact for the clipped counts, an upper value once they are rescaled."""
+    """Return the audit of noise on every count: exact for the clipped counts, an upper value once they are rescaled.
+
+    What they lose at least is found in the law of the ratio of two counts, which rescaling keeps; see `rescaled`.
+    """
     grid, die = checked_grid(epsilons), mechanism.die
     if die.n == 0:
         return nothing_to_lose(mechanism, grid)
-    deltas = laplace_cells_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
+    b = mechanism.noise_scale
+    deltas = laplace_cells_delta(grid, scale=b) + 0.0  # no negative zeros
     scope = (
         f"All tables of {die.n:,} throws and all their neighbours, before the counts are rescaled; "
         "rescaling can only lower the loss."
     )
+    least, first, share = rescaled_loss(n=die.n, scale=b)
+    output = f"the first two counts as {share:.4g} to {1 - share:.4g}"
+    # From (n, 0, ..) and (n - 1, 1, ..), all counts but the first one clipped to zero: an atom of the rescaled law too.
+    atom = 1 / b + math.log1p(-math.exp(-die.n / b) / 2) - math.log1p(-math.exp(-(die.n - 1) / b) / 2)
+    if atom > least:
+        least, first, output = atom, die.n, "all throws on the first side"
     rest = (0,) * (die.sides - 2)
     worst = WorstCase(
-        _counts_text((1, die.n - 1, *rest)),
-        _counts_text((0, die.n, *rest)),
-        f"a first count of 1 or more and a second one of {die.n - 1:,} or fewer",
+        _counts_text((first, die.n - first, *rest)), _counts_text((first - 1, die.n - first + 1, *rest)), output
     )
-    # From (n, 0, ..) and (n - 1, 1, ..), all counts but the first one clipped to zero: an atom of the rescaled law too.
-    b = mechanism.noise_scale
-    atom = 1 / b + math.log1p(-math.exp(-die.n / b) / 2) - math.log1p(-math.exp(-(die.n - 1) / b) / 2)
     curve = DeltaCurve(grid, deltas, np.zeros(len(grid)))
-    return pure_report(mechanism, exact=2 / b, at_least=atom, curve=curve, worst=worst, scope=scope)
+    return pure_report(mechanism, exact=2 / b, at_least=min(least, 2 / b), curve=curve, worst=worst, scope=scope)
 
 
 def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
     """Return the exact epsilon at delta, over every pair and every output."""
-    table, pairs = mechanism.log_pmf_table(), die_neighbours(mechanism.die)
+    table, pairs = mechanism.log_pmf_table(), die_neighbours_up_to_symmetry(mechanism.die)
     if delta == 0:
         return exact_pure_epsilon(table, pairs=pairs).epsilon
     return exact_epsilon(table, pairs=pairs, delta=delta).epsilon
+
+
+def die_keeps(mechanism: FiniteDieMechanism, table: FloatArray, *, target: float, delta: float) -> bool:
+    """Return whether a mechanism with this law (R, R) loses no more than `target` at delta: delta(target) <= delta."""
+    pairs = die_neighbours_up_to_symmetry(mechanism.die)
+    if exact_pure_epsilon(table, pairs=pairs).epsilon <= target:
+        return True
+    return bool(delta) and bool(exact_curve(table, pairs=pairs, epsilons=[target]).deltas[0] <= delta)
 
 
 def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, delta: float) -> float:
@@ -123,30 +187,6 @@ class _Printed:
 
     claimed: Guarantee
     certified: Guarantee = NON_PRIVATE
-
-
-def _finite_report(
-    mechanism: Promising,
-    table: FloatArray,
-    pairs: IntArray,
-    grid: FloatArray,
-    words: tuple[tuple[str, ...], tuple[str, ...], str],
-) -> AuditReport:
-    inputs, outputs, scope = words
-    loss = exact_pure_epsilon(table, pairs=pairs)
-    deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
-    report = pure_report(
-        mechanism,
-        exact=loss.epsilon,
-        at_least=loss.epsilon,
-        curve=DeltaCurve(grid, deltas, deltas),
-        worst=_worst_case(table, loss, inputs, outputs),
-        scope=scope,
-    )
-    if not mechanism.claimed.delta:
-        return report
-    needed = exact_epsilon(table, pairs=pairs, delta=mechanism.claimed.delta).epsilon
-    return replace(report, needed=needed, needed_at_least=needed)
 
 
 def _worst_case(

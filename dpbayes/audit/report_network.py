@@ -18,7 +18,7 @@ from dpbayes.audit.report_types import (
     checked_grid,
     pure_report,
 )
-from dpbayes.audit.trimmed import MOST_ROW, range_curve, row_curve
+from dpbayes.audit.trimmed import MOST_ROW, range_curve, range_epsilon, row_curve
 from dpbayes.audit.trimmed_network import largest_loss, network_loss, suspicious_tables, tables_are_few
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.network import IntArray, Network
@@ -172,7 +172,7 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
 def sampler_epsilon(mechanism: PosteriorSampler, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
     most = mechanism.draws * largest_loss(mechanism.prior, n=n, bound=mechanism.log_odds_bound)
-    return _range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
+    return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
 
 
 def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
@@ -181,17 +181,7 @@ def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
     listed = _all_tables_for_map(mechanism, n)
     if listed is not None and most:
         most = max(0.0, float(_summed_losses(mechanism.log_pmf(listed[0]), listed[1]).max()))
-    return _range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
-
-
-def _range_epsilon(*, width: float, most: float, delta: float) -> float:
-    low, high = 0.0, most
-    if delta == 0:
-        return most
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if range_curve(middle, width=width, most=most) <= delta else (middle, high)
-    return high
+    return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
 
 
 def _records(n: int) -> int:

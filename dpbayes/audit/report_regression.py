@@ -6,41 +6,133 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.gaussian import exact_loss
+from dpbayes.audit.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, FloatArray, WorstCase, checked_grid, pure_report
-from dpbayes.audit.trimmed import range_curve
+from dpbayes.audit.trimmed import range_curve, range_epsilon
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.privacy import Guarantee
 from dpbayes.regression import Moments
-from dpbayes.validation import whole_number
+from dpbayes.validation import InputError, whole_number
 
 Record = tuple[tuple[float, ...], float]
+
+_TURNS = 721
+"""Directions that are compared, of two weights."""
+
+_NAMED = 4
+"""Most features whose values are told."""
 
 
 def audit_regression(mechanism: RegressionSampler, *, n: int, features: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of N draws of the weights after n records of `features` features.
 
     `exact` is the upper value that is proved for every table. `at_least` is the exact loss of a pair of tables made to
-    lose much: all but one record push the weights to where the odd one fits in one table and not in the other. For more
-    than two features it is the pair of two features, the others being zero, in a ball of two dimensions: a bound for
-    those is not known, and 0 is given. Errors: InputError for bad numbers.
+    lose much: see `bad_tables`. Errors: InputError for bad numbers.
     """
     grid = checked_grid(epsilons)
-    n = whole_number("The number of records", n, low=0, high=2**53)
-    d = whole_number("The number of features", features, low=1, high=2**31)
-    claimed = mechanism.claimed(n, features=d)
-    promise = _Promise(claimed, mechanism.certified)
+    n, d = _sizes(n, features)
+    promise = _Promise(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
-    least, worst = (0.0, None) if n == 0 or d > 2 else _bad_tables(mechanism, n, d)
+    pair = bad_tables(mechanism, n=n, features=d) if n else None
     deltas = range_curve(grid, width=most, most=most)
     return pure_report(
         promise,
         exact=most,
-        at_least=min(mechanism.draws * least, most),
+        at_least=min(mechanism.draws * pair.loss, most) if pair else 0.0,
         curve=DeltaCurve(grid, deltas, np.zeros(len(grid))),
-        worst=worst,
+        worst=WorstCase(pair.told[0], pair.told[1], f"weights of length {mechanism.norm_bound:.4g}") if pair else None,
         scope=f"All tables of {n:,} scaled records and all their neighbours; the value is what is proved for every n.",
     )
+
+
+def regression_epsilon(mechanism: RegressionSampler, *, n: int, delta: float) -> float:
+    """Return an epsilon that suffices at delta: an upper value, the proved one at delta = 0.
+
+    Errors: InputError for bad numbers.
+    """
+    n, _ = _sizes(n, 1)
+    most = mechanism.certified.epsilon if n else 0.0
+    return range_epsilon(width=most, most=most, delta=delta)
+
+
+@dataclass(frozen=True, eq=False)
+class BadTables:
+    """Two neighbouring tables that one draw tells well apart: their moments, in words, and its exact `loss`.
+
+    `spare` features more are zero in every record of both.
+    """
+
+    first: Moments
+    second: Moments
+    told: tuple[str, str]
+    loss: float
+    spare: int
+
+
+def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTables:
+    """Return the pair that loses most among a few, in both orders.
+
+    All but one record push the weights to where the odd one fits in one table and not in the other. For more than two
+    features they are pairs of one feature, the others being zero. Errors: InputError for bad numbers, and no records.
+    """
+    n, d = _sizes(n, features)
+    if n == 0:
+        raise InputError("A table without records has no neighbours.")
+    used = d if d <= 2 else 1
+    found = []
+    for rest, one, other in _attacks(mechanism.norm_bound, used):
+        for odd in ((one, other), (other, one)):
+            first, second = (_moments([(n - 1, rest), (1, record)], used) for record in odd)
+            told = tuple(f"{n - 1:,} × {_text(rest, d)} and 1 × {_text(record, d)}" for record in odd)
+            loss = exact_loss(
+                first,
+                second,
+                prior_precision=mechanism.prior_precision,
+                noise_variance=mechanism.noise_variance,
+                norm_bound=mechanism.norm_bound,
+                spare=d - used,
+            )
+            found.append(BadTables(first, second, (told[0], told[1]), float(loss), d - used))
+    return max(found, key=lambda pair: pair.loss)
+
+
+def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) -> tuple[FloatArray, FloatArray]:
+    """Return places in [-B, B] on the diameter through the weights that tell most: (points,), and ln p: (2, points).
+
+    Both tables' densities of one draw have the same factor left out, which depends on b, B and the features alone.
+    """
+    bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
+    turn = np.linspace(0, 2 * np.pi, _TURNS)
+    around = np.stack([np.cos(turn), np.sin(turn)], axis=-1) if pair.first.d == 2 else np.array([[1.0], [-1.0]])
+    w = mechanism.norm_bound * around
+    told = np.einsum("ti,ij,tj->t", w, bend, w) / 2 + w @ slope
+    places = np.linspace(-mechanism.norm_bound, mechanism.norm_bound, points)
+    weights = places[:, None] * around[int(np.argmax(told))]
+    laws = []
+    for table in (pair.first, pair.second):
+        fit = weights @ table.cross - np.einsum("ti,ij,tj->t", weights, table.gram, weights) / 2
+        held = mechanism.prior_precision * places**2 / 2
+        laws.append(fit / mechanism.noise_variance - held - log_mass_of(mechanism, table, pair.spare))
+    return places, np.stack(laws)
+
+
+def log_mass_of(mechanism: RegressionSampler, table: Moments, spare: int) -> FloatArray:
+    """Return `log_posterior_mass` with the mechanism's parameters."""
+    return log_posterior_mass(
+        table,
+        prior_precision=mechanism.prior_precision,
+        noise_variance=mechanism.noise_variance,
+        norm_bound=mechanism.norm_bound,
+        spare=spare,
+    )
+
+
+def widened(table: Moments, spare: int) -> Moments:
+    """Return the moments of the same records with `spare` further features that are zero in all of them."""
+    d = table.d + spare
+    gram, cross = np.zeros((d, d)), np.zeros(d)
+    gram[: table.d, : table.d], cross[: table.d] = table.gram, table.cross
+    return Moments(gram, cross, table.square, table.n)
 
 
 @dataclass(frozen=True)
@@ -49,27 +141,11 @@ class _Promise:
     certified: Guarantee
 
 
-def _bad_tables(mechanism: RegressionSampler, n: int, d: int) -> tuple[float, WorstCase]:
-    """The largest exact loss of one draw among a few pairs of tables, in both orders."""
-    best, worst = -1.0, WorstCase("", "", "")
-    for rest, one, other in _attacks(mechanism.norm_bound, d):
-        tables = [_moments([(n - 1, rest), (1, odd)], d) for odd in (one, other)]
-        for place in (0, 1):
-            first, second = tables[place], tables[1 - place]
-            loss = float(
-                exact_loss(
-                    first,
-                    second,
-                    prior_precision=mechanism.prior_precision,
-                    noise_variance=mechanism.noise_variance,
-                    norm_bound=mechanism.norm_bound,
-                )
-            )
-            if loss > best:
-                odd = (one, other)[place], (other, one)[place]
-                texts = [f"{n - 1:,} × {_text(rest)} and 1 × {_text(record)}" for record in odd]
-                best, worst = loss, WorstCase(texts[0], texts[1], f"weights of length {mechanism.norm_bound:.4g}")
-    return best, worst
+def _sizes(n: int, features: int) -> tuple[int, int]:
+    return (
+        whole_number("The number of records", n, low=0, high=2**53),
+        whole_number("The number of features", features, low=1, high=2**31),
+    )
 
 
 def _attacks(bound: float, d: int) -> list[tuple[Record, Record, Record]]:
@@ -96,6 +172,7 @@ def _moments(rows: Sequence[tuple[int, Record]], d: int) -> Moments:
     return Moments((x.T * many) @ x, x.T @ (many * y), np.asarray(many @ (y * y)), int(many.sum()))
 
 
-def _text(record: Record) -> str:
-    values = ", ".join(f"{value:.3g}" for value in record[0])
+def _text(record: Record, d: int) -> str:
+    shown = [f"{value:.3g}" for value in record[0]] + ["0"] * (d - len(record[0]))
+    values = ", ".join(shown[:_NAMED]) + (", …" if d > _NAMED else "")
     return f"(x = ({values}), y = {record[1]:.3g})"

@@ -3,19 +3,23 @@
 The parts are in `report_types`, `report_die`, `report_network` and `report_regression` of this package.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import singledispatch
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.audit.die_steps import law_at, law_steps
 from dpbayes.audit.report_die import (
     audit_die,
     audit_laplace_cells,
     audit_laplace_one,
     audit_printed_map,
     die_epsilon,
+    die_keeps,
     laplace_die_epsilon,
     require_size,
 )
@@ -30,13 +34,13 @@ from dpbayes.audit.report_network import (
     map_epsilon,
     sampler_epsilon,
 )
-from dpbayes.audit.report_regression import audit_regression
+from dpbayes.audit.report_regression import audit_regression, regression_epsilon
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, Exactness, Laws, Verdict, WorstCase
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.mechanisms.regression_sampler import RegressionSampler
+from dpbayes.mechanisms.regression_sampler import RegressionSampler, norm_bound_for
 from dpbayes.validation import InputError, finite_number
 
 __all__ = [
@@ -49,12 +53,15 @@ __all__ = [
     "audit",
     "needed_epsilon",
     "recalibrated",
+    "recalibration_steps",
 ]
 
 _LEAST, _MOST = 1e-3, 1e3
-_HALVINGS = 40
 _CLOSE = 1e-4
 """Relative width at which bisection stops."""
+
+_TRIES = 18
+"""About how many settings are tried."""
 
 MechanismT = TypeVar("MechanismT")
 
@@ -63,13 +70,19 @@ MechanismT = TypeVar("MechanismT")
 
 
 @singledispatch
-def audit(mechanism: Any, *, n: int, epsilons: ArrayLike) -> AuditReport:
+def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
     """Return what is known about a mechanism's privacy for tables of n records, its curve at `epsilons` (E,).
 
-    Errors: InputError where there is no audit for such a mechanism, for bad numbers, and for a die or a printed MAP
-    estimate of another number of records than n.
+    `features` is the number of features of a regression's records, on which the printed epsilon depends; nothing else
+    takes it. Where there is no exact audit, `statistical.audit_by_draws` bounds the loss from below.
+
+    Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
+    number of features, and for a die or a printed MAP estimate of another number of records than n.
     """
-    raise InputError(f"There is no exact audit of {_named(mechanism)}.")
+    raise InputError(
+        f"There is no exact audit of {_named(mechanism)}; audit_by_draws bounds what it loses from below, from its "
+        "releases alone."
+    )
 
 
 audit.register(Exact)(audit_exact)
@@ -98,9 +111,12 @@ def _audit_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike) -> Aud
 
 
 @audit.register
-def _audit_regression(mechanism: RegressionSampler, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    # Two features are the most for which exact losses are known, and enough for the worst case.
-    return audit_regression(mechanism, n=n, features=2, epsilons=epsilons)
+def _audit_regression(
+    mechanism: RegressionSampler, *, n: int, epsilons: ArrayLike, features: int | None = None
+) -> AuditReport:
+    if features is None:
+        raise InputError("Say how many features the records have: the printed epsilon depends on it.")
+    return audit_regression(mechanism, n=n, features=features, epsilons=epsilons)
 
 
 @audit.register
@@ -118,7 +134,7 @@ def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
 
     Errors: InputError where there is no audit for such a mechanism, and for bad numbers.
     """
-    raise InputError(f"There is no exact audit of {_named(mechanism)}, so it cannot be recalibrated.")
+    raise InputError(f"Nothing is known of what {_named(mechanism)} loses, so it cannot be recalibrated.")
 
 
 needed_epsilon.register(PosteriorSampler)(sampler_epsilon)
@@ -147,8 +163,13 @@ def _needed_die(mechanism: LaplaceOne | LaplaceCells, *, n: int, delta: float) -
     return laplace_die_epsilon(mechanism, delta=delta)
 
 
+@needed_epsilon.register
+def _needed_regression(mechanism: RegressionSampler, *, n: int, delta: float) -> float:
+    return regression_epsilon(mechanism, n=n, delta=delta)
+
+
 def _named(mechanism: Any) -> str:
-    return f'the mechanism "{mechanism.label}"' if hasattr(mechanism, "label") else "mechanisms of this kind"
+    return f'the mechanism "{mechanism.label}"' if hasattr(mechanism, "label") else "a mechanism of this kind"
 
 
 # Recalibration
@@ -157,41 +178,57 @@ def _named(mechanism: Any) -> str:
 def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> MechanismT:
     """Return the mechanism with its internal epsilon so chosen that at `delta` it loses no more than `target`.
 
-    It is a bisection between settings that were audited, and the one returned was found to keep to the target; that no
-    larger setting does is not proved. n, the parameters and the target decide, never the data. Errors: those of
-    `needed_epsilon`; InputError where no internal epsilon in range keeps to the target.
+    Of a regression sampler, which has none, it is the norm bound that is chosen. It is a bisection between settings
+    that were audited, and the one returned was found to keep to the target; that no larger setting does is not proved.
+    n, the parameters and the target decide, never the data. Errors: those of `needed_epsilon`; InputError where no
+    internal epsilon in range keeps to the target.
     """
+    *_, found = recalibration_steps(mechanism, n=n, target=target, delta=delta)
+    assert not isinstance(found, float)
+    return found
+
+
+def recalibration_steps(
+    mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0
+) -> Iterator[float | MechanismT]:
+    """Do `recalibrated` in steps: yield roughly what share is done, at the end the mechanism."""
     wanted = finite_number("The target epsilon", target, low=1e-6, high=1e6)
     delta = finite_number("delta", delta, low=0, high=1)
-
-    def keeps(epsilon: float) -> bool:
-        return needed_epsilon(_with(mechanism, epsilon), n=n, delta=delta) <= wanted
-
-    return _with(mechanism, _largest(keeps, start=min(max(wanted, _LEAST), _MOST)))
+    low, high = min(max(wanted, _LEAST), _MOST), math.inf
+    tried, known = 0, False
+    table = np.empty((0, 0))
+    if isinstance(mechanism, HellingerGlobal | HellingerLocal | HellingerSmooth):
+        require_size(mechanism.die.n, n)
+        for part in law_steps(mechanism):
+            yield 0.0
+            table = part if isinstance(part, np.ndarray) else table
+    while not (known and (low >= _MOST or high - low <= _CLOSE * min(high, _MOST))):
+        # Until one is known that keeps to the target it is halved, then doubled until one does not, then bisected.
+        middle = low if not known else min(2 * low, _MOST) if math.isinf(high) else (low + high) / 2
+        made = _with(mechanism, middle)
+        if isinstance(made, HellingerGlobal | HellingerLocal | HellingerSmooth):
+            known_one = cast("HellingerGlobal | HellingerLocal | HellingerSmooth", mechanism)
+            keeps = die_keeps(made, law_at(made, known_one, table), target=wanted, delta=delta)
+        else:
+            keeps = needed_epsilon(made, n=n, delta=delta) <= wanted
+        tried += 1
+        yield min(tried / _TRIES, 0.99)
+        if keeps:
+            low, known = middle, True
+        elif known:
+            high = middle
+        elif low <= _LEAST:
+            raise InputError("Even the smallest internal epsilon loses more than the target; choose a larger target.")
+        else:
+            low, high = max(low / 2, _LEAST), low
+    yield _with(mechanism, low)
 
 
 def _with(mechanism: MechanismT, epsilon: float) -> MechanismT:
+    if isinstance(mechanism, RegressionSampler):
+        bound = norm_bound_for(epsilon, noise_variance=mechanism.noise_variance, draws=mechanism.draws)
+        return replace(mechanism, norm_bound=bound)
     if not hasattr(mechanism, "epsilon"):
-        raise InputError(f"There is no exact audit of {_named(mechanism)}, so it cannot be recalibrated.")
+        name = _named(mechanism)
+        raise InputError(f"{name[0].upper()}{name[1:]} has no epsilon to set, so it cannot be recalibrated.")
     return replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
-
-
-def _largest(keeps: Callable[[float], bool], *, start: float) -> float:
-    """The largest epsilon in range that is found to keep to the target: doubled until none does, then bisected."""
-    low = start
-    while not keeps(low):
-        if low <= _LEAST:
-            raise InputError("Even the smallest internal epsilon loses more than the target; choose a larger target.")
-        low = max(low / 2, _LEAST)
-    high = low
-    while high < _MOST:
-        high = min(high * 2, _MOST)
-        if not keeps(high):
-            break
-        low = high
-    for _ in range(_HALVINGS):
-        if high - low <= _CLOSE * high:
-            break
-        middle = (low + high) / 2
-        low, high = (middle, high) if keeps(middle) else (low, middle)
-    return low

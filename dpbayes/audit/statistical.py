@@ -1,12 +1,37 @@
-"""What samples alone prove about a mechanism: a lower bound on its epsilon that is seldom too high."""
+"""What samples alone prove about a mechanism: a lower bound on its epsilon that is seldom too high.
+
+It asks nothing of the mechanism but releases, so that it is there for those whose law nobody has written down.
+"""
 
 import math
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from dpbayes.validation import InputError, finite_number
+from dpbayes.mechanisms import MapEstimate
+from dpbayes.mechanisms.base import Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.die import ReleasedDie
+from dpbayes.mechanisms.regression_sampler import ReleasedWeights
+from dpbayes.privacy import Guarantee
+from dpbayes.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+DOUBT = 1e-6
+"""How improbable it is by default that a bound is too high."""
+
+MOST_NUMBERS = 40_000_000
+"""Most numbers released for one bound."""
+
+_LEAST_DRAWS = 8
+_BINS = 64
+_CLEAR = 2.0
+"""A bin speaks for one of the tables where the counts differ by so many standard deviations."""
 
 
 def epsilon_lower_bound(hits: ArrayLike, *, opposite: ArrayLike, doubt: float, delta: float = 0.0) -> float:
@@ -24,8 +49,170 @@ def epsilon_lower_bound(hits: ArrayLike, *, opposite: ArrayLike, doubt: float, d
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0
 
 
-def _checked(sample: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _checked(sample: ArrayLike) -> BoolArray:
     values = np.asarray(sample)
     if values.ndim != 1 or values.dtype != np.bool_ or not values.size:
         raise InputError("Each sample must be a list of true and false, one for every draw, and not empty.")
     return values
+
+
+# From releases
+
+
+@dataclass(frozen=True)
+class SampledLoss:
+    """What releases of two neighbours prove: at `delta` the mechanism loses at least `epsilon`.
+
+    It is wrong with probability `doubt` at most. The event was fixed on as many other releases; in `counted` releases
+    of each table it came `hits` times: under the table that it speaks for, and under the other one.
+    """
+
+    epsilon: float
+    delta: float
+    doubt: float
+    counted: int
+    hits: tuple[int, int]
+
+    def refutes(self, promise: Guarantee) -> bool:
+        """Return whether a promise, of no larger delta than this one's, is broken."""
+        return promise.is_private and promise.delta <= self.delta and self.epsilon > promise.epsilon
+
+
+def audit_by_draws(
+    mechanism: Any,
+    *,
+    first: Any,
+    second: Any,
+    rng: np.random.Generator,
+    draws: int = 100_000,
+    doubt: float = DOUBT,
+) -> SampledLoss:
+    """Return a lower bound on what any mechanism loses, from `draws` releases of each of two neighbours' statistics.
+
+    It calls `mechanism.release(statistic, rng, (draws,))` and reads the numbers in what that returns; delta is that of
+    the mechanism's claim. That the two are neighbours is the caller's to know. Errors: InputError for bad or too many
+    draws, and for releases without numbers.
+    """
+    draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
+    claim = getattr(mechanism, "claimed", None)
+    delta = claim.delta if isinstance(claim, Guarantee) and claim.is_private else 0.0
+    each = released_numbers(mechanism.release(first, rng, (1,))).size
+    if draws * each > MOST_NUMBERS:
+        raise InputError(
+            f"{draws:,} releases of {each:,} numbers each are too many to draw; use at most "
+            f"{MOST_NUMBERS // each:,} draws."
+        )
+    samples = [
+        released_numbers(mechanism.release(statistic, rng, (draws,))).reshape(draws, -1)
+        for statistic in (first, second)
+    ]
+    return loss_from_draws(samples[0], samples[1], doubt=doubt, delta=delta)
+
+
+def loss_from_draws(first: ArrayLike, second: ArrayLike, *, doubt: float, delta: float = 0.0) -> SampledLoss:
+    """Return what independent draws (N, k) of k numbers under two neighbours prove, in either order.
+
+    On a first half an event is fixed that is probable under one of them and not under the other; on the second half it
+    is counted, and bounded by `epsilon_lower_bound`. Errors: InputError for shapes that differ, fewer than eight draws,
+    and numbers that are not finite.
+    """
+    doubt = finite_number("doubt", doubt, low=1e-300, high=0.5)
+    delta = finite_number("delta", delta, low=0, high=1)
+    samples = [np.asarray(sample, dtype=np.float64) for sample in (first, second)]
+    if samples[0].ndim != 2 or samples[0].shape != samples[1].shape or len(samples[0]) < _LEAST_DRAWS:
+        raise InputError(f"Two samples of equal shape are needed, of {_LEAST_DRAWS} draws or more.")
+    if not all(np.isfinite(sample).all() for sample in samples):
+        raise InputError("Released numbers must be finite.")
+    half = len(samples[0]) // 2
+    quarter = half // 2
+    score = _Score.fitted(*(sample[:quarter] for sample in samples))
+    chosen = [score.of(sample[quarter:half]) for sample in samples]
+    bounds = [_best(chosen[k], chosen[1 - k], sign=sign, doubt=doubt, delta=delta) for k, sign in ((0, 1.0), (1, -1.0))]
+    place = int(bounds[1][0] > bounds[0][0])
+    sign, limit = (1.0, -1.0)[place], bounds[place][1]
+    hits = [sign * score.of(samples[k][half:]) >= limit for k in (place, 1 - place)]
+    epsilon = epsilon_lower_bound(hits[0], opposite=hits[1], doubt=doubt, delta=delta)
+    return SampledLoss(epsilon, delta, doubt, len(hits[0]), (int(hits[0].sum()), int(hits[1].sum())))
+
+
+# The numbers in a release
+
+
+@singledispatch
+def released_numbers(released: Any) -> FloatArray:
+    """Return all numbers that a release hands over, its batch axes first. Errors: InputError where there are none."""
+    try:
+        return np.asarray(released, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("A release without numbers cannot be audited by draws.") from None
+
+
+@released_numbers.register
+def _whole(released: Release) -> FloatArray:  # type: ignore[type-arg]
+    return released_numbers(released.outcome)
+
+
+@released_numbers.register
+def _posterior(released: ReleasedPosterior) -> FloatArray:
+    return released.updates
+
+
+@released_numbers.register(SampledCpts | ReleasedWeights)
+def _drawn(released: SampledCpts | ReleasedWeights) -> FloatArray:
+    return released.draws
+
+
+@released_numbers.register
+def _map(released: MapEstimate) -> FloatArray:
+    return released.probabilities
+
+
+@released_numbers.register
+def _die(released: ReleasedDie) -> FloatArray:
+    return released.alpha
+
+
+# The event
+
+
+@dataclass(frozen=True, eq=False)
+class _Score:
+    """How much a draw speaks for the first table: a sum over its numbers, each by the bin that it falls into."""
+
+    edges: tuple[FloatArray, ...]
+    weights: tuple[FloatArray, ...]
+
+    @classmethod
+    def fitted(cls, first: FloatArray, second: FloatArray) -> "_Score":
+        """Bins of even share, atoms in bins of their own, weighed by the logarithm of how often the tables hit them."""
+        edges, weights = [], []
+        for one, other in zip(first.T, second.T, strict=True):
+            marks = np.quantile(np.concatenate([one, other]), np.arange(1, _BINS) / _BINS, method="lower")
+            atoms = np.nextafter(marks[1:][marks[1:] == marks[:-1]], np.inf)
+            ends = np.unique(np.concatenate([marks, atoms]))
+            hits = [np.bincount(np.searchsorted(ends, x, side="right"), minlength=len(ends) + 1) for x in (one, other)]
+            clear = np.abs(hits[0] - hits[1]) > _CLEAR * np.sqrt(hits[0] + hits[1])
+            edges.append(ends)
+            weights.append(np.where(clear, np.log((hits[0] + 0.5) / (hits[1] + 0.5)), 0.0))
+        return cls(tuple(edges), tuple(weights))
+
+    def of(self, sample: FloatArray) -> FloatArray:
+        """The scores (N,) of draws (N, k)."""
+        total = np.zeros(len(sample))
+        for column, edges, weights in zip(sample.T, self.edges, self.weights, strict=True):
+            if weights.any():
+                total += weights[np.searchsorted(edges, column, side="right")]
+        return total
+
+
+def _best(likely: FloatArray, unlikely: FloatArray, *, sign: float, doubt: float, delta: float) -> tuple[float, float]:
+    """The largest bound that a threshold of sign times the score would give here, and that threshold."""
+    likely, unlikely = np.sort(sign * likely), np.sort(sign * unlikely)
+    limits = np.unique(np.quantile(likely, np.linspace(0, 1, 4 * _BINS), method="lower"))
+    count = len(likely)
+    hits, false = (count - np.searchsorted(sample, limits) for sample in (likely, unlikely))
+    low = stats.beta.ppf(doubt / 2, hits, count - hits + 1)
+    high = np.where(false < count, stats.beta.isf(doubt / 2, false + 1, np.maximum(count - false, 1)), 1.0)
+    bounds = np.log(np.maximum(low - delta, 1e-300) / high)
+    place = int(np.argmax(bounds))
+    return float(bounds[place]), float(limits[place])

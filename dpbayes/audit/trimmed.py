@@ -163,6 +163,17 @@ def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray
     return np.where(values < min(most, width), inside / -math.expm1(-width), 0.0)
 
 
+def range_epsilon(*, width: float, most: float, delta: float) -> float:
+    """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0."""
+    low, high = 0.0, most
+    if delta == 0:
+        return most
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if range_curve(middle, width=width, most=most) <= delta else (middle, high)
+    return high
+
+
 def checked_size(n: int, *, bound: float) -> tuple[int, float]:
     """Return n and the largest log-odds as numbers in range. Errors: InputError."""
     return (

@@ -1,7 +1,7 @@
 """Pictures of an audit: the privacy curve, the laws of the worst neighbours, and the attacker's odds."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -70,6 +70,8 @@ def privacy_curve_figure(
         traces.append(_LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
     if certified is not None:
         traces.append(_mark(certified, floor, symbol="diamond-open", colour=BOUND, dash="dot"))
+    if claimed is not None and len(epsilons) and claimed.epsilon > epsilons[-1]:
+        claimed = replace(claimed, name=f"{claimed.name}, beyond this picture")
     if claimed is not None:
         traces.append(_mark(claimed, floor, symbol="circle", colour=INVALID if broken.any() else BOUND, dash="dash"))
     return figure_of(
@@ -247,10 +249,15 @@ def _nines(k: int) -> float:
 
 def probability_text(log_odds: float) -> str:
     """Return the probability with these log odds, in per cent; nearly certain ones by what is missing."""
-    missing = 1 / (1 + math.exp(min(abs(log_odds), 700.0)))
+    beyond = abs(log_odds)
+    missing = 1 / (1 + math.exp(min(beyond, 700.0)))
     if missing >= 0.99e-4:
         value = 100 * (missing if log_odds < 0 else 1 - missing)
         return f"{value:.2f}".rstrip("0").rstrip(".") + " %" if missing < 0.01 else f"{value:.3g} %"
-    digit, _, exponent = f"{missing:.0e}".partition("e")
-    tens = ("" if digit == "1" else f"{digit}·") + f"10{str(int(exponent)).translate(_RAISED)}"
+    # The power of ten from the log odds: the probability itself may be too small for a float.
+    exponent, part = divmod(-(beyond + math.log1p(math.exp(-beyond))) / math.log(10), 1)
+    digit = round(10**part)
+    if digit == 10:
+        digit, exponent = 1, exponent + 1
+    tens = ("" if digit == 1 else f"{digit}·") + f"10{str(int(exponent)).translate(_RAISED)}"
     return tens if log_odds < 0 else f"1 − {tens}"

@@ -7,13 +7,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.audit.attacker import Attack, attack_die, attack_network, log_odds
+from dpbayes.audit.attacker import Attack, attack_die, attack_network, attack_regression, log_odds
+from dpbayes.audit.report_regression import BadTables, bad_tables
 from dpbayes.audit.reports import AuditReport, Laws
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
 from dpbayes.mechanisms.hellinger import LaplaceCells
 from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network, assignment
 from dpbayes.privacy import Guarantee
 from dpbayes.randomness import stream
@@ -42,7 +44,7 @@ NAMED = 8
 class Attacked:
     """Two neighbouring tables: what the attacker sees of them, in words, and a key of all they are made from."""
 
-    truth: Counts | np.ndarray | Laws
+    truth: Counts | np.ndarray | Laws | BadTables
     other: Counts | np.ndarray | None
     told: str
     question: str
@@ -53,10 +55,8 @@ class Attacked:
 def attack_section(subject: Audited, report: AuditReport) -> None:
     """Offer the two tables and the attacker's beginning, and show where the odds go."""
     st.subheader("The attacker's seat")
-    if isinstance(subject.mechanism, LaplaceCells):
-        st.caption(
-            "No attack is simulated: the law of counts that were rescaled after clipping is not written down here."
-        )
+    if isinstance(subject.mechanism, LaplaceCells) and subject.mechanism.die.sides > 2:
+        st.caption("No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two.")
         return
     left, right = st.columns([1, 2], gap="medium")
     with left, sentence_instead():
@@ -75,7 +75,7 @@ def _controls(subject: Audited) -> None:
             controls.parameter_control("audit.tables")
             if current().options("audit").tables is AttackedTables.REAL:
                 controls.parameter_control("audit.record")
-    elif not isinstance(subject.mechanism, PrintedMap):
+    elif not isinstance(subject.mechanism, PrintedMap | RegressionSampler):
         controls.parameter_control("audit.first", default=min(FIRST, subject.n))
     controls.parameter_control("audit.releases")
     controls.parameter_control("audit.odds")
@@ -92,6 +92,8 @@ def attacked(subject: Audited, report: AuditReport) -> Attacked:
         raise InputError("A table without records has no neighbours: there is nothing to attack.")
     if isinstance(subject.mechanism, PrintedMap):
         return _worst_laws(report)
+    if isinstance(subject.mechanism, RegressionSampler):
+        return _worst_records(subject)
     if network_kind(current()) is None:
         return _throws(subject)
     if is_curator() and current().options("audit").tables is AttackedTables.REAL:
@@ -105,6 +107,13 @@ def _worst_laws(report: AuditReport) -> Attacked:
         raise InputError("No record changes what is released: there is nothing to attack.")
     told = f"The worst pair: {worst.first} against {worst.second}."
     return Attacked(worst.laws, None, told, "of the first table", ("worst", worst.first, worst.second), private=False)
+
+
+def _worst_records(subject: Audited) -> Attacked:
+    assert subject.features is not None
+    pair = bad_tables(subject.mechanism, n=subject.n, features=subject.features)
+    told = f"The worst pair: {pair.told[0]} (true) against {pair.told[1]}."
+    return Attacked(pair, None, told, "of the first table", ("worst",), private=False)
 
 
 def _throws(subject: Audited) -> Attacked:
@@ -139,6 +148,12 @@ def _record(subject: Audited) -> Attacked:
 
 
 def _made_up(subject: Audited) -> Attacked:
+    truth, other, told = made_up_tables(subject)
+    return Attacked(truth, other, told, "that the odd record is there", ("made up",), private=False)
+
+
+def made_up_tables(subject: Audited) -> tuple[Counts, Counts, str]:
+    """Return two neighbouring tables of a network whose odd records differ in every column, and what they are."""
     net, n = subject.mechanism.prior.network, subject.n
     common, odd = np.zeros(len(net.names), dtype=np.int64), net.cards - 1
     shared = (n - 1) * _one(net, common)
@@ -147,7 +162,7 @@ def _made_up(subject: Audited) -> Attacked:
         f"A made-up table: {n - 1:,} records {_record_text(net, common)}, and one {_record_text(net, odd)}; "
         "in the other table it is like the rest."
     )
-    return Attacked(truth, other, told, "that the odd record is there", ("made up",), private=False)
+    return truth, other, told
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
@@ -189,13 +204,22 @@ def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables:
     truth, other = _tables.truth, _tables.other
     if isinstance(truth, Laws):
         return _finite_ratios(truth, rng, (ATTACKERS, releases))
-    each = truth.network.cell_count * getattr(made, "draws", 1) if isinstance(truth, Counts) else made.die.sides
-    size = max(LEAST_ATTACKERS, min(ATTACKERS, MANY_NUMBERS // (each * releases))), releases
+    size = max(LEAST_ATTACKERS, min(ATTACKERS, MANY_NUMBERS // (numbers_each(_subject) * releases))), releases
+    if isinstance(truth, BadTables):
+        return attack_regression(made, pair=truth, prior=0.5, rng=rng, size=size).ratios
     if isinstance(truth, Counts):
         assert isinstance(other, Counts)
         return attack_network(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
     assert isinstance(other, np.ndarray)
     return attack_die(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
+
+
+def numbers_each(subject: Audited) -> int:
+    """Return how many numbers one release hands over."""
+    made = subject.mechanism
+    if subject.features is not None:
+        return int(made.draws * subject.features)
+    return int(made.die.sides if hasattr(made, "die") else made.prior.network.cell_count * getattr(made, "draws", 1))
 
 
 def _finite_ratios(laws: Laws, rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:

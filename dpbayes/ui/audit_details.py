@@ -9,8 +9,10 @@ from dpbayes.audit.trimmed_network import tables_are_few
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.ui import controls, work
-from dpbayes.ui.audit_subject import Audited, network_kind, recalibrated_epsilon, to_recalibrate
+from dpbayes.ui.audit_subject import Audited, knob, network_kind, to_recalibrate
+from dpbayes.ui.audit_work import Stepped, recalibration_work, show_progress
 from dpbayes.ui.formulas import formula
 from dpbayes.ui.settings import current, set_parameter
 from dpbayes.ui.show import assumption, escaped, sentence_instead, source
@@ -22,37 +24,52 @@ QUICK_DIE = 300
 # Recalibration
 
 
-def recalibration(subject: Audited, report: AuditReport) -> None:
-    """Find the internal epsilon at which the worst neighbours lose no more than what is asked for, and offer it."""
+def recalibration(subject: Audited, report: AuditReport) -> Stepped | None:
+    """Find the internal epsilon at which the worst neighbours lose no more than what is asked for, and offer it.
+
+    Returns the work on it where that is still going on.
+    """
     st.subheader("Recalibrate to what I asked for")
     left, right = st.columns([1, 2], gap="medium")
     with left:
         controls.parameter_control("audit.target")
+    searching = None
     with right, sentence_instead():
-        _offer(subject, report, current().options("audit").target)
+        searching = _offer(subject, report, current().options("audit").target)
+    return searching
 
 
-def _offer(subject: Audited, report: AuditReport, target: float) -> None:
+def _offer(subject: Audited, report: AuditReport, target: float) -> Stepped | None:
     if isinstance(subject.mechanism, PrintedMap):
         st.caption(
             "It is not recalibrated: nothing bounds its loss for every n. The private MAP scores by mass instead, and "
             "keeps to its ε."
         )
-        return
+        return None
     wanted = hash((subject.key, target))
     if not quick(subject) and st.session_state.get("audit.search") != wanted:
-        st.caption("Every ε that is tried is an audit of its own: this may take half a minute.")
+        st.caption("Every ε that is tried is an audit of its own: this may take a while, and can be stopped.")
         st.button("Find it", key="audit.find", on_click=_search, args=(wanted,))
-        return
-    epsilon = recalibrated_epsilon(subject, target)
+        return None
+    found = recalibration_work(subject, target)
+    if isinstance(found, Stepped):
+        show_progress(found, "the search", key="audit.target.stop")
+        return found
+    _found(subject, report, target, found)
+    return None
+
+
+def _found(subject: Audited, report: AuditReport, target: float, value: float) -> None:
+    """Offer what was found."""
     delta = report.claimed.delta
     asked = f"ε = {target:g}" + (f", δ = {delta:.3g}" if delta else "")
     printed = getattr(subject.mechanism, "calibration", None)
     how = ""
     if isinstance(subject.mechanism, PosteriorSampler) and printed is Calibration.AS_PRINTED:
         how = ", with the certified calibration,"
-    st.markdown(f"Run at **ε = {epsilon:.6g}**{how} it loses no more than {asked} at this setting.")
-    st.button("Use it", key="audit.use", on_click=_use, args=(subject, epsilon), disabled=_in_use(subject, epsilon))
+    name = "B" if isinstance(subject.mechanism, RegressionSampler) else "ε"
+    st.markdown(f"Run at **{name} = {value:.6g}**{how} it loses no more than {asked} at this setting.")
+    st.button("Use it", key="audit.use", on_click=_use, args=(subject, value), disabled=_in_use(subject, value))
     note = "n, the parameters and the target decide, never the data: it costs no privacy."
     if not subject.certified.is_private:
         note += " What is found so holds for this n and prior alone; it is an audit's finding, no proof for others."
@@ -66,21 +83,21 @@ def quick(subject: Audited) -> bool:
         return bool(made.die.size <= QUICK_DIE)
     if isinstance(made, MapExponential):
         return not tables_are_few(made.prior.network, n=subject.n)
-    return isinstance(made, LaplaceUpdates | LaplaceFourier | LaplaceCells | LaplaceOne)
+    return isinstance(made, LaplaceUpdates | LaplaceFourier | LaplaceCells | LaplaceOne | RegressionSampler)
 
 
 def _search(wanted: int) -> None:
     st.session_state["audit.search"] = wanted
 
 
-def _in_use(subject: Audited, epsilon: float) -> bool:
+def _in_use(subject: Audited, value: float) -> bool:
     made = to_recalibrate(subject)
     same = getattr(made, "calibration", None) is getattr(subject.mechanism, "calibration", None)
-    return bool(same and subject.mechanism.epsilon == epsilon)
+    return bool(same and knob(subject.mechanism) == value)
 
 
-def _use(subject: Audited, epsilon: float) -> None:
-    set_parameter("epsilon", epsilon)
+def _use(subject: Audited, value: float) -> None:
+    set_parameter("audit.norm" if isinstance(subject.mechanism, RegressionSampler) else "epsilon", value)
     if isinstance(subject.mechanism, PosteriorSampler):
         set_parameter("calibration", Calibration.CERTIFIED)
 
@@ -188,6 +205,18 @@ def _exponential(scale: str, what: str, epsilon: float) -> str:
 @described.register(LaplaceCells | LaplaceOne)
 def _(mechanism: LaplaceCells | LaplaceOne) -> str:
     return f"{escaped(mechanism.label)}: noise of scale $b = {mechanism.noise_scale:.4g}$, then clipped to $[0, n]$."
+
+
+@described.register
+def _(mechanism: RegressionSampler) -> str:
+    return (
+        "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ on "
+        f"$\\|w\\| \\le B$, at $b = {mechanism.prior_precision:.4g}$, $\\sigma^2 = {mechanism.noise_variance:.4g}$, "
+        f"$B = {mechanism.norm_bound:.4g}$, $N = {mechanism.draws}$. One replaced record moves the logarithm by "
+        "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
+        "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
+        "it grows with $n$."
+    )
 
 
 @described.register

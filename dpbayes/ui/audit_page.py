@@ -17,11 +17,14 @@ from dpbayes.privacy import Guarantee
 from dpbayes.ui import controls, work
 from dpbayes.ui.audit_attack import attack_section
 from dpbayes.ui.audit_details import details, recalibration
-from dpbayes.ui.audit_subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind, report_of
+from dpbayes.ui.audit_draws import draws_section
+from dpbayes.ui.audit_subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind
+from dpbayes.ui.audit_work import Stepped, audit_work, blank, show_progress
 from dpbayes.ui.audit_worst import worst_section
 from dpbayes.ui.options import AuditSubject
 from dpbayes.ui.release_page import PAINT
-from dpbayes.ui.settings import current, set_parameter
+from dpbayes.ui.running import run_again
+from dpbayes.ui.settings import current, set_parameter, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, refusal
 from dpbayes.validation import InputError
 
@@ -50,6 +53,9 @@ KNOWN_CASES: dict[str, dict[str, object]] = {
 }
 """Settings at which a claim, or a hope, is refuted."""
 
+SLOTS = 40
+"""More than the elements that follow the curve."""
+
 
 def audit_page() -> None:
     """Show the curve first, whatever its place on the page: it is what a moving slider waits for."""
@@ -62,6 +68,12 @@ def audit_page() -> None:
         _controls()
     if found is None:
         return
+    if isinstance(found, Stepped):
+        with place:
+            blank(SLOTS)
+        blank(SLOTS)
+        _go_on(found)
+        return
     subject, report = found
     with place:
         headline(verdict(subject, report))
@@ -70,9 +82,20 @@ def audit_page() -> None:
     with right:
         _data(report)
     worst_section(subject, report)
-    recalibration(subject, report)
+    draws_section(subject, report)
+    searching = recalibration(subject, report)
     attack_section(subject, report)
     details(subject, report)
+    if searching is not None:
+        _go_on(searching)
+
+
+def _go_on(work: Stepped) -> None:
+    """Work for a moment once everything is drawn, and run the page again."""
+    if work.going:
+        work.work()
+        write_link()
+        run_again()
 
 
 def _known_cases() -> None:
@@ -97,6 +120,11 @@ def _controls() -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         st.caption("The network is that of the Network page; of the table, only its number of records is used.")
         return
+    if options.subject is AuditSubject.REGRESSION:
+        for name in ("n", "features", "precision", "variance", "norm", "draws"):
+            controls.parameter_control(f"audit.{name}")
+        st.caption("Hypothetical records, scaled to length 1 by public bounds: no table is used.")
+        return
     node = options.subject is AuditSubject.PRINTED_MAP
     names = ["epsilon", "audit.n", *([] if node else ["audit.sides"]), "audit.prior"]
     names += ["audit.omega"] if node else []
@@ -109,14 +137,19 @@ def _controls() -> None:
 # The curve
 
 
-def _curve() -> tuple[Audited, AuditReport] | None:
-    """Show the curve and return what it is of; a setting that cannot be audited gets its sentence."""
+def _curve() -> tuple[Audited, AuditReport] | Stepped | None:
+    """Show the curve and return what it is of, or how far the audit is; what cannot be audited gets its sentence."""
     try:
         subject = audited(current())
-        report = report_of(subject)
+        report = audit_work(subject)
     except InputError as error:
         refusal(error)
         return None
+    if isinstance(report, Stepped):
+        candidates = subject.mechanism.die.size
+        st.markdown(f"Auditing {candidates:,} tables and all their neighbours, each over {candidates:,} outputs.")
+        show_progress(report, "the audit", key="audit.stop")
+        return report
     promise, broken = subject.promised, broken_at(report, subject.promised)
     claimed = Mark(promise.epsilon, promise.delta, "claimed" if report.claimed.is_private else "run at")
     proved = report.certified

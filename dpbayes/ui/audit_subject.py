@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.reports import AuditReport, audit, recalibrated
+from dpbayes.audit.reports import AuditReport, audit
 from dpbayes.figures.audit import LEAST_DELTA
-from dpbayes.hellinger import Die
+from dpbayes.hellinger import MOST_PAIRED, Die
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -22,6 +22,7 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.parameters import parameters_of
@@ -33,6 +34,9 @@ from dpbayes.ui.show import escaped, inside, short
 
 POINTS = 161
 """Points of a privacy curve."""
+
+FAR = 5.0
+"""A regression's claim so many times what is proved is left out of the picture."""
 
 NETWORK_SUBJECTS = {
     AuditSubject.LAPLACE: LaplaceUpdates,
@@ -51,12 +55,16 @@ DIE_SUBJECTS = {
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """A mechanism and the number of records it is audited for; `key` is all that both are made from."""
+    """A mechanism and the number of records it is audited for; `key` is all that both are made from.
+
+    A regression's records have a number of `features`, too.
+    """
 
     mechanism: Any
     n: int
     where: str
     key: Hashable
+    features: int | None = None
 
     @property
     def name(self) -> str:
@@ -74,6 +82,8 @@ class Audited:
     def promised(self) -> Guarantee:
         """The claim; where there is none, the epsilon that the mechanism is run at, which is no promise."""
         claim: Guarantee = self.mechanism.claimed
+        if self.features is not None:
+            claim = self.mechanism.claimed(self.n, features=self.features)
         return claim if claim.is_private else Guarantee(self.mechanism.epsilon, reference=claim.reference)
 
     @property
@@ -100,6 +110,8 @@ def audited(settings: Settings) -> Audited:
         prior = (options.prior, options.prior)
         made: Any = PrintedMap(prior=prior, n=options.n, epsilon=epsilon, omega=options.omega)
         where = f"tables of {_many(options.n, 'record')} of one binary node"
+    elif options.subject is AuditSubject.REGRESSION:
+        return _for_regression(options)
     else:
         made = _die_mechanism(options, epsilon)
         where = f"{_many(options.n, 'throw')} of a die with {options.sides} sides"
@@ -107,8 +119,22 @@ def audited(settings: Settings) -> Audited:
     return Audited(made, options.n, where, key)
 
 
+def _for_regression(options: AuditOptions) -> Audited:
+    made = RegressionSampler(
+        prior_precision=options.precision,
+        noise_variance=options.variance,
+        norm_bound=options.norm,
+        draws=options.draws,
+    )
+    where = f"tables of {_many(options.n, 'scaled record')} with {_many(options.features, 'feature')}"
+    key = (options.subject, options.n, options.features, made)
+    return Audited(made, options.n, where, key, options.features)
+
+
 def _die_mechanism(options: AuditOptions, epsilon: float) -> Any:
     die, kind = Die((options.prior,) * options.sides, options.n), DIE_SUBJECTS[options.subject]
+    if kind not in (LaplaceCells, LaplaceOne):
+        die.require_listable(MOST_PAIRED)  # what an audit needs; a release would do with more
     return kind(die=die, epsilon=epsilon, **({"delta": options.delta} if kind is HellingerSmooth else {}))
 
 
@@ -144,16 +170,20 @@ def report_of(subject: Audited) -> AuditReport:
     hash_funcs={Network: hash},
 )
 def _report(key: Hashable, _subject: Audited) -> AuditReport:
-    return audit(_subject.mechanism, n=_subject.n, epsilons=_epsilons(_subject))
+    made, n = _subject.mechanism, _subject.n
+    if _subject.features is not None:
+        return audit(made, n=n, epsilons=epsilons_up_to(_subject, 0.0), features=_subject.features)
+    bounded = _subject.certified.is_private  # else nothing bounds the loss before it is known
+    exact = 0.0 if bounded else audit(made, n=n, epsilons=[]).exact
+    return audit(made, n=n, epsilons=epsilons_up_to(_subject, exact))
 
 
-def _epsilons(subject: Audited) -> np.ndarray:
-    """A grid from 0 to beyond every number of the report, with the claimed and the certified epsilon among it."""
+def epsilons_up_to(subject: Audited, exact: float) -> np.ndarray:
+    """Return a grid from 0 to beyond `exact` and the promises, with these among it."""
     promises = [g.epsilon for g in (subject.promised, subject.certified) if g.is_private]
-    seen = promises
-    if not subject.certified.is_private:  # nothing bounds the loss before it is known
-        seen = [*promises, audit(subject.mechanism, n=subject.n, epsilons=[]).exact]
-    top = 1.15 * max(epsilon for epsilon in seen if np.isfinite(epsilon))
+    if subject.features is not None:  # the printed epsilon grows with n
+        promises = [epsilon for epsilon in promises if epsilon <= FAR * subject.certified.epsilon]
+    top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
     return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))
 
 
@@ -184,11 +214,6 @@ def broken_at(report: AuditReport, promise: Guarantee) -> np.ndarray:
 # Recalibration
 
 
-def recalibrated_epsilon(subject: Audited, target: float) -> float:
-    """Return the internal epsilon at which the loss keeps to the target at the claim's delta. Errors: InputError."""
-    return _recalibrated(subject.key, target, subject)
-
-
 def to_recalibrate(subject: Audited) -> Any:
     """Return the mechanism to recalibrate: the printed sampler cannot be run below 2 ln 2, the certified one can."""
     if isinstance(subject.mechanism, PosteriorSampler):
@@ -196,14 +221,6 @@ def to_recalibrate(subject: Audited) -> Any:
     return subject.mechanism
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=32,
-    show_spinner="Auditing at one ε after another …",
-    show_time=True,
-    hash_funcs={Network: hash},
-)
-def _recalibrated(key: Hashable, target: float, _subject: Audited) -> float:
-    made = to_recalibrate(_subject)
-    delta = _subject.promised.delta
-    return float(recalibrated(made, n=_subject.n, target=target, delta=delta).epsilon)
+def knob(mechanism: Any) -> float:
+    """Return what a recalibration sets: the internal epsilon, of a regression sampler the norm bound B."""
+    return float(mechanism.norm_bound if isinstance(mechanism, RegressionSampler) else mechanism.epsilon)

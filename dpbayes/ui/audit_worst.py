@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.audit.report_regression import bad_tables, densities_along
 from dpbayes.audit.reports import AuditReport, Laws, WorstCase
 from dpbayes.audit.trimmed_network import log_masses, network_loss
 from dpbayes.figures.audit import laws_figure, shares_figure
@@ -14,6 +15,7 @@ from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network
 from dpbayes.ui.audit_subject import Audited
 from dpbayes.ui.show import chart, data_and_download, escaped, sentence_instead
@@ -48,6 +50,8 @@ def _what_tables_show(made: Any) -> str:
         return "A table is how many records are in the first state, and how many in the second."
     if hasattr(made, "die"):
         return "A table is how often every side came up."
+    if isinstance(made, RegressionSampler):
+        return "A table is scaled records, each of features x and a target y. The weights w are drawn."
     if isinstance(made, PosteriorSampler | MapExponential):
         return "Of each table, the counts of every state in those CPT rows where the two differ."
     return "The two differ in one record."
@@ -59,6 +63,8 @@ def _drawn(subject: Audited, worst: WorstCase) -> None:
         _laws(subject, worst, worst.laws)
     elif isinstance(made, PosteriorSampler):
         _rows(subject)
+    elif isinstance(made, RegressionSampler):
+        _weights(subject, made)
     elif isinstance(made, LaplaceUpdates | LaplaceFourier | LaplaceCells | LaplaceOne):
         _noise(made.noise_scale, step=2.0 if isinstance(made, LaplaceFourier) else 1.0)
     else:
@@ -131,6 +137,35 @@ def _noise(scale: float, *, step: float) -> None:
         alt=f"Two Laplace densities of scale {scale:.4g}, {step:g} apart, and the loss between them.",
     )
     st.caption(f"One of the numbers that move, before clipping: it loses {step / scale:.4g} at most, and all add up.")
+
+
+# Regression weights
+
+
+def _weights(subject: Audited, made: RegressionSampler) -> None:
+    """Draw both tables' densities of one draw along the diameter of the ball through the weights that tell most."""
+    assert subject.features is not None
+    pair = bad_tables(made, n=subject.n, features=subject.features)
+    places, logs = densities_along(made, pair, 401)
+    first, second = np.exp(logs - logs.max())
+    chart(
+        laws_figure(
+            places,
+            first,
+            second,
+            x="weights on a diameter of the ball (signed length)",
+            y=titled("density / largest"),
+        ),
+        key="audit.laws",
+        alt="Densities of one draw of the weights under both tables along a diameter, and the loss between them.",
+    )
+    times = "" if made.draws == 1 else f" {made.draws:,} draws lose {made.draws:,} times as much."
+    st.caption(f"On the diameter through the weights that tell most. One draw loses {pair.loss:.4g}.{times}")
+    data_and_download(
+        lambda: pd.DataFrame({"weights": places, "first": first, "second": second, "loss (nats)": logs[0] - logs[1]}),
+        name="worst-pair",
+        curator_only=False,
+    )
 
 
 # Posterior draws

@@ -18,6 +18,7 @@ from dpbayes.experiments.regression_scenario import RegressionScenario
 from dpbayes.experiments.sampling import Family
 from dpbayes.experiments.stealth import Sense
 from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.regression_sampler import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.ui.accuracy_options import AccuracyOptions
 from dpbayes.ui.bounds_options import BoundsOptions
@@ -81,7 +82,7 @@ class SamplingOptions:
 
 
 class AuditSubject(enum.Enum):
-    """What is audited: a mechanism for a network, for one die, or the private MAP estimate as it was printed."""
+    """What is audited: a mechanism for a network, one die or regression weights, or the MAP estimate as printed."""
 
     RELEASE = "the Release page's mechanism"
     LAPLACE = "Laplace"
@@ -94,6 +95,7 @@ class AuditSubject(enum.Enum):
     LAPLACE_CELLS = "Laplace on every count (one die)"
     LAPLACE_ONE = "Laplace on one count (one die)"
     PRINTED_MAP = "Density-scored MAP, as printed (one node)"
+    REGRESSION = "Regression sampler"
 
 
 class AttackedTables(enum.Enum):
@@ -105,7 +107,7 @@ class AttackedTables(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
-    """The Audit page: what is audited, the die or the node where it is none of the network, and the attacker."""
+    """The Audit page: what is audited, the die, node or regression where it is no network, and the attacker."""
 
     subject: Annotated[AuditSubject, Choice(AuditSubject, title="what is audited")]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
@@ -118,6 +120,11 @@ class AuditOptions:
             r"\omega", low=1e-4, high=0.49, typical=0.1, log=True, title="omega", description="The least probability."
         ),
     ]
+    features: Annotated[int, Parameter("d", low=1, high=64, typical=2, log=True, whole=True, title="features")]
+    precision: Annotated[float, PRIOR_PRECISION]
+    variance: Annotated[float, NOISE_VARIANCE]
+    norm: Annotated[float, NORM_BOUND]
+    draws: Annotated[int, DRAWS]
     target: Annotated[
         float, Parameter(r"\epsilon", low=1e-3, high=1e3, typical=1, log=True, title="epsilon that is asked for")
     ]

@@ -1,16 +1,27 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.attacker import MOST_SIMULATED, attack_die, attack_network, log_odds, log_ratios, probability_ceiling
+from dpbayes.audit.attacker import (
+    MOST_SIMULATED,
+    attack_die,
+    attack_network,
+    attack_regression,
+    log_odds,
+    log_ratios,
+    probability_ceiling,
+)
+from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.trimmed_network import network_loss
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.hellinger import Die
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network
 from dpbayes.validation import InputError
 from tests.core.strategies import V_STRUCTURE, chain, random_table, table_of
@@ -30,6 +41,7 @@ DICE = {
     "local": (HellingerLocal, {}),
     "smooth": (HellingerSmooth, {"delta": 1e-5}),
     "one": (LaplaceOne, {}),
+    "cells": (LaplaceCells, {}),
 }
 each_kind = pytest.mark.parametrize(("kind", "options"), KINDS.values(), ids=KINDS)
 each_die = pytest.mark.parametrize(("kind", "options"), DICE.values(), ids=DICE)
@@ -143,7 +155,7 @@ def test_no_release_of_a_die_says_more_than_the_worst_case(kind, options):
     assert np.abs(found.ratios).max() <= 1 + 1e-9
     sample = np.exp(-found.ratios).ravel()
     assert abs(sample.mean() - 1) < 6.2 * sample.std() / math.sqrt(sample.size)
-    if kind is not LaplaceOne:
+    if kind not in (LaplaceOne, LaplaceCells):
         laws = mechanism.log_pmf(first) - mechanism.log_pmf(second)
         assert np.isin(found.ratios.round(10), laws.round(10)).all()
 
@@ -203,8 +215,9 @@ def test_tables_of_another_size_or_network_are_refused():
 
 
 def test_mechanisms_whose_law_is_not_known_are_refused_in_a_sentence():
-    with pytest.raises(InputError, match="Laplace on every count is, is not known"):
-        attack_die(LaplaceCells(die=COIN, epsilon=1.0), truth=[30, 0], other=[29, 1], prior=0.5, rng=rng(), size=(1, 1))
+    three = LaplaceCells(die=Die((1.0, 1.0, 1.0), 30), epsilon=1.0)
+    with pytest.raises(InputError, match="rescaled counts of 3 sides are, is not known"):
+        attack_die(three, truth=[30, 0, 0], other=[29, 1, 0], prior=0.5, rng=rng(), size=(1, 1))
     with pytest.raises(InputError, match="not known"):
         attack(Exact(prior=Dirichlets.symmetric(V_STRUCTURE)), neighbours(V_STRUCTURE))
 
@@ -213,3 +226,18 @@ def test_mechanisms_whose_law_is_not_known_are_refused_in_a_sentence():
 def test_bad_prior_probabilities_are_refused(prior):
     with pytest.raises(InputError, match="prior probability must be"):
         log_odds([0.0], prior=prior)
+
+
+@pytest.mark.parametrize(("features", "draws"), [(1, 1), (2, 3), (5, 2)])
+def test_attacks_on_regression_weights_are_weighed_by_the_law_they_come_from(features, draws):
+    """E_x[e^(-L)] = 1 and |L| <= the pair's exact loss; the sign matters."""
+    made = RegressionSampler(prior_precision=0.5, norm_bound=0.8, draws=draws)
+    pair = bad_tables(made, n=6, features=features)
+    ratios = attack_regression(made, pair=pair, prior=0.5, rng=rng(), size=(400, 50)).ratios
+    sample = np.exp(-ratios).ravel()
+    assert abs(sample.mean() - 1) < 6.2 * sample.std() / math.sqrt(sample.size)
+    assert ratios.max() <= draws * pair.loss * (1 + 1e-9)
+    assert ratios.max() > 0.3 * draws * pair.loss
+    turned = replace(pair, first=pair.second, second=pair.first)
+    back = np.exp(attack_regression(made, pair=turned, prior=0.5, rng=rng(), size=(400, 50)).ratios).ravel()
+    assert abs(back.mean() - 1) > 6.2 * back.std() / math.sqrt(back.size), "E_y[e^L] is not 1"

@@ -2,13 +2,14 @@ import itertools
 import math
 from collections.abc import Sequence
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range
+from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range, log_posterior_mass
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.regression import Moments, ScaledRegression, moments, stacked
 from dpbayes.validation import InputError
@@ -298,6 +299,39 @@ def test_tables_that_are_no_neighbours_are_refused():
         loss(sampler(1.0), table((3, ([1.0], 1.0))), table((4, ([1.0], 1.0))))
     with pytest.raises(InputError, match="same number of records and features"):
         likelihood_range(table((1, ([1.0], 1.0))), table((1, ([1.0, 0.0], 1.0))), noise_variance=1, norm_bound=1)
+
+
+@pytest.mark.parametrize("b", [FLAT, 5.0])
+@pytest.mark.parametrize("bound", [0.25, 1.0, 3.0])
+def test_one_spare_feature_is_the_quadrature_over_the_disc(b, bound):
+    first, second = one_feature_attack(40)
+    wide = [Moments(np.diag([t.gram[0, 0], 0.0]), np.array([t.cross[0], 0.0]), t.square, t.n) for t in (first, second)]
+    options = {"prior_precision": b, "noise_variance": 1.0, "norm_bound": bound}
+    assert exact_loss(first, second, spare=1, **options) == pytest.approx(exact_loss(*wide, **options), rel=1e-10)
+
+
+@pytest.mark.parametrize(("spare", "b"), [(2, 1.0), (9, 4.0), (400, 1e-3)])
+def test_spare_features_are_the_mass_of_the_ball_across(spare, b):
+    """mpmath: the density of w_1 in the ball is that on a line times the lower incomplete gamma function."""
+    first, second = one_feature_attack(5)
+    kept = []
+    for t in (first, second):
+        p, h = mpmath.mpf(float(t.gram[0, 0]) + b), mpmath.mpf(float(t.cross[0]))
+        f = lambda w, p=p, h=h: (  # noqa: E731
+            mpmath.exp(h * w - p * w * w / 2)
+            * mpmath.gammainc(mpmath.mpf(spare) / 2, 0, b * (1 - w * w) / 2, regularized=True)
+        )
+        with mpmath.workdps(40):
+            kept.append(mpmath.log(mpmath.quad(f, mpmath.linspace(-1, 1, 41))))
+    options = {"prior_precision": b, "noise_variance": 1.0, "norm_bound": 1.0, "spare": spare}
+    found = [float(log_posterior_mass(t, **options)) for t in (first, second)]
+    assert found[0] - found[1] == pytest.approx(float(mpmath.fsub(*kept, exact=True)), abs=1e-9)
+
+
+def test_two_features_have_no_spare_ones():
+    first, second = two_feature_attack(5)
+    with pytest.raises(InputError, match="one feature only"):
+        exact_loss(first, second, prior_precision=1.0, noise_variance=1.0, norm_bound=1.0, spare=1)
 
 
 def test_three_features_are_too_many_for_the_loss():

@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.continuous import laplace_cells_delta
+from dpbayes.audit.die_steps import die_neighbours_up_to_symmetry, law_at, law_steps
 from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.neighbours import all_tables, die_neighbours
-from dpbayes.audit.report_regression import audit_regression
-from dpbayes.audit.reports import Exactness, Verdict, audit, needed_epsilon, recalibrated
+from dpbayes.audit.report_die import audit_die, audit_die_steps
+from dpbayes.audit.report_regression import audit_regression, bad_tables, densities_along
+from dpbayes.audit.reports import (
+    AuditReport,
+    Exactness,
+    Verdict,
+    audit,
+    needed_epsilon,
+    recalibrated,
+    recalibration_steps,
+)
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.hellinger import Die
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
@@ -55,9 +65,13 @@ EVERY = {
 }
 
 
+def audited(mechanism, **more):
+    return audit(mechanism, **more, **({"features": 2} if isinstance(mechanism, RegressionSampler) else {}))
+
+
 @pytest.mark.parametrize("mechanism", EVERY.values(), ids=EVERY)
 def test_every_report_is_consistent(mechanism):
-    report = audit(mechanism, n=9, epsilons=GRID)
+    report = audited(mechanism, n=9, epsilons=GRID)
     assert 0 <= report.at_least <= report.exact * (1 + 1e-9)
     assert (report.exactness is Exactness.EXACT) is (report.at_least == pytest.approx(report.exact))
     assert report.needed_at_least <= report.needed <= report.exact * (1 + 1e-12)
@@ -181,13 +195,40 @@ def test_nothing_promised_and_nothing_kept():
 def test_rescaled_counts_lose_something_in_between():
     report = audit(LaplaceCells(die=coin(40), epsilon=1.0), n=40, epsilons=GRID)
     assert report.attained == "upper value"
-    assert 0.5 <= report.at_least < report.exact == 1
-    # The atom by simulation: all counts but the first clipped to zero.
-    rng, draws = np.random.default_rng(3), 200_000
-    mechanism = LaplaceCells(die=coin(1), epsilon=1.0)
-    hits = [np.mean(mechanism.release(c, rng, (draws,)).alpha[:, 1] == 1) for c in ([1, 0], [0, 1])]
-    found = audit(mechanism, n=1, epsilons=GRID).at_least
-    assert math.log(hits[0] / hits[1]) == pytest.approx(found, abs=6.2 * math.sqrt(2 / hits[1] / draws))
+    assert 0.99 <= report.at_least < report.exact == 1
+    assert "the first two counts as" in report.worst.output
+    many = audit(LaplaceCells(die=Die((1.0, 1.0, 1.0), 40), epsilon=1.0), n=40, epsilons=GRID)
+    assert many.at_least == report.at_least, "the ratio of two counts is the same law beside a third"
+
+
+def test_more_features_than_two_have_a_pair_of_one_feature():
+    """d = 3 to 64: named, its loss between half of what is proved and all of it; the claim is that of d features."""
+    made = RegressionSampler(prior_precision=1e-3, norm_bound=1.0)
+    found = {d: audit_regression(made, n=100, features=d, epsilons=GRID) for d in (1, 2, 3, 10, 64)}
+    losses = [report.at_least for report in found.values()]
+    assert losses == sorted(losses, reverse=True)
+    assert 2 < losses[-1] < losses[0] < 4
+    assert all("99 × (x = (-" in report.worst.first for report in found.values())
+    for d, report in found.items():
+        assert report.claimed.epsilon == pytest.approx(100 * (1 + 2 * math.sqrt(d) + d))
+        assert audit(made, n=100, epsilons=GRID, features=d).claimed == report.claimed
+        assert report.verdict is Verdict.HOLDS
+
+
+def test_the_claim_for_one_draw_is_refuted_for_many():
+    made = RegressionSampler(prior_precision=1e-3, norm_bound=1.0, draws=20)
+    assert audit(made, n=1, features=2, epsilons=GRID).verdict is Verdict.CLAIM_REFUTED
+
+
+@pytest.mark.parametrize("features", [1, 2, 6])
+def test_the_densities_along_the_diameter_have_the_pairs_loss_at_their_end(features):
+    made = RegressionSampler(prior_precision=2.0, norm_bound=1.5)
+    pair = bad_tables(made, n=30, features=features)
+    places, logs = densities_along(made, pair, 201)
+    assert (places[0], places[-1]) == (-1.5, 1.5)
+    assert (logs[0] - logs[1]).max() == pytest.approx(pair.loss, rel=1e-4)
+    if features == 1:
+        assert np.trapezoid(np.exp(logs), places, axis=-1) == pytest.approx([1, 1], rel=1e-3)
 
 
 @pytest.mark.parametrize(("bound", "features", "limit"), [(0.25, 1, 1.0), (1.0, 1, 4.0), (1.0, 2, 4.0), (2.0, 2, 9.0)])
@@ -237,6 +278,61 @@ def test_an_audit_of_two_hundred_throws_takes_little_time(kind):
     assert min(times) < 0.2  # 0.04 s on an idle machine
 
 
+# In steps
+
+
+@pytest.mark.parametrize("prior", [(1.0, 1.0), (0.5, 1.0)])
+@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
+def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatch):
+    monkeypatch.setattr("dpbayes.audit.die_steps.AT_ONCE", 50)
+    monkeypatch.setattr("dpbayes.audit.die_steps._ROWS", 8)
+    monkeypatch.setattr("dpbayes.audit.die_steps._LOSSES", 2000)
+    made = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
+    *shares, table = law_steps(made)
+    assert table == pytest.approx(made.log_pmf_table(), rel=1e-9)
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    asked = []
+    *shares, report = audit_die_steps(made, epsilons=lambda exact: asked.append(exact) or GRID)
+    pairs = die_neighbours(made.die)
+    assert all(0 <= share <= 1 for share in shares)
+    assert shares == sorted(shares)
+    assert asked == [report.exact]
+    assert report.exact == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon, rel=1e-12)
+    assert report.curve.deltas == pytest.approx(exact_curve(table, pairs=pairs, epsilons=GRID).deltas, abs=1e-15)
+    if made.claimed.delta:
+        assert report.needed == pytest.approx(exact_epsilon(table, pairs=pairs, delta=1e-4).epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("prior", [(0.3, 0.3, 0.3), (0.3, 1.0, 0.3), (0.5, 1.0, 2.0), (1.0, 1.0)])
+@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
+def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, prior):
+    made = kind(die=Die(prior, 7), epsilon=2.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
+    few, every, table = die_neighbours_up_to_symmetry(made.die), die_neighbours(made.die), made.log_pmf_table()
+    assert {tuple(pair) for pair in few.tolist()} <= {tuple(pair) for pair in every.tolist()}
+    assert (len(few) < len(every)) is (len(set(prior)) < len(prior))
+    report, whole = audit_die(made, epsilons=GRID), exact_curve(table, pairs=every, epsilons=GRID)
+    assert report.exact == pytest.approx(exact_pure_epsilon(table, pairs=every).epsilon, rel=1e-12)
+    assert report.curve.deltas == pytest.approx(whole.deltas, abs=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.7, 30.0])
+@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
+def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
+    options = {"delta": 1e-4} if kind is HellingerSmooth else {}
+    known, other = (kind(die=Die((0.1, 0.1, 2.0), 9), epsilon=e, **options) for e in (1.0, epsilon))
+    found = law_at(other, known, known.log_pmf_table())
+    assert found == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
+
+
+def test_recalibration_comes_in_steps_and_ends_with_the_mechanism():
+    made = HellingerGlobal(die=coin(20), epsilon=1.0)
+    *shares, found = recalibration_steps(made, n=20, target=1.0)
+    assert all(isinstance(share, float) and 0 <= share < 1 for share in shares)
+    assert found == recalibrated(made, n=20, target=1.0)
+    assert isinstance(audit(found, n=20, epsilons=GRID), AuditReport)
+
+
 # Recalibration
 
 
@@ -272,6 +368,16 @@ def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, 
         assert audit(found, n=20, epsilons=[target]).curve.deltas[0] == 0
 
 
+@pytest.mark.parametrize(("target", "delta"), [(0.5, 0.0), (8.0, 0.0), (1.5, 1e-6)])
+def test_a_regression_sampler_is_recalibrated_by_its_ball(target, delta):
+    made = RegressionSampler(prior_precision=1.0, noise_variance=0.5, draws=3)
+    found = recalibrated(made, n=20, target=target, delta=delta)
+    needed = needed_epsilon(found, n=20, delta=delta)
+    assert target * (1 - 2e-4) <= needed <= target
+    assert dataclasses.replace(found, norm_bound=1.0) == made
+    assert needed_epsilon(made, n=0, delta=delta) == 0
+
+
 def test_more_delta_allows_a_larger_internal_epsilon():
     mechanism = on(NAIVE_BAYES, LaplaceUpdates)
     found = [recalibrated(mechanism, n=20, target=1.0, delta=delta).epsilon for delta in (0.0, 1e-9, 1e-6, 1e-3)]
@@ -285,7 +391,11 @@ def test_more_delta_allows_a_larger_internal_epsilon():
 def test_what_cannot_be_audited_or_recalibrated_is_refused_in_a_sentence():
     with pytest.raises(InputError, match="There is no exact audit of"):
         audit(object(), n=5, epsilons=GRID)
-    for mechanism in (RegressionSampler(prior_precision=1.0), Exact(prior=Dirichlets.symmetric(ASIA)), object()):
+    with pytest.raises(InputError, match="audit_by_draws"):
+        audit(object(), n=5, epsilons=GRID)
+    with pytest.raises(InputError, match="how many features"):
+        audit(RegressionSampler(prior_precision=1.0), n=5, epsilons=GRID)
+    for mechanism in (Exact(prior=Dirichlets.symmetric(ASIA)), object()):
         with pytest.raises(InputError, match="so it cannot be recalibrated"):
             recalibrated(mechanism, n=5, target=1.0)
 
@@ -300,7 +410,7 @@ def test_what_has_its_own_number_of_records_is_audited_for_that_one(name):
 @pytest.mark.parametrize("mechanism", EVERY.values(), ids=EVERY)
 def test_bad_grids_are_refused(mechanism, epsilons):
     with pytest.raises(InputError, match="not negative"):
-        audit(mechanism, n=9, epsilons=epsilons)
+        audited(mechanism, n=9, epsilons=epsilons)
 
 
 @pytest.mark.parametrize(("target", "delta"), [(0.0, 0.0), (math.nan, 0.0), (1.0, -1.0), (1.0, 2.0)])
@@ -318,4 +428,4 @@ def test_a_target_that_nothing_keeps_to_is_refused():
 def test_bad_numbers_of_records_are_refused(n):
     for name in ("laplace", "fourier", "sampler", "map", "exact", "regression"):
         with pytest.raises(InputError, match="number of records must be"):
-            audit(EVERY[name], n=n, epsilons=GRID)
+            audited(EVERY[name], n=n, epsilons=GRID)

@@ -4,8 +4,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.statistical import epsilon_lower_bound
+from dpbayes.audit.statistical import (
+    MOST_NUMBERS,
+    audit_by_draws,
+    epsilon_lower_bound,
+    loss_from_draws,
+    released_numbers,
+)
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms import Exact, LaplaceUpdates
+from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
+from dpbayes.privacy import NON_PRIVATE, Guarantee
 from dpbayes.validation import InputError
+from tests.core.strategies import empty, table_of
 
 
 def sample(hits: int, draws: int) -> np.ndarray:
@@ -64,3 +76,106 @@ def test_samples_that_are_no_booleans_are_refused(bad):
 def test_a_bad_doubt_is_refused(doubt):
     with pytest.raises(InputError, match="doubt must be"):
         epsilon_lower_bound(sample(1, 10), opposite=sample(1, 10), doubt=doubt)
+
+
+# From releases
+
+
+class Rounded:
+    """A mechanism that nobody has audited: a count with Laplace noise, rounded; its epsilon is 1/scale."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def release(self, count: int, rng: np.random.Generator, size: tuple[int, ...] = ()) -> np.ndarray:
+        return np.rint(count + rng.laplace(scale=self.scale, size=size))
+
+
+def by_draws(mechanism, first, second, **more):
+    return audit_by_draws(mechanism, first=first, second=second, rng=np.random.default_rng(5), **more)
+
+
+@pytest.mark.parametrize("tables", [(0, 1), (1, 0)])
+def test_a_mechanism_that_nobody_knows_is_bounded_from_its_releases(tables):
+    found = by_draws(Rounded(1.0), *tables, doubt=1e-9)
+    assert 0.8 < found.epsilon <= 1
+    assert found.counted == 50_000
+    assert found.hits[0] > found.hits[1]
+    assert not found.refutes(Guarantee(1.0))
+    broken = by_draws(Rounded(0.5), *tables, doubt=1e-9)
+    assert broken.refutes(Guarantee(1.0))
+    assert broken.epsilon <= 2
+
+
+def test_the_exact_posterior_is_told_apart_and_promises_nothing():
+    mechanism = Exact(prior=Dirichlets.symmetric(empty(1)))
+    first, second = (mechanism.statistic(table_of(empty(1), [(0,)] * 4 + [(k,)])) for k in (0, 1))
+    found = by_draws(mechanism, first, second)
+    assert found.epsilon > 7
+    assert not found.refutes(NON_PRIVATE)
+
+
+def test_the_bound_is_seldom_wrong_however_the_event_was_chosen():
+    """Equal laws of 40 numbers: any positive bound is wrong; 400 runs at a doubt of 0.1, alarm below 1e-9."""
+    rng, runs = np.random.default_rng(11), 400
+    wrong = sum(loss_from_draws(*rng.normal(size=(2, 120, 40)), doubt=0.1).epsilon > 0 for _ in range(runs))
+    assert stats.binom.sf(wrong - 1, runs, 0.1) > 1e-9
+
+
+def test_counting_the_draws_that_the_event_was_fitted_to_would_be_wrong():
+    """What the halves are for: with the same draws in both, equal laws are told apart more often than stated."""
+    rng, runs, wrong = np.random.default_rng(12), 30, 0
+    for _ in range(runs):
+        first, second = np.tile(rng.normal(size=(2, 2_000, 40)), (1, 2, 1))
+        wrong += loss_from_draws(first, second, doubt=0.1).epsilon > 0
+    assert stats.binom.sf(wrong - 1, runs, 0.1) < 1e-9
+
+
+def test_many_numbers_that_each_say_little_are_taken_together():
+    rng = np.random.default_rng(13)
+    first, second = (rng.laplace(size=(40_000, 20)) + at for at in (0.15, 0.0))
+    together = loss_from_draws(first, second, doubt=1e-6).epsilon
+    alone = loss_from_draws(first[:, :1], second[:, :1], doubt=1e-6).epsilon
+    assert 2 * alone + 0.2 < together <= 20 * 0.15
+
+
+def test_delta_is_that_of_the_claim():
+    made = HellingerSmooth(die=Die((1.0, 1.0), 5), epsilon=3.0, delta=0.01)
+    first, second = np.array([5, 0]), np.array([4, 1])
+    found = by_draws(made, first, second)
+    assert found.delta == 0.01
+    assert 0.3 < found.epsilon <= 3
+    assert found.refutes(Guarantee(0.1, 0.01))
+    assert found.refutes(Guarantee(0.1)), "a smaller delta promises more"
+    assert not found.refutes(Guarantee(0.1, 0.02))
+
+
+def test_the_same_generator_gives_the_same_bound():
+    made = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
+    assert by_draws(made, [1, 4], [0, 5], draws=2_000) == by_draws(made, [1, 4], [0, 5], draws=2_000)
+
+
+def test_the_numbers_of_a_release_are_found():
+    made = LaplaceUpdates(prior=Dirichlets.symmetric(empty(1)), epsilon=1.0)
+    release = made.release(made.statistic(table_of(empty(1), [(0,)])), np.random.default_rng(1), (3,))
+    assert np.array_equal(released_numbers(release), release.outcome.updates)
+    with pytest.raises(InputError, match="without numbers"):
+        released_numbers(object())
+
+
+def test_bad_draws_are_refused():
+    with pytest.raises(InputError, match="number of draws must be"):
+        by_draws(Rounded(1.0), 0, 1, draws=2)
+    with pytest.raises(InputError, match="use at most"):
+        by_draws(
+            LaplaceCells(die=Die((1.0,) * 10, 5), epsilon=1.0), [5] + [0] * 9, [4, 1] + [0] * 8, draws=MOST_NUMBERS
+        )
+    for first, second in (
+        ([1.0] * 9, [1.0] * 9),
+        (np.ones((9, 2)), np.ones((9, 1))),
+        (np.ones((4, 1)), np.ones((4, 1))),
+    ):
+        with pytest.raises(InputError, match="equal shape"):
+            loss_from_draws(first, second, doubt=0.1)
+    with pytest.raises(InputError, match="finite"):
+        loss_from_draws(np.full((9, 1), np.nan), np.ones((9, 1)), doubt=0.1)

@@ -1,13 +1,18 @@
 """Every mechanism goes through the auditor: what is certified is never beaten, and what is refuted is refuted here."""
 
+from dataclasses import dataclass, fields
+
 import numpy as np
 import pytest
 
+from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.reports import Verdict, audit
 from dpbayes.hellinger import Die
 from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
+from dpbayes.privacy import Guarantee
 from tests.contract.test_promises import BROKEN, TINY, buildable
 from tests.contract.variants import VARIANTS, build
 from tests.core.strategies import ASIA, chain
@@ -29,6 +34,13 @@ DICE = [
     HellingerSmooth(die=Die((0.1, 0.1, 0.1), 8), epsilon=0.5, delta=0.1),
     LaplaceCells(die=Die((1.0, 1.0, 1.0), 8), epsilon=2.0),
     LaplaceOne(die=Die((1.0, 1.0), 30), epsilon=0.3),
+]
+
+
+REGRESSIONS = [
+    RegressionSampler(prior_precision=1.0),
+    RegressionSampler(prior_precision=1e-3, norm_bound=0.25, noise_variance=0.5),
+    RegressionSampler(prior_precision=10.0, norm_bound=3.0, draws=4),
 ]
 
 
@@ -59,6 +71,34 @@ def test_all_mechanisms_are_audited():
 @pytest.mark.parametrize("mechanism", DICE, ids=lambda m: f"{type(m).__name__} m={m.die.sides}")
 def test_no_audit_of_a_die_mechanism_beats_what_is_certified(mechanism):
     assert is_kept(audit(mechanism, n=mechanism.die.n, epsilons=EPSILONS))
+
+
+@pytest.mark.parametrize("mechanism", REGRESSIONS)
+@pytest.mark.parametrize("features", [1, 2, 5])
+@pytest.mark.parametrize("n", [1, 4, 1000])
+def test_no_audit_of_the_regression_sampler_beats_what_is_certified(mechanism, features, n):
+    report = audit(mechanism, n=n, features=features, epsilons=EPSILONS)
+    assert is_kept(report)
+    assert 0 < report.at_least <= report.exact
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideBall(RegressionSampler):
+    """Broken on purpose: promises what a ball of a third of the radius would give."""
+
+    @property
+    def certified(self) -> Guarantee:
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return RegressionSampler(**{**own, "norm_bound": self.norm_bound / 3}).certified
+
+
+@pytest.mark.parametrize("features", [1, 2, 5])
+def test_the_audit_catches_draws_from_too_large_a_ball(features):
+    broken = WideBall(prior_precision=1.0, norm_bound=1.0)
+    pair = bad_tables(broken, n=4, features=features)
+    assert pair.loss > broken.certified.epsilon * (1 + 1e-9)
+    honest = RegressionSampler(prior_precision=1.0, norm_bound=1.0)
+    assert pair.loss <= honest.certified.epsilon
 
 
 @pytest.mark.parametrize(("kind", "settings"), BROKEN)

@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.special import log_expit
 
+from dpbayes.audit.statistical import SampledLoss, audit_by_draws, epsilon_lower_bound
 from dpbayes.decisions import Decisions, log_mass_trimmed
 from dpbayes.fourier import coefficients
 from dpbayes.mechanisms import (
@@ -62,7 +62,9 @@ def sampler_losses(mechanism, before: np.ndarray, after: np.ndarray) -> np.ndarr
     decisions = Decisions(prior.network)
     (a, b), (c, d) = (decisions.parameters(posterior.alpha) for posterior in (first, second))
     ends = [(a - c) * log_expit(odds) + (b - d) * log_expit(-odds) for odds in (-bound, bound)]
-    apart = log_mass_trimmed(second, bound) - log_mass_trimmed(first, bound)
+    tables, places = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
+    masses = log_mass_trimmed(prior.updated(tables), bound)[places.ravel()]
+    apart = masses[len(before) :] - masses[: len(before)]
     return mechanism.draws * (np.max(ends, axis=0).sum(axis=-1) + apart)
 
 
@@ -127,6 +129,7 @@ def on_tiny_networks(variants: list[tuple[type, dict]]) -> pytest.MarkDecorator:
 @on_tiny_networks(PRIVATE)
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_over_all_neighbouring_tables_no_loss_is_above_the_certified_epsilon(kind, settings, network, n):
+    """[Zhang16] Corollary 1, and Algorithm 2 with the noise of Corollary 2; every other mechanism too."""
     mechanism = build(kind, settings, network)
     assert keeps(mechanism, mechanism.certified.epsilon, n)
     if issubclass(kind, ADDITIVE):
@@ -216,38 +219,32 @@ def test_the_enumeration_catches_the_exact_posterior_at_any_epsilon(network):
 # The promise, on real releases alone: nothing below trusts a stated noise scale
 
 
+def statistics(mechanism, n: int) -> list:
+    """The counts of two neighbouring tables of one binary node: all records zeros, and one of them replaced."""
+    tables = ([(0,)] * n, [(0,)] * (n - 1) + [(1,)])
+    return [mechanism.statistic(table_of(mechanism.prior.network, records)) for records in tables]
+
+
 def provable_loss(mechanism, n: int, draws: int = 200_000) -> float:
     """A lower confidence bound of ln P(E | all zeros) - ln P(E | one record differs), for one binary node.
 
     E = {first update - second update >= n} is where neither kind of noise loses anything: clipped Laplace updates
-    sit in the corner (n, 0), and the one Fourier coefficient is at or beyond its true value n.
+    sit in the corner (n, 0), and the one Fourier coefficient is at or beyond its true value n. Of other mechanisms the
+    auditor finds an event itself.
     """
-    network = mechanism.prior.network
     if not isinstance(mechanism, ADDITIVE):
-        return provable_loss_of_draws(mechanism, n, draws)
+        return audited_by_draws(mechanism, n, 2 * draws).epsilon
     hits = []
-    for seed, records in enumerate([[(0,)] * n, [(0,)] * (n - 1) + [(1,)]]):
-        statistic = mechanism.statistic(table_of(network, records))
+    for seed, statistic in enumerate(statistics(mechanism, n)):
         updates = mechanism.release(statistic, np.random.default_rng(seed), (draws,)).outcome.updates
-        hits.append(int((updates[:, 0] - updates[:, 1] >= n).sum()))
-    return proved(hits, draws)
+        hits.append(updates[:, 0] - updates[:, 1] >= n)
+    return epsilon_lower_bound(hits[0], opposite=hits[1], doubt=CERTAINTY)
 
 
-def provable_loss_of_draws(mechanism, n: int, draws: int) -> float:
-    """The same bound for E = {the first state's probability is high}, the limit taken from a sample of its own."""
-    network = mechanism.prior.network
-    samples = []
-    for seed, records in enumerate([[(0,)] * n, [(0,)] * n, [(0,)] * (n - 1) + [(1,)]]):
-        statistic = mechanism.statistic(table_of(network, records))
-        samples.append(mechanism.release(statistic, np.random.default_rng(seed), (draws,)).outcome.probabilities[:, 0])
-    limit = np.quantile(samples[0], 0.9)
-    return proved([int((sample >= limit).sum()) for sample in samples[1:]], draws)
-
-
-def proved(hits: list[int], draws: int) -> float:
-    low = stats.beta.ppf(CERTAINTY, hits[0], draws - hits[0] + 1)
-    high = stats.beta.isf(CERTAINTY, hits[1] + 1, draws - hits[1])
-    return float(np.log(low / high))
+def audited_by_draws(mechanism, n: int, draws: int = 200_000) -> SampledLoss:
+    first, second = statistics(mechanism, n)
+    rng = np.random.default_rng(7)
+    return audit_by_draws(mechanism, first=first, second=second, rng=rng, draws=draws, doubt=CERTAINTY)
 
 
 @pytest.mark.parametrize(("kind", "settings"), PRIVATE)
@@ -275,3 +272,16 @@ def test_real_releases_with_half_the_noise_prove_that_the_promise_is_broken(kind
 
 def test_real_releases_of_the_exact_posterior_prove_a_large_loss():
     assert provable_loss(build(Exact, {}, empty(1)), 1) > 5
+
+
+@pytest.mark.parametrize(("kind", "settings"), PRIVATE)
+def test_the_auditor_without_formulas_refutes_no_certified_promise(kind, settings):
+    mechanism = build(kind, settings, empty(1))
+    assert not audited_by_draws(mechanism, 3).refutes(mechanism.certified)
+
+
+@pytest.mark.parametrize(("kind", "settings"), PROVABLY_BROKEN)
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_auditor_without_formulas_catches_mechanisms_with_too_little_noise(kind, settings, n):
+    mechanism = build(kind, settings, empty(1))
+    assert audited_by_draws(mechanism, n).refutes(mechanism.certified)

@@ -74,6 +74,12 @@ def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
     assert named(figure, "certified").y[0] == pytest.approx(10**bottom)
 
 
+def test_a_claim_beyond_the_picture_says_so():
+    figure = curve(claimed=Mark(100.0, 0.0, "claimed"))
+    assert named(figure, "claimed, beyond this picture: ε = 100")
+    assert figure.layout.xaxis.range[1] == EPSILONS[-1]
+
+
 def test_a_curve_of_zeros_and_one_of_ones_are_drawn():
     for deltas in (np.zeros(4), np.ones(4), np.array([1.0, 1e-200, 0, 0])):
         figure = privacy_curve_figure(EPSILONS, deltas, deltas, broken=NOWHERE, claimed=None, certified=None)
@@ -152,7 +158,32 @@ def test_the_nearly_certain_is_told_by_what_is_missing():
     assert probability_text(1e6).startswith("1 − ")
 
 
-@given(low=st.floats(-400, 0), reach=st.floats(0.1, 800))
+@pytest.mark.parametrize(
+    ("odds", "text"),
+    [
+        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
+        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
+        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
+        (740.0, "1 − 4·10⁻³²²"),
+        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
+    ],
+)
+def test_odds_beyond_the_smallest_float_keep_their_power_of_ten(odds, text):
+    """By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589, and 10^0.411 = 2.58 of 10^-869 rounds to 3."""
+    assert probability_text(odds) == text
+
+
+@pytest.mark.parametrize("top", [600.0, 2000.0, 1e5])
+def test_no_label_is_repeated_where_odds_are_huge(top):
+    figure = odds_figure(
+        np.linspace(0, top, 21)[None], [Ceiling(np.linspace(0, 1.2 * top, 21), "claimed", passed=False)]
+    )
+    texts = figure.layout.yaxis.ticktext
+    assert len(texts) > 3
+    assert len(set(texts)) == len(texts)
+
+
+@given(low=st.floats(-4000, 0), reach=st.floats(0.1, 8000))
 def test_ticks_are_few_in_range_in_order_and_distinct(low, reach):
     values, texts = probability_ticks(low, low + reach)
     assert len(values) <= 13

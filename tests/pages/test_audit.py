@@ -1,5 +1,6 @@
 """The Audit page: its numbers are the core's, refutations are seen, and the recipient sees nothing of the data."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,22 +8,27 @@ import pytest
 from scipy import special
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.attacker import attack_network, probability_ceiling
-from dpbayes.audit.reports import audit, needed_epsilon
+from dpbayes.audit.attacker import attack_die, attack_network, probability_ceiling
+from dpbayes.audit.report_regression import bad_tables
+from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
+from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.figures.style import INVALID
 from dpbayes.hellinger import Die
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
-from dpbayes.mechanisms.hellinger import HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
 from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.networks import load_named
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.audit_page import KNOWN_CASES
+from dpbayes.ui.audit_work import stepped
 from dpbayes.ui.options import AuditSubject
 from dpbayes.ui.settings import Seat, query_of, settings_from
+from dpbayes.validation import InputError
 from tests.pages.conftest import (
     everything,
     figures,
@@ -35,6 +41,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stopped_at_the_second_picture,
 )
 
 PAGE = "pages/audit.py"
@@ -83,7 +90,7 @@ def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subjec
     assert [m.label for m in at.metric][:2] == ["Claimed", "Certified"]
     shown = set(figures(at))
     assert "audit.curve" in shown
-    assert ("audit.odds" in shown) is (subject is not AuditSubject.LAPLACE_CELLS)
+    assert "audit.odds" in shown
     assert "First table" in everything(at)
     assert ("laws" in str(shown) or "rows" in str(shown)) is (subject is not AuditSubject.MAP)
 
@@ -155,6 +162,62 @@ def test_only_the_number_of_records_counts_not_the_records() -> None:
     assert figures(one)["audit.curve"] == figures(other)["audit.curve"]
     assert "tables of 50 records over Asia" in headline(open_page(PAGE, records="50"))
     assert "5 nodes" in headline(open_page(PAGE, data="synthetic", source="bayes:4"))
+
+
+@pytest.mark.parametrize("features", [1, 2, 7])
+def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) -> None:
+    query = {"audit.n": "50", "audit.features": str(features), "audit.variance": "2", "audit.draws": "3"}
+    at = opened(AuditSubject.REGRESSION, **query)
+    made = RegressionSampler(prior_precision=1.0, noise_variance=2.0, draws=3)
+    report = audit(made, n=50, features=features, epsilons=[])
+    assert numbers(at) == [f"ε = {report.claimed.epsilon:.4g}", "ε = 6", "ε ≤ 6"]
+    assert f"tables of 50 scaled records with {features} feature" in headline(at)
+    assert "lose at most 6: the claim holds" in headline(at)
+    assert f"were found that lose {report.at_least:.4g}" in plain(everything(at))
+    pair = bad_tables(made, n=50, features=features)
+    assert f"First table:** {pair.told[0]}" in plain(everything(at))
+    loss = next(t["y"] for t in figures(at)["audit.laws"]["data"] if t["name"].startswith("loss"))
+    assert max(loss) == pytest.approx(pair.loss, rel=1e-3)
+    curve = {t["name"]: t for t in figures(at)["audit.curve"]["data"]}
+    assert any("beyond this picture" in name for name in curve)
+    assert max(curve["upper value"]["x"]) == pytest.approx(1.15 * 6)
+
+
+def test_rescaled_counts_lose_nearly_epsilon_and_are_attacked() -> None:
+    at = opened(AuditSubject.LAPLACE_CELLS, **{"audit.n": "20", "audit.releases": "4", "seed": "2"})
+    made = LaplaceCells(die=Die((1.0, 1.0), 20), epsilon=1.0)
+    assert "were found that lose 0.9992" in plain(everything(at))
+    rng = stream(2, "audit", "LaplaceCells")
+    attack = attack_die(made, truth=[2, 18], other=[1, 19], prior=0.5, rng=rng, size=(100, 4))
+    own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
+    assert own["y"] == pytest.approx(attack.log_odds[0])
+    three = opened(AuditSubject.LAPLACE_CELLS, **{"audit.sides": "3"})
+    assert "Choose two." in everything(three)
+    assert "audit.odds" not in figures(three)
+
+
+# From releases alone
+
+
+def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> None:
+    at = opened(AuditSubject.LAPLACE_CELLS, **{"audit.n": "5", "seed": "4"})
+    made = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
+    rng = stream(4, "audit", "draws", "LaplaceCells")
+    found = audit_by_draws(made, first=np.array([1, 4]), second=np.array([0, 5]), rng=rng, draws=200_000)
+    text = plain(everything(at))
+    assert f"prove a loss of at least {found.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
+    assert 0.7 < found.epsilon < 1
+    assert f"it met {found.hits[0]:,} of 100,000" in text
+    assert "What releases alone prove" not in everything(opened(AuditSubject.LAPLACE_ONE))
+    assert "prove a loss of at least 1." in plain(everything(opened(AuditSubject.REGRESSION)))
+
+
+def test_releases_of_a_network_are_drawn_when_asked() -> None:
+    at = opened(AuditSubject.MAP, source="cancer", records="5")
+    assert "simulated releases of each" not in everything(at)
+    press(at, "Release and count")
+    assert "with confidence 1 − 10⁻⁶" in everything(at)
+    assert "A made-up table: 4 records" in plain(everything(at))
 
 
 # Known cases
@@ -230,6 +293,55 @@ def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -
     assert settings.parameter("epsilon") > 1
 
 
+def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
+    at = opened(AuditSubject.REGRESSION, **{"audit.target": "2"})
+    found = recalibrated(RegressionSampler(prior_precision=1.0), n=200, target=2.0)
+    assert f"Run at **B = {found.norm_bound:.6g}**" in everything(at)
+    press(at, "Use it")
+    assert settings_of(at).parameter("audit.norm") == found.norm_bound == 0.5
+    assert numbers(at)[1:] == ["ε = 2", "ε ≤ 2"]
+
+
+def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("audit.die_steps", "ui.audit_work"):
+        monkeypatch.setattr(f"dpbayes.{place}.AT_ONCE", 50)
+    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "100"})
+    assert seen == [[1], [2]]
+    assert [p.proto.text.startswith("Stopped after") for p in at.get("progress")] == [True]
+    assert "Auditing 101 tables" in everything(at)
+    assert "audit.curve" not in figures(at)
+    press(at, "Go on")
+    made = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
+    assert numbers(at)[2] == f"ε = {audit(made, n=100, epsilons=[]).exact:.4g}"
+    assert not at.get("progress")
+    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+
+
+def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.audit_details.QUICK_DIE", 10)
+    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    at = press(opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.n": "20"}), "Find it")
+    assert seen == [[1], [2]]
+    assert "Stopped after" in at.get("progress")[0].proto.text
+    assert "audit.odds" in figures(at), "the rest of the page is there"
+    press(at, "Go on")
+    found = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
+    assert f"Run at **ε = {found.epsilon:.6g}**" in everything(at)
+
+
+def test_a_refusal_among_the_steps_is_said_each_time() -> None:
+    def steps() -> Iterator[float]:
+        yield 0.5
+        raise InputError("Not at all.")
+
+    work = stepped(steps())
+    work.step(0)
+    for _ in range(2):
+        with pytest.raises(InputError, match="Not at all"):
+            work.step(1)
+
+
 def test_the_smallest_and_the_largest_target_are_met() -> None:
     assert "Run at **ε = 0.001**" in everything(opened(AuditSubject.LAPLACE, **{"audit.target": "0.001"}))
     at = opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.target": "1000", "audit.n": "1"})
@@ -275,6 +387,11 @@ def test_throws_at_either_end_have_a_neighbour(first: str) -> None:
     assert f"Throws of every side: {first}, {200 - int(first)} (true)" in plain(everything(at))
 
 
+def test_a_ceiling_beyond_the_smallest_float_keeps_its_power_of_ten() -> None:
+    at = open_page(PAGE, epsilon="100")
+    assert "allows at most 1 − 3·10⁻⁸⁶⁹" in attack_sentence(at), "20 releases: 2000 nats are 868.6 powers of ten"
+
+
 def test_an_empty_table_has_nothing_to_attack() -> None:
     at = open_page(PAGE, records="0")
     one_sentence(at, "there is nothing to attack")
@@ -301,6 +418,10 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
     [
         ({"audit.subject": AuditSubject.HELLINGER_GLOBAL.value, "audit.n": "3000"}, "fewer"),
         ({"audit.subject": AuditSubject.HELLINGER_LOCAL.value, "audit.sides": "6"}, "fewer"),
+        (
+            {"audit.subject": AuditSubject.HELLINGER_GLOBAL.value, "audit.n": "3000", "audit.sides": "6"},
+            "at most 3,000 can be listed here; use at most 9 throws",
+        ),
         ({"audit.subject": AuditSubject.LAPLACE_ONE.value, "audit.sides": "3"}, "determines two sides"),
         ({"audit.subject": AuditSubject.FOURIER.value, "source": "alarm"}, "binary"),
         ({"audit.subject": AuditSubject.SAMPLER.value, "calibration": "as printed", "epsilon": "1"}, "above 1.386"),

@@ -1,0 +1,87 @@
+"""The audit of a large die in steps: its laws and its pairs of neighbours, some at a time and none twice.
+
+The mechanisms for a die treat sides of equal prior alike. A permutation of such sides maps neighbours to neighbours and
+leaves their loss as it is, so one pair of a giving and a taking side is enough for each pair of priors.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import special
+
+from dpbayes.audit.finite import FloatArray
+from dpbayes.compositions import IntArray, moves
+from dpbayes.hellinger import MOST_PAIRED, Die, smooth_sensitivities
+from dpbayes.mechanisms.die import FiniteDieMechanism
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+
+AT_ONCE = 512
+"""Dice with no more candidates have their laws computed at once."""
+
+_ROWS = 32
+_LOSSES = 1 << 18
+"""Rows and losses of a step: a few tenths of a second."""
+
+
+def die_neighbours_up_to_symmetry(die: Die) -> IntArray:
+    """Return the places of ordered pairs that differ in one replaced throw, one of each kind: (N, 2).
+
+    Errors: InputError for more than MOST_PAIRED candidates.
+    """
+    die.require_listable(MOST_PAIRED)
+    kinds: dict[tuple[float, float], tuple[int, int]] = {}
+    for giver in range(die.sides):
+        for taker in range(die.sides):
+            if giver != taker:
+                kinds.setdefault((die.prior[giver], die.prior[taker]), (giver, taker))
+    listed = die.candidates
+    both = [np.stack(moves(listed, giver=giver, taker=taker), axis=-1) for giver, taker in kinds.values()]
+    return np.concatenate([np.empty((0, 2), dtype=np.int64), *both])
+
+
+def blocks_of_pairs(pairs: IntArray, outputs: int) -> list[slice]:
+    """Return pairs cut into blocks of so many losses that one takes a few tenths of a second."""
+    step = max(1, _LOSSES // outputs)
+    return [slice(start, min(start + step, len(pairs))) for start in range(0, len(pairs), step)]
+
+
+def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
+    """Compute ln P[r | x] for every candidate x: yield the share that is done, at the end the table (R, R).
+
+    Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
+    with more sides its parts are few.
+    """
+    die = mechanism.die
+    if die.sides > 2 or die.size <= AT_ONCE:
+        yield mechanism.log_pmf_table()
+        return
+    table, mirrored = np.empty((die.size, die.size)), die.prior[0] == die.prior[1]
+    rows = (die.size + 1) // 2 if mirrored else die.size
+    for start in range(0, rows, _ROWS):
+        yield start / rows
+        for place in range(start, min(start + _ROWS, rows)):
+            table[place] = mechanism.log_pmf(die.candidates[place])
+            if mirrored:
+                table[die.size - 1 - place] = table[place, ::-1]
+    yield table
+
+
+Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth
+
+
+def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatArray:
+    """Return ln P[r | x] (R, R) of a mechanism from the `table` of one of its kind that is known at another epsilon.
+
+    Both are exponential in the same distances: a row's logarithm, times the ratio of the rates, is right but for a
+    constant.
+    """
+    ratio = _rates(mechanism) / _rates(known)
+    return np.asarray(special.log_softmax(table * ratio[:, None], axis=1))
+
+
+def _rates(mechanism: Hellinger) -> FloatArray:
+    """What multiplies the distance in every row, up to what does not depend on epsilon: (R,)."""
+    if isinstance(mechanism, HellingerSmooth):
+        scales = smooth_sensitivities(mechanism.die, beta=mechanism.beta)
+        return mechanism.epsilon / np.where(scales > 0, scales, 1.0)
+    return np.full(mechanism.die.size, mechanism.epsilon)
