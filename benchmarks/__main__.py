@@ -28,7 +28,7 @@ def main() -> None:
     measured = costs()
     records += [*audits(), *trimmed_draws(), *cut_draws(), *slopes(measured)]
     grown = accuracy.growth()
-    records += [*accuracy.figure_one(), *accuracy.slopes(grown)]
+    records += [*accuracy.figure_one(), *accuracy.estimates(), *accuracy.slopes(grown)]
     measured |= grown
     grown = regression.growth()
     records += [*regression.figure_2(), *regression.making_up(), *regression.slopes(grown)]

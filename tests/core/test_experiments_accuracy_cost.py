@@ -1,25 +1,21 @@
-"""What a plan is said to cost, in time and memory, against what it takes."""
+"""What a plan is said to cost; benchmarks compare that with what it takes."""
 
-import time
 import tracemalloc
-from collections.abc import Callable
 from itertools import islice
 
 import pytest
 
+from benchmarks.accuracy import UNLIKE, WIDE
 from dpbayes.experiments.accuracy import (
     AccuracyPlan,
     Method,
     Synthetic,
     accuracy_steps,
-    accuracy_study,
     epsilon_grid,
 )
 from dpbayes.network import Network
 from dpbayes.networks import naive_bayes
 from dpbayes.validation import InputError
-
-WIDE = epsilon_grid(0.1, 100, points=200)
 
 
 def plan_of(**more) -> AccuracyPlan:
@@ -27,40 +23,8 @@ def plan_of(**more) -> AccuracyPlan:
     return AccuracyPlan(**(given | more))
 
 
-UNLIKE: dict[str, Callable[[], AccuracyPlan]] = {
-    "draws": lambda: plan_of(methods=(Method.SAMPLER_MANY,), draws=2000, repeats=3),
-    "table rows": lambda: plan_of(
-        network=naive_bayes(100),
-        source=Synthetic(records=1100),
-        training=1000,
-        epsilons=WIDE,
-        methods=(Method.SAMPLER,),
-        repeats=2,
-    ),
-    "cells of the MAP": lambda: plan_of(methods=(Method.MAP,), cells=1000, repeats=16),
-    "test records": lambda: plan_of(methods=(Method.LAPLACE,), source=Synthetic(records=40_000), repeats=8),
-}
-
-
-def measured(plan: AccuracyPlan) -> float:
-    """Return the processor time of a plan: what others do on the machine counts little."""
-    took = []
-    for _ in range(3):
-        start = time.process_time()
-        accuracy_study(plan)
-        took.append(time.process_time() - start)
-    return min(took)
-
-
 def said(plan: AccuracyPlan) -> float:
     return plan.size.prepared_seconds + plan.repeats * plan.size.seconds
-
-
-def test_the_estimate_is_in_proportion_for_plans_that_are_unlike():
-    """On one machine in one run: no plan takes more than 4 times as long as another that is said to take as long."""
-    plans = {name: make() for name, make in UNLIKE.items()}
-    ratios = {name: measured(plan) / said(plan) for name, plan in plans.items()}
-    assert max(ratios.values()) < 4 * min(ratios.values()), ratios
 
 
 @pytest.mark.parametrize(
@@ -79,7 +43,7 @@ def test_whatever_takes_longer_is_said_to(more, times):
 
 
 def test_memory_stays_small_whatever_is_asked():
-    """The review's case: 200 features, 1,000 of 2,000 records, 200 epsilons; it took 6 GB."""
+    """200 features, 1,000 of 2,000 records, 200 epsilons."""
     plan = plan_of(
         network=naive_bayes(200), source=Synthetic(records=2000), training=1000, epsilons=WIDE, methods=tuple(Method)
     )
@@ -94,7 +58,7 @@ def test_memory_stays_small_whatever_is_asked():
 
 
 def test_steps_are_short():
-    """A step of the review's heavy plan takes nothing like the half minute that the whole does."""
+    """A step of a heavy plan takes nothing like the half minute that the whole does."""
     plan = plan_of(draws=10_000, repeats=4, methods=(Method.SAMPLER_MANY,))
     steps = sum(1 for _ in accuracy_steps(plan))
     assert said(plan) / steps < 0.1
@@ -102,8 +66,8 @@ def test_steps_are_short():
 
 
 def test_blocks_cover_the_repeats_and_the_first_is_small():
-    for make in UNLIKE.values():
-        size = make().size
+    for plan in UNLIKE.values():
+        size = plan.size
         blocks = list(size.blocks())
         assert sum(blocks) == size.repeats
         assert blocks[0] <= max(2, 0.2 / size.seconds)
