@@ -14,7 +14,6 @@ from dpbayes.ui.accuracy_details import details
 from dpbayes.ui.accuracy_headline import verdict
 from dpbayes.ui.accuracy_options import MECHANISMS, AccuracyOptions, Curves, Drawn, Scene, Shown
 from dpbayes.ui.accuracy_work import (
-    Run,
     methods_on_offer,
     network_asked,
     options_of,
@@ -22,7 +21,7 @@ from dpbayes.ui.accuracy_work import (
     study_run,
     table_is_asked,
 )
-from dpbayes.ui.running import progress, run_again
+from dpbayes.ui.running import Coming, progress, run_again
 from dpbayes.ui.settings import called, current, set_parameter, write_link
 from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, sentence_instead
 from dpbayes.validation import InputError
@@ -58,7 +57,7 @@ def accuracy_page() -> None:
 # The picture
 
 
-def _picture() -> Run[Progress] | None:
+def _picture() -> Coming[Progress] | None:
     """Work for a moment and show the curves so far; what cannot be run, or shown to this seat, gets its sentence."""
     if table_is_asked() and not is_curator():
         st.info(

@@ -1,10 +1,8 @@
 """From the settings to an accuracy study: what is asked for, and running it so that it can be watched and stopped."""
 
 import functools
-import time
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -26,16 +24,13 @@ from dpbayes.network import Network
 from dpbayes.networks import NAMED, naive_bayes
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.accuracy_options import AccuracyOptions, Curves, Scene
-from dpbayes.ui.running import MOMENT
+from dpbayes.ui.running import Coming
 from dpbayes.ui.settings import Settings, current
 from dpbayes.ui.work import data_title, dataset, network
 from dpbayes.validation import InputError, brief
 
 KEPT, UNFINISHED = 8, 2
 """Studies kept in the session, and of those that are not finished."""
-
-LATER = 2 * MOMENT
-"""Seconds of work in every run of the page but the first: the browser has nine curves to draw after each."""
 
 CALIBRATIONS = {
     Curves.BOTH: tuple(Calibration),
@@ -106,49 +101,25 @@ def _source(settings: Settings, net: Network) -> Synthetic | Dataset:
 Found = TypeVar("Found")
 
 
-@dataclass
-class Run(Generic[Found]):
-    """An experiment on its way: what is still to come, what there is so far, and whether the person stopped it."""
-
-    coming: Iterator[Found]
-    last: Found | None = None
-    done: bool = False
-    stopped: bool = False
-
-    @property
-    def going(self) -> bool:
-        """Whether the page is to run again to go on."""
-        return not (self.done or self.stopped)
-
-    def work(self) -> None:
-        """Go on for a moment, at least one step, unless stopped."""
-        end = time.perf_counter() + (MOMENT if self.last is None else LATER)
-        while self.going:
-            found = next(self.coming, None)
-            self.done, self.last = found is None, found or self.last
-            if time.perf_counter() >= end:
-                return
-
-
-def study_run(plan: AccuracyPlan) -> Run[Progress]:
+def study_run(plan: AccuracyPlan) -> Coming[Progress]:
     """Return this session's study of a plan after another moment of work. Errors: InputError."""
     return _worked("accuracy.runs", plan, lambda: accuracy_steps(plan))
 
 
-def reliability_run(study: AccuracyStudy, epsilon: float) -> Run[ReliabilityProgress]:
+def reliability_run(study: AccuracyStudy, epsilon: float) -> Coming[ReliabilityProgress]:
     """Return how reliable the predictions of the repeats of a study are, after a moment of work. Errors: InputError."""
     plan, repeats = study.plan, study.repeats
     steps = functools.partial(reliability_steps, plan, epsilon, repeats=repeats)
     return _worked("accuracy.reliability.runs", (plan, epsilon, repeats), steps)
 
 
-def _worked(kind: str, key: Hashable, start: Callable[[], Iterator[Found]]) -> Run[Found]:
+def _worked(kind: str, key: Hashable, start: Callable[[], Iterator[Found]]) -> Coming[Found]:
     """Return a run of this session, a new one if it has none with this key, after it went on for a moment.
 
     What is not finished holds its work: few of those are kept.
     """
-    runs: dict[Hashable, Run[Any]] = st.session_state.setdefault(kind, {})
-    found: Run[Found] = runs.pop(key) if key in runs else Run(start())
+    runs: dict[Hashable, Coming[Any]] = st.session_state.setdefault(kind, {})
+    found: Coming[Found] = runs.pop(key) if key in runs else Coming(start())
     found.work()  # one that raises is forgotten
     runs[key] = found
     for most, some in ((KEPT, list(runs)), (UNFINISHED, [old for old, run in runs.items() if not run.done])):

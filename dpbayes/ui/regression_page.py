@@ -20,7 +20,7 @@ from dpbayes.ui import controls
 from dpbayes.ui.regression_details import code, details, numbers_and_files
 from dpbayes.ui.regression_upload import own_table
 from dpbayes.ui.regression_work import Run, own_columns, public_size, recipe_for, run_of
-from dpbayes.ui.running import MOMENT, progress, run_again
+from dpbayes.ui.running import progress, run_again
 from dpbayes.ui.settings import current, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, short
 from dpbayes.ui.work import upload
@@ -168,9 +168,8 @@ def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None
     except InputError as error:
         refusal(error)
         return None
-    if not run.stopped:
-        run.work(MOMENT)
-    result = run.result
+    run.work()
+    result = run.last
     if result is None:
         return None
     k = looked_at(result.study, scenario)

@@ -3,8 +3,7 @@
 An experiment is worked on for a moment in each run of the page; see `running`.
 """
 
-import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -22,6 +21,7 @@ from dpbayes.experiments.regression_scenario import (
     study_records,
 )
 from dpbayes.experiments.regression_tables import OwnColumns, numeric_table
+from dpbayes.ui.running import Coming
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.work import upload
 from dpbayes.validation import InputError
@@ -35,30 +35,13 @@ NO_TABLE = (
 )
 
 
-@dataclass
-class Run:
-    """An experiment on its way: what is still to come, what is in, whether the person has stopped it.
+@dataclass(kw_only=True)
+class Run(Coming[RegressionResult]):
+    """An experiment on its way; of the records it keeps their target, and how many of all values were clipped."""
 
-    Of the records it keeps their target, and how many of all values were clipped.
-    """
-
-    coming: Iterator[RegressionResult]
     target: TargetUnits
     clipped: int = 0
     values: int = 0
-    result: RegressionResult | None = None
-    done: bool = False
-    stopped: bool = False
-
-    def work(self, seconds: float) -> None:
-        """Go on for about this long, at least one step."""
-        end = time.perf_counter() + seconds
-        while not self.done:
-            found = next(self.coming, None)
-            self.done = found is None
-            self.result = found or self.result
-            if time.perf_counter() >= end:
-                return
 
 
 # The records
@@ -140,7 +123,7 @@ def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
     if key not in runs:
         known = records(scenario, settings)
         coming = experiment(scenario, known, seed=settings.seed)
-        new = Run(coming, known.target, known.clipped, known.values)
+        new = Run(coming, target=known.target, clipped=known.clipped, values=known.values)
         # What is not finished holds its records: it is forgotten.
         finished = [(old, run) for old, run in runs.items() if run.done][1 - KEPT :]
         st.session_state["regression.runs"] = runs = dict(finished) | {key: new}

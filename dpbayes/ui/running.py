@@ -5,7 +5,7 @@ answers meanwhile, and stopping is a button like any other.
 """
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -63,6 +63,30 @@ class Running(Generic[Part]):
             start = time.perf_counter()
             self.parts.append(self.step(len(self.parts)))
             self.seconds += time.perf_counter() - start
+            if time.perf_counter() >= end:
+                return
+
+
+@dataclass
+class Coming(Generic[Part]):
+    """Work that comes as ever better results, of which only the `last` is kept. One that raises is over."""
+
+    coming: Iterator[Part]
+    last: Part | None = None
+    done: bool = False
+    stopped: bool = False
+
+    @property
+    def going(self) -> bool:
+        """Whether the page is to run again to go on."""
+        return not (self.done or self.stopped)
+
+    def work(self) -> None:
+        """Go on for a moment, at least one step, unless stopped; later for two, since pictures take time as well."""
+        end = time.perf_counter() + (MOMENT if self.last is None else 2 * MOMENT)
+        while self.going:
+            found = next(self.coming, None)
+            self.done, self.last = found is None, found or self.last
             if time.perf_counter() >= end:
                 return
 

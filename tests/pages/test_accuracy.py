@@ -12,7 +12,7 @@ from dpbayes.experiments.accuracy_reliability import reliability
 from dpbayes.mechanisms import Calibration
 from dpbayes.networks import naive_bayes
 from dpbayes.shipped import default_network, load_shipped
-from dpbayes.ui import accuracy_page, accuracy_work
+from dpbayes.ui import accuracy_page
 from dpbayes.ui.accuracy_options import MECHANISMS, Drawn, Scene, Shown
 from dpbayes.ui.graphs import Graph, code_of
 from dpbayes.ui.settings import Seat, Settings
@@ -162,8 +162,7 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in MECHANISMS if name 
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
-    monkeypatch.setattr(accuracy_work, "MOMENT", 0.0)
-    monkeypatch.setattr(accuracy_work, "LATER", 0.0)
+    monkeypatch.setattr("dpbayes.ui.running.MOMENT", 0.0)
     monkeypatch.setattr(accuracy_page, "run_again", lambda: None)
     monkeypatch.setattr("dpbayes.experiments.accuracy_cost.MOST_REPEATS", 4)
 

@@ -98,12 +98,12 @@ def test_real_errors_are_the_curators() -> None:
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run of the page does one step; the person presses Stop while the second is shown."""
-    monkeypatch.setattr("dpbayes.ui.regression_page.MOMENT", 0.0)
+    monkeypatch.setattr("dpbayes.ui.running.MOMENT", 0.0)
     shown: list[int] = []
 
     def again() -> None:
         (run,) = st.session_state["regression.runs"].values()
-        shown.append(run.result.repeats)
+        shown.append(run.last.repeats)
         run.stopped = len(shown) == 2
         st.rerun()
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dpbayes.ui import running
 from dpbayes.ui.bounds_work import coarse_to_fine
-from dpbayes.ui.running import Running
+from dpbayes.ui.running import Coming, Running
 from dpbayes.validation import InputError
 
 
@@ -78,3 +78,21 @@ def test_curves_come_coarse_first_and_complete(points: int, most: int) -> None:
     assert all(1 <= len(group) <= most for group in groups)
     coarse = {*range(0, points, 8), points - 1}
     assert set(order[: len(coarse)]) == coarse
+
+
+def test_results_that_get_better_are_kept_one_at_a_time() -> None:
+    work = Coming(iter([1, 2]))
+    seen = []
+    while work.going:
+        work.work()
+        seen.append((work.last, work.done))
+    assert seen == [(1, False), (2, False), (2, True)]
+
+
+def test_stopped_results_stand_still() -> None:
+    work = Coming(iter([1, 2]))
+    work.work()
+    work.stopped = True
+    work.work()
+    assert work.last == 1
+    assert not work.going
