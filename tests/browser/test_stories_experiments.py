@@ -44,7 +44,7 @@ def test_accuracy_on_a_table_of_ones_own(visit):
     screen.go("Accuracy")
     screen.option("the table and its network").click()
     done(screen, "accuracy-curves")
-    expect(screen.headline).to_contain_text("Without privacy lit is predicted rightly")
+    expect(screen.headline).to_contain_text("Without privacy, lit is predicted rightly")
 
 
 def test_figure_1_opens_finished_and_says_who_overtakes_whom(visit):

@@ -251,7 +251,7 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
     assert [name for name in kept if "Laplace" in name or "sampling" in name] == []
     assert kept["private MAP"]["y"] == pytest.approx(whole["private MAP"]["y"])
     assert kept["Fourier, certified"]["y"] == pytest.approx(whole["Fourier, certified"]["y"])
-    assert "Without privacy class is predicted rightly" in headline(at)
+    assert "Without privacy, class is predicted rightly" in headline(at)
     assert settings_of(at).parameter("accuracy.laplace") is Drawn.NO
     fine(at.multiselect(key="accuracy.mechanisms").set_value([]).run())
     assert set(curves(at)) == {"exact (not private)", "majority class"}
