@@ -47,6 +47,14 @@ class Choice:
         return value
 
 
+def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
+    """Return a value from text: a number in range, or the option with this value. Errors: InputError."""
+    if isinstance(parameter, Parameter):
+        return parameter.checked(name, text)
+    options = {str(option.value): option for option in parameter.options}
+    return parameter.checked(name, options.get(text, text))
+
+
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
     """Return the annotated parameters of a dataclass by field name, in the order of its fields."""
     hints = get_type_hints(cls, include_extras=True)

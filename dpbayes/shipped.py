@@ -226,7 +226,7 @@ _FULTON_SOURCE = (
     "recoded in the course material of Harvard's CS208; the codes of sex, educ and englishability follow the course "
     "and were not checked against the census."
 )
-_FULTON_FLAGS = (
+FULTON_FLAGS = (
     "latino",
     "black",
     "asian",
@@ -240,7 +240,7 @@ _FULTON_FLAGS = (
 )
 _FULTON_CODED: tuple[Column, ...] = (
     Categories("sex", ("0", "1"), public=True),
-    *(_yes_no(name, "1", "0") for name in _FULTON_FLAGS),
+    *(_yes_no(name, "1", "0") for name in FULTON_FLAGS),
     Categories("englishability", ("0", "1"), public=True),
 )
 _FULTON_EDGES = _arrows(

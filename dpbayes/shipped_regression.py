@@ -3,30 +3,18 @@
 import functools
 
 from dpbayes.regression import PublicBounds, RegressionData
-from dpbayes.shipped import shipped_frame
+from dpbayes.shipped import FULTON_FLAGS, shipped_frame
 
 FULTON_TARGET = "income"
 
-FULTON_FLAGS = (
-    "latino",
-    "black",
-    "asian",
-    "married",
-    "divorced",
-    "uscitizen",
-    "children",
-    "disability",
-    "militaryservice",
-    "employed",
-    "englishability",
-)
+_FLAGS = (*FULTON_FLAGS, "englishability")
 
 FULTON_BOUNDS = PublicBounds(
     {
         "sex": (0, 1),
         "age": (18, 99),
         "educ": (1, 16),
-        **dict.fromkeys(FULTON_FLAGS, (0.0, 1.0)),
+        **dict.fromkeys(_FLAGS, (0.0, 1.0)),
         FULTON_TARGET: (0, 200_000),
     }
 )

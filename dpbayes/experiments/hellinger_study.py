@@ -9,7 +9,6 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -32,7 +31,7 @@ from dpbayes.experiments.hellinger import (
     throws_grid,
 )
 from dpbayes.experiments.hellinger_scenario import SIDES, Method, Scenario
-from dpbayes.parameters import Choice, Parameter, parameters_of
+from dpbayes.parameters import parameters_of, read
 from dpbayes.randomness import stream
 from dpbayes.validation import InputError, brief
 
@@ -167,12 +166,5 @@ def scenario_from(texts: Mapping[str, str]) -> Scenario:
             raise InputError(
                 f"There is no setting {brief(name)} of this experiment; choose from {', '.join([*known, 'seed'])}."
             )
-        found[name] = _read(name, known[name], text)
+        found[name] = read(known[name], name, text)
     return Scenario(**found)
-
-
-def _read(name: str, parameter: Parameter | Choice, text: str) -> Any:
-    if isinstance(parameter, Parameter):
-        return parameter.checked(name, text)
-    options = {str(option.value): option for option in parameter.options}
-    return parameter.checked(name, options.get(text, text))

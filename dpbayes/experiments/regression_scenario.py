@@ -8,7 +8,7 @@ frame = result.frame()
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from dpbayes.experiments.regression import RegressionResult, SplitTable, regression_curves
 from dpbayes.experiments.regression_study import (
@@ -22,7 +22,7 @@ from dpbayes.experiments.regression_study import (
 from dpbayes.experiments.regression_tables import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression_sampler import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
-from dpbayes.parameters import Choice, Parameter, check_parameters, parameters_of
+from dpbayes.parameters import Choice, Parameter, check_parameters, parameters_of, read
 from dpbayes.randomness import stream
 from dpbayes.regression import PublicBounds, RegressionData, scaled
 from dpbayes.shipped_regression import FULTON_BOUNDS, fulton_regression
@@ -171,12 +171,5 @@ def scenario_from(texts: Mapping[str, str]) -> RegressionScenario:
     for name, text in texts.items():
         if name not in known:
             raise InputError(f"There is no setting {brief(name)} of a regression; choose from {', '.join(known)}.")
-        found[name] = _read(name, known[name], text)
+        found[name] = read(known[name], known[name].title or name, text)
     return RegressionScenario(**found)
-
-
-def _read(name: str, parameter: Parameter | Choice, text: str) -> Any:
-    if isinstance(parameter, Parameter):
-        return parameter.checked(parameter.title or name, text)
-    options = {str(option.value): option for option in parameter.options}
-    return parameter.checked(parameter.title or name, options.get(text, text))

@@ -8,42 +8,18 @@ import pandas as pd
 import pytest
 
 from dpbayes.dataset import Dataset
-from dpbayes.experiments.accuracy import AccuracyPlan, AccuracyStudy, Measures, Method, Synthetic
+from dpbayes.experiments.accuracy import AccuracyStudy, Measures, Method
 from dpbayes.experiments.accuracy_command import digest
-from dpbayes.networks import naive_bayes
 from dpbayes.ui.accuracy_headline import verdict
 from dpbayes.ui.accuracy_options import Scene
 from dpbayes.ui.work import Upload
+from tests.core.crafted import crafted
 from tests.pages.conftest import figures, fine, headline, open_page, sentences
 
 PAGE = "pages/accuracy.py"
-GRID = (1.0, 10.0, 100.0, 1000.0)
-RACERS = (Method.LAPLACE, Method.SAMPLER_MANY, Method.SAMPLER)
 
 
 # The headline
-
-
-def crafted(printed: list[float], certified: list[float] | None = None, *, spread: float = 1e-3) -> AccuracyStudy:
-    """Return a study of 40 repeats in which the printed and the certified sampler lead Laplace, at 0.7, by so much."""
-    plan = AccuracyPlan(
-        network=naive_bayes(4),
-        target="class",
-        source=Synthetic(records=1050),
-        epsilons=GRID[: len(printed)],
-        methods=RACERS,
-        repeats=40,
-    )
-    wobble = spread * np.tile([-1.0, 1.0], 20)[:, None]
-    laplace = np.full((40, len(printed)), 0.7)
-    held = {
-        Method.EXACT: np.full((40, 1), 0.9),
-        Method.MAJORITY: np.full((40, 1), 0.5),
-        Method.LAPLACE: laplace,
-        Method.SAMPLER_MANY: laplace + np.array(printed) + wobble,
-        Method.SAMPLER: laplace + np.array(certified or printed) + wobble,
-    }
-    return AccuracyStudy(plan, {m: Measures(values, values) for m, values in held.items()}, {})
 
 
 NOT, AHEAD = [-0.1] * 4, [0.1] * 4
