@@ -86,7 +86,7 @@ class Coming(Generic[Part]):
         end = time.perf_counter() + (MOMENT if self.last is None else 2 * MOMENT)
         while self.going:
             found = next(self.coming, None)
-            self.done, self.last = found is None, found or self.last
+            self.done, self.last = found is None, self.last if found is None else found
             if time.perf_counter() >= end:
                 return
 
