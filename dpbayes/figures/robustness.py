@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import BOUND, EXACT, INVALID, Axis, Trace, faded, figure_of, titled
+from dpbayes.figures.style import BOUND, EXACT, INVALID, Axis, Trace, faded, figure_of, log_axis, titled
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -30,7 +30,7 @@ def moved_figure(
         _line(prior, exact, "exact", {"color": EXACT, "width": 2.5}),
         _chosen(*chosen),
     ]
-    return figure_of(traces, x=_strength(), y=_log("KL divergence (nats)"), height=400)
+    return figure_of(traces, x=_strength(prior), y=_log("KL divergence (nats)"), height=400)
 
 
 def answers_figure(
@@ -48,7 +48,7 @@ def answers_figure(
         _line(prior, promised, "said to suffice", {"color": BOUND, "width": 2, "dash": "dash"}),
         *_red(prior, promised, too_few, "said to suffice, and too few"),
     ]
-    figure = figure_of(traces, x=_strength(), y=_log("answers"), height=360)
+    figure = figure_of(traces, x=_strength(prior), y=_log("answers"), height=360)
     figure.layout.legend.traceorder = "normal"  # an area would turn it round
     figure.add_vline(x=at, line={"color": BOUND, "width": 1, "dash": "dot"})
     return figure
@@ -77,8 +77,9 @@ def _chosen(strength: float, divergence: float) -> Trace:
     }
 
 
-def _strength() -> Axis:
-    return titled("strength of the prior (λ, or a of a Beta(a, a))", type="log", automargin=True)
+def _strength(prior: FloatArray) -> Axis:
+    low, high = float(prior.min()), float(prior.max())
+    return log_axis("strength of the prior (λ, or a of a Beta(a, a))", low, high, automargin=True)
 
 
 def _log(text: str) -> Axis:

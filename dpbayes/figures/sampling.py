@@ -1,6 +1,5 @@
 """Pictures of posterior sampling: a trimmed row and its draws, what draws buy, and the query game."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Axis, Trace, faded, figure_of, plain, titled
+from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Trace, faded, figure_of, log_axis, plain, titled
 
 FloatArray = NDArray[np.float64]
 
@@ -110,7 +109,7 @@ def draws_figure(
         traces.append(dot | bar | {"marker": _marker("circle", EXACT, 9)})
     return figure_of(
         traces,
-        x=_log_axis("draws N", 1, float(np.max(draws)), tickformat=","),
+        x=log_axis("draws N", 1, float(np.max(draws)), tickformat=","),
         y=titled("error of the mean of N draws (probability)", rangemode="tozero"),
         height=380,
     )
@@ -137,7 +136,7 @@ def omega_figure(
     traces.append(at | {"marker": _marker("circle", PRIVATE, 10)})
     return figure_of(
         traces,
-        x=_log_axis("ε of the whole release", float(epsilon[0]), float(epsilon[-1])),
+        x=log_axis("ε of the whole release", float(epsilon[0]), float(epsilon[-1])),
         y=titled("ω, least probability drawn", range=[0, 0.52]),
         height=380,
     )
@@ -190,7 +189,7 @@ def needed_figure(
     traces.append(_LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
     return figure_of(
         traces,
-        x=_log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
+        x=log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
         y=titled("games in which the adversary is right", range=[0.48, 1.02], tickformat=".0%"),
         height=400,
     )
@@ -212,32 +211,15 @@ def robustness_figure(
     values = np.concatenate([divergence, bound, [] if printed is None else printed])
     return figure_of(
         traces,
-        x=_log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
-        y=_log_axis("KL of neighbouring posteriors (nats)", *_ends(values), exponentformat="power"),
+        x=log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
+        y=log_axis("KL of neighbouring posteriors (nats)", *_ends(values), exponentformat="power"),
     )
-
-
-def _log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
-    """Return a logarithmic axis whose numbers are whole: powers of ten, on a short way also 2 and 5 times them."""
-    minor = {"dtick": "D1"}
-    if high >= 1000 * low:
-        return titled(text, type="log", dtick=1, minor=minor, **more)
-    if not high >= 10 * low > 0:
-        return titled(text, type="log", **more)  # within a decade Plotly writes numbers in full
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = [(step, power) for power in powers for step in (1, 2, 5)]
-    shown = {"tickvals": [step * 10.0**power for step, power in steps], "ticktext": [_number(*at) for at in steps]}
-    return titled(text, type="log", minor=minor, **shown, **more)
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:
     """Return the least and the largest of the positive values, which a logarithmic axis can show."""
     positive = values[(values > 0) & np.isfinite(values)]
     return (float(positive.min()), float(positive.max())) if len(positive) else (1.0, 1.0)
-
-
-def _number(step: int, power: int) -> str:
-    return f"{step * 10.0**power:,g}" if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
 
 
 def _marker(symbol: str, colour: str, size: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """One palette and one frame for all figures. Colours are told apart by colour-blind readers, on light and on dark."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,6 +36,23 @@ def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340) -
 def titled(text: str, **more: Any) -> Axis:
     """Return an axis with a title."""
     return {"title": {"text": text}, **more}
+
+
+def log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
+    """Return a logarithmic axis whose numbers are whole: powers of ten, on a short way also 2 and 5 times them."""
+    minor = {"dtick": "D1"}
+    if high >= 1000 * low:
+        return titled(text, type="log", dtick=1, minor=minor, **more)
+    if not high >= 10 * low > 0:
+        return titled(text, type="log", **more)  # within a decade Plotly writes numbers in full
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = [(step, power) for power in powers for step in (1, 2, 5)]
+    shown = {"tickvals": [step * 10.0**power for step, power in steps], "ticktext": [_stop(*at) for at in steps]}
+    return titled(text, type="log", minor=minor, **shown, **more)
+
+
+def _stop(step: int, power: int) -> str:
+    return f"{step * 10.0**power:,g}" if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
 
 
 def names_axis(text: str = "", **more: Any) -> Axis:

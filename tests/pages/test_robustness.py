@@ -120,3 +120,8 @@ def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
     found = counterexample_theorem_1_ii()
     assert f"truly {short(found.truth)}, printed {short(found.printed)}" in text
     assert text.count("truly") == 5
+
+
+def test_the_strength_is_numbered_in_powers_of_ten_on_a_long_axis() -> None:
+    shown = figures(open_page(PAGE))
+    assert {figure["layout"]["xaxis"]["dtick"] for figure in shown.values()} == {1}
