@@ -179,3 +179,12 @@ def test_bad_draws_are_refused():
             loss_from_draws(first, second, doubt=0.1)
     with pytest.raises(InputError, match="finite"):
         loss_from_draws(np.full((9, 1), np.nan), np.ones((9, 1)), doubt=0.1)
+
+
+def test_what_only_the_first_half_shows_proves_nothing():
+    """The event is fixed on a first half; counted there again, it would prove whatever chance put there."""
+    first, second = np.zeros((8000, 1)), np.zeros((8000, 1))
+    first[:4000] = 1.0
+    assert loss_from_draws(first, second, doubt=1e-6).epsilon == 0
+    first[4000:] = 1.0
+    assert loss_from_draws(first, second, doubt=1e-6).epsilon > 4

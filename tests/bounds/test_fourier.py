@@ -195,6 +195,7 @@ def test_corollary_3_follows_once_t_is_large_enough_and_only_then_is_said_to():
     # t >= 0.60 for |N_I| = 34 and t >= 1.31 for |N_I| = 2.
     for network, below, above in [(NAIVE_BAYES, 0.59, 0.61), (empty(1), 1.29, 1.32)]:
         assert not is_printed_proved(network, t=below)
+        assert not is_printed_proved(network, t=0.01), "where 2t - 1 - ln 2t is large again"
         bound = negative_table_bound(network, noise=printed_noise(network), t=[above, 2.0, 5.0])
         assert all(is_printed_proved(network, t=t) for t in (above, 2.0, 5.0))
         assert np.all(bound.certified <= bound.printed)

@@ -229,6 +229,7 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     assert not [button for button in at.button if button.label in ("Go on", "Stop")]
     epsilons = trace(at, "certified")["x"]
     assert len(epsilons) == 41
+    assert epsilons == sorted(epsilons), "a line through points in another order would run back and forth"
     bound = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=epsilons, delta=0.05).theorem
     assert trace(at, "certified")["y"] == pytest.approx(bound.certified, rel=1e-9)
 
