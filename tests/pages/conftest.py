@@ -1,14 +1,17 @@
 """Every page opened as Streamlit runs it, without a browser."""
 
 import contextlib
+import functools
 import json
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -44,6 +47,19 @@ WITHOUT_DATA = (
 """Pages that need no table."""
 
 
+NO_LIMIT = 3600.0
+"""Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def components_scanned_once() -> Iterator[None]:
+    """Every AppTest makes Streamlit read the metadata of all installed packages, which takes longer than most pages."""
+    scan = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def navigation_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder named pages/ next to the script must not make every new test session run page files alone."""
@@ -58,15 +74,14 @@ def navigation_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def open_page(page: str, settings: Settings | None = None, **query: str) -> AppTest:
     """Return a page as a link with this query, or a session with these settings, opens it."""
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     for key, value in query.items():
         at.query_params[key] = value
     if settings is not None:
         at.session_state["settings"] = settings
-    at.run()
     if page != "pages/home.py":
-        at.switch_page(page).run()
-    return fine(at)
+        at.switch_page(page)
+    return fine(at.run())
 
 
 def fine(at: AppTest) -> AppTest:

@@ -20,6 +20,7 @@ from dpbayes.ui.work import Upload
 from dpbayes.validation import InputError
 from tests.pages.conftest import (
     APP,
+    NO_LIMIT,
     everything,
     figures,
     fine,
@@ -286,13 +287,12 @@ OWN = pd.DataFrame(
 
 
 def own_page(columns: OwnColumns | None, seat: Seat = Seat.CURATOR) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at.session_state["settings"] = settings_from({"regression.records": "my table", "seat": seat.value} | OWN_QUERY)[0]
     at.session_state["upload"] = Upload("pay.csv", OWN)
     if columns:
         at.session_state["regression.own"] = columns
         at.session_state["regression.blank"] = (OWN, TYPED)  # as if the person had typed them
-    at.run()
     return fine(at.switch_page(PAGE).run())
 
 
