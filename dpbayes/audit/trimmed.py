@@ -164,10 +164,12 @@ def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray
 
 
 def range_epsilon(*, width: float, most: float, delta: float) -> float:
-    """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0."""
+    """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0, and 0 where 0 will do."""
     low, high = 0.0, most
     if delta == 0:
         return most
+    if range_curve(0.0, width=width, most=most) <= delta:
+        return 0.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if range_curve(middle, width=width, most=most) <= delta else (middle, high)

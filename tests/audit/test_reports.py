@@ -385,6 +385,11 @@ def test_more_delta_allows_a_larger_internal_epsilon():
     assert found[0] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("exact", "printed map")])
+def test_at_delta_one_no_mechanism_needs_any_epsilon(name):
+    assert needed_epsilon(EVERY[name], n=9, delta=1) == 0
+
+
 # Refusals
 
 
