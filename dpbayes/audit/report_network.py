@@ -149,7 +149,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
         deltas = exact_curve(laws[:, 0], pairs=pairs, epsilons=grid).deltas
         curve = DeltaCurve(grid, deltas, deltas)
         shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
-    places = np.nanargmax(laws[x] - laws[y], axis=-1)
+    places = np.nanargmax(_losses(laws, x, y), axis=-1)
     output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:_NAMED]) + _dots(len(places))
     scope = _all(n) + ("" if listed else " The value is what is proved for every n.")
     first, second = _rows_texts(prior.network, tables[x], tables[y])
@@ -226,9 +226,14 @@ def _summed_losses(laws: FloatArray, pairs: IntArray) -> FloatArray:
     step = max(1, _MOST_MASSES // laws[0].size)
     for start in range(0, len(pairs), step):
         x, y = pairs[start : start + step].T
-        with np.errstate(invalid="ignore"):  # a cell that the prior excludes is excluded for both
-            found[start : start + step] = np.nanmax(laws[x] - laws[y], axis=-1).sum(axis=-1)
+        found[start : start + step] = np.nanmax(_losses(laws, x, y), axis=-1).sum(axis=-1)
     return found
+
+
+def _losses(laws: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
+    """The loss of every cell between tables x and y; NaN for a cell that the prior excludes, whatever the table."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(laws[x] - laws[y])
 
 
 def _cell_labels(cells: int) -> tuple[str, ...]:

@@ -268,6 +268,17 @@ def test_the_map_audit_finds_the_worst_output_by_listing_them(network):
         assert report.curve.deltas == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.parametrize("network", [empty(1), chain(2), ASIA])
+def test_cells_that_a_firm_prior_excludes_leave_the_map_audit_as_it_is(network):
+    """Cells of prior mass below 1e-308 have no loss; a warning here would be an error."""
+    prior = Dirichlets(network, np.full(network.cell_count, 1000.0))
+    mechanism = MapExponential(prior=prior, epsilon=1.0)
+    assert np.isneginf(mechanism.log_pmf(np.zeros(network.cell_count))).any()
+    report = audit(mechanism, n=5, epsilons=GRID)
+    assert 0 < report.at_least <= report.exact <= 1
+    assert "[0, " not in report.worst.output, "the first cell is an excluded one"
+
+
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_an_audit_of_two_hundred_throws_takes_little_time(kind):
     options, times = {"delta": 1e-5} if kind is HellingerSmooth else {}, []
