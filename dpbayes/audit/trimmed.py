@@ -51,8 +51,8 @@ def row_loss(a: float, b: float, *, n: int, bound: float) -> RowLoss:
     if n == 0:
         return RowLoss(0.0, 0, 0, 0.0)
     ends = np.array([0, n - 1])
-    more = log_mass_between(a + ends + 1, b + n - 1 - ends, -bound, bound)
-    fewer = log_mass_between(a + ends, b + n - ends, -bound, bound)
+    more = log_mass_between(a + (ends + 1), b + (n - 1 - ends), -bound, bound)
+    fewer = log_mass_between(a + ends, b + (n - ends), -bound, bound)
     rise = more - fewer
     place = int(np.argmax(np.abs(rise)))
     k, size = int(ends[place]), bound + float(abs(rise[place]))
@@ -85,10 +85,10 @@ def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) 
     if n == 0:
         return RowCurve(grid, np.zeros(len(grid)), np.full((len(grid), 2), -1))
     k = np.arange(n + 1)
-    masses = log_mass_between(a + k, b + n - k, -bound, bound)
+    masses = log_mass_between(a + k, b + (n - k), -bound, bound)
     rise = np.diff(masses)
-    up = (a + k[1:], b + n - k[1:], masses[1:], rise)
-    down = (b + n - k[:-1], a + k[:-1], masses[:-1], -rise)  # z reflected
+    up = (a + k[1:], b + (n - k[1:]), masses[1:], rise)
+    down = (b + (n - k[:-1]), a + k[:-1], masses[:-1], -rise)  # z reflected
     first, second, mass, turn = (np.concatenate(pair) for pair in zip(up, down, strict=True))
     found = _excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound)
     place = np.argmax(found, axis=1)
