@@ -21,6 +21,7 @@ from dpbayes.audit.report_types import (
 from dpbayes.audit.trimmed import MOST_ROW, range_curve, range_epsilon, row_curve
 from dpbayes.audit.trimmed_network import largest_loss, network_loss, suspicious_tables, tables_are_few
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
+from dpbayes.mechanisms.known import require_known
 from dpbayes.network import IntArray, Network
 from dpbayes.sensitivity import count_sensitivity, walsh_sensitivity
 from dpbayes.validation import whole_number
@@ -36,6 +37,7 @@ _NAMED = 6
 
 def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of handing over the exact posterior: any two tables with different counts are told apart."""
+    require_known(mechanism, Exact)
     grid = checked_grid(epsilons)
     if _records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:
         return nothing_to_lose(mechanism, grid)
@@ -103,6 +105,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     N independent draws lose N times as much as one. The curve is exact for one draw from one binary node; otherwise it
     is the largest that the range of the loss allows.
     """
+    require_known(mechanism, PosteriorSampler)
     grid, network, bound = checked_grid(epsilons), mechanism.prior.network, mechanism.log_odds_bound
     found = network_loss(mechanism.prior, n=n, bound=bound)
     if found.most == 0:
@@ -132,6 +135,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     Its decisions are drawn independently, so the loss of an output is a sum, and the worst one is found decision by
     decision. An exponential mechanism's loss has a range of epsilon at most, which bounds the curve.
     """
+    require_known(mechanism, MapExponential)
     grid, prior = checked_grid(epsilons), mechanism.prior
     n = _records(n)
     most = mechanism.certified.epsilon
@@ -159,24 +163,28 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
 
 def laplace_noise(mechanism: LaplaceUpdates, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
+    require_known(mechanism, LaplaceUpdates)
     moved = count_sensitivity(mechanism.prior.network) if _records(n) else 0
     return LaplaceNoise(moved, 1 / mechanism.noise_scale if moved else 1.0)
 
 
 def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
     """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
+    require_known(mechanism, LaplaceFourier)
     moved = walsh_sensitivity(mechanism.prior.network) // 2 if _records(n) else 0
     return LaplaceNoise(moved, 2 / mechanism.noise_scale)
 
 
 def sampler_epsilon(mechanism: PosteriorSampler, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
+    require_known(mechanism, PosteriorSampler)
     most = mechanism.draws * largest_loss(mechanism.prior, n=n, bound=mechanism.log_odds_bound)
     return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
 
 
 def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
+    require_known(mechanism, MapExponential)
     most = mechanism.certified.epsilon if _records(n) else 0.0
     listed = _all_tables_for_map(mechanism, n)
     if listed is not None and most:
