@@ -232,11 +232,14 @@ def smooth_sensitivities(die: Die, *, beta: float) -> FloatArray:
     smooth = die.local_sensitivities.copy()
     if die.n == 0:
         return smooth
-    if die.sides == 2:  # the candidates are one line
-        rise = beta * np.arange(len(smooth))
-        ahead = np.maximum.accumulate(np.log(smooth) + rise) - rise
-        back = np.maximum.accumulate(ahead[::-1] + rise) - rise
-        return np.exp(back[::-1])
+    if die.sides == 2:  # the candidates are one line: reach twice as far in every step
+        far = 1
+        while far < len(smooth):
+            decay, before = np.exp(-beta * far), smooth.copy()
+            smooth[far:] = np.maximum(smooth[far:], before[:-far] * decay)
+            smooth[:-far] = np.maximum(smooth[:-far], before[far:] * decay)
+            far *= 2
+        return smooth
     for giver in range(die.sides):
         for taker in range(giver):
             _sweep(smooth, die.candidates, giver, taker, np.exp(-beta))
@@ -257,14 +260,22 @@ def _sweep(smooth: FloatArray, listed: IntArray, giver: int, taker: int, decay: 
 # The exponential mechanism
 
 
-def log_pmf(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:
-    """Return ln P[r] for P[r] proportional to exp(-epsilon H / (2 sensitivity)), over the last axis of H (..., R).
+def log_weights(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:
+    """Return -epsilon H / (2 sensitivity) for H (..., R): ln P[r] up to a constant of each row, and 0 at its largest.
 
-    `sensitivity` is a number, or one for every row. Where it is zero there is one candidate only.
+    `sensitivity` is a number, or one for every row. Where it is zero there is one candidate only. A neighbour at the
+    distance of the sensitivity itself has exactly -epsilon/2, so that what is tiny beside it can be told.
     """
     scale = np.asarray(sensitivity, dtype=np.float64)[..., None]
-    rate = np.divide(epsilon / 2, scale, out=np.zeros(scale.shape), where=scale > 0)
-    return special.log_softmax(-rate * distance, axis=-1)
+    steps = np.zeros(np.broadcast_shapes(distance.shape, scale.shape))
+    np.divide(distance, scale, out=steps, where=scale > 0)
+    steps *= -epsilon / 2
+    return steps
+
+
+def log_pmf(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:
+    """Return ln P[r] for P[r] proportional to exp(-epsilon H / (2 sensitivity)), over the last axis of H (..., R)."""
+    return special.log_softmax(log_weights(distance, epsilon=epsilon, sensitivity=sensitivity), axis=-1)
 
 
 def smooth_guarantee(die: Die, *, epsilon: float, delta: float) -> float:

@@ -7,7 +7,6 @@ leaves their loss as it is, so one pair of a giving and a taking side is enough 
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import special
 
 from dpbayes.audit.finite import FloatArray
 from dpbayes.compositions import IntArray, moves
@@ -47,7 +46,7 @@ def blocks_of_pairs(pairs: IntArray, outputs: int) -> list[slice]:
 
 
 def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
-    """Compute ln P[r | x] for every candidate x: yield the share that is done, at the end the table (R, R).
+    """Compute ln P[r | x] up to a constant of x, for every candidate x: yield the share done, at the end them (R, R).
 
     Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
     with more sides its parts are few. Errors: InputError for a class that need not treat sides of equal prior alike.
@@ -55,14 +54,14 @@ def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
     require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
     die = mechanism.die
     if die.sides > 2 or die.size <= AT_ONCE:
-        yield mechanism.log_pmf_table()
+        yield mechanism.log_weights_table()
         return
     table, mirrored = np.empty((die.size, die.size)), die.prior[0] == die.prior[1]
     rows = (die.size + 1) // 2 if mirrored else die.size
     for start in range(0, rows, _ROWS):
         yield start / rows
         for place in range(start, min(start + _ROWS, rows)):
-            table[place] = mechanism.log_pmf(die.candidates[place])
+            table[place] = mechanism.log_weights(die.candidates[place])
             if mirrored:
                 table[die.size - 1 - place] = table[place, ::-1]
     yield table
@@ -72,7 +71,7 @@ Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth
 
 
 def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatArray:
-    """Return ln P[r | x] (R, R) of a mechanism from the `table` of one of its kind that is known at another epsilon.
+    """Return ln P[r | x] (R, R), up to a constant of x, from the `table` of one that is known at another epsilon.
 
     Both are exponential in the same distances: a row's logarithm, times the ratio of the rates, is right but for a
     constant.
@@ -80,7 +79,7 @@ def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatAr
     require_known(mechanism, type(known))
     require_known(known, HellingerGlobal, HellingerLocal, HellingerSmooth)
     ratio = _rates(mechanism) / _rates(known)
-    return np.asarray(special.log_softmax(table * ratio[:, None], axis=1))
+    return np.asarray(table * ratio[:, None])
 
 
 def _rates(mechanism: Hellinger) -> FloatArray:

@@ -2,6 +2,9 @@
 
 `log_pmf` (X, R) holds ln P[r | x]; `pairs` (N, 2) the places (x, y) of ordered neighbours, both orders where the
 relation is symmetric. The loss of (x, y) at r is ln P[r | x] - ln P[r | y].
+
+A law may be given before it is normalised: then `log_masses` (X,) are the logarithms of its rows' sums. Losses are
+differences of the one less differences of the other, so that a tiny one of these is not lost in a large one of those.
 """
 
 import math
@@ -19,6 +22,9 @@ IntArray = NDArray[np.int64]
 
 _BLOCK = 1 << 20
 """Losses held at once."""
+
+_ROUNDING = 1e-9
+"""Rounding of a loss, many times over."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +56,11 @@ class PrivacyCurve:
     worst: IntArray
 
 
-def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray) -> WorstLoss:
+def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray, log_masses: FloatArray | None = None) -> WorstLoss:
     """Return the largest loss over all pairs and outputs; infinite where y excludes what x allows."""
     worst = WorstLoss(0.0)
-    for some, losses, _ in _blocks(log_pmf, pairs):
+    for some, gaps, shifts, _ in _blocks(log_pmf, pairs, log_masses):
+        losses = gaps - shifts
         place = int(np.argmax(losses))
         pair, r = divmod(place, losses.shape[1])
         if losses.flat[place] > worst.epsilon:
@@ -61,20 +68,23 @@ def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray) -> WorstLoss:
     return worst
 
 
-def exact_curve(log_pmf: FloatArray, *, pairs: IntArray, epsilons: ArrayLike) -> PrivacyCurve:
+def exact_curve(
+    log_pmf: FloatArray, *, pairs: IntArray, epsilons: ArrayLike, log_masses: FloatArray | None = None
+) -> PrivacyCurve:
     """Return delta at every epsilon (E,). Terms are P[r | x] (1 - e^(epsilon - loss)), which do not cancel."""
     grid = np.asarray(epsilons, dtype=np.float64)
     if grid.ndim != 1 or not np.all(grid >= 0):
         raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
     deltas, worst = np.zeros(len(grid)), np.full((len(grid), 2), -1, dtype=np.int64)
-    for some, losses, log_p in _blocks(log_pmf, pairs):
-        order = np.argsort(-losses.max(axis=1), kind="stable")
-        some, losses, p = some[order], losses[order], np.exp(log_p[order])
-        tops = -losses.max(axis=1)
+    for some, gaps, shifts, log_p in _blocks(log_pmf, pairs, log_masses):
+        tops = (shifts - gaps).min(axis=1)
+        order = np.argsort(tops, kind="stable")
+        some, gaps, shifts, p, tops = some[order], gaps[order], shifts[order], np.exp(log_p[order]), tops[order]
         for k, epsilon in enumerate(grid):
-            alive = int(np.searchsorted(tops, -epsilon))  # only these pairs lose more than epsilon anywhere
+            # Only these pairs lose more than epsilon anywhere; a loss that rounds to epsilon may be more than it.
+            alive = int(np.searchsorted(tops, _ROUNDING * (1 + epsilon) - epsilon))
             if alive:
-                excess = -np.expm1(np.minimum(epsilon - losses[:alive], 0.0))
+                excess = -np.expm1(np.minimum((epsilon - gaps[:alive]) + shifts[:alive], 0.0))
                 per_pair = np.einsum("pr,pr->p", p[:alive], excess)
                 place = int(np.argmax(per_pair))
                 if per_pair[place] > deltas[k]:
@@ -82,7 +92,9 @@ def exact_curve(log_pmf: FloatArray, *, pairs: IntArray, epsilons: ArrayLike) ->
     return PrivacyCurve(grid, np.minimum(deltas, 1.0), worst)
 
 
-def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float) -> WorstPair:
+def exact_epsilon(
+    log_pmf: FloatArray, *, pairs: IntArray, delta: float, log_masses: FloatArray | None = None
+) -> WorstPair:
     """Return the smallest epsilon >= 0 with delta(epsilon) <= delta.
 
     The worst events are prefixes S_k of the outputs sorted by falling loss (Neyman-Pearson), so it is the largest
@@ -90,10 +102,10 @@ def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float) -> Wors
     """
     delta = finite_number("delta", delta, low=0, high=1)
     worst = WorstPair(0.0, delta)
-    for some, losses, log_p in _blocks(log_pmf, pairs):
-        order = np.argsort(-losses, axis=1, kind="stable")
-        log_p = np.take_along_axis(log_p, order, axis=1)
-        log_q = np.take_along_axis(log_pmf[some[:, 1]], order, axis=1)
+    for some, gaps, _, log_p in _blocks(log_pmf, pairs, log_masses):
+        log_q = log_pmf[some[:, 1]] - (0.0 if log_masses is None else log_masses[some[:, 1], None])
+        order = np.argsort(-gaps, axis=1, kind="stable")
+        log_p, log_q = np.take_along_axis(log_p, order, axis=1), np.take_along_axis(log_q, order, axis=1)
         log_p, log_q = np.logaddexp.accumulate(log_p, axis=1), np.logaddexp.accumulate(log_q, axis=1)
         log_p = np.minimum(log_p, 0.0)  # a sum that rounding lifts above one exceeds even delta = 1
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -106,22 +118,29 @@ def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float) -> Wors
     return worst
 
 
-def _blocks(log_pmf: FloatArray, pairs: IntArray) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-    """Yield some pairs, their losses (pairs, R) and their ln P[r | x]; where x excludes r the loss is -infinity."""
-    _check(log_pmf, pairs)
+def _blocks(
+    log_pmf: FloatArray, pairs: IntArray, log_masses: FloatArray | None
+) -> Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]:
+    """Yield some pairs, gaps (pairs, R) and shifts (pairs, 1) whose difference is their loss, and their ln P[r | x].
+
+    Where x excludes r the loss is -infinity.
+    """
+    masses = np.zeros(len(log_pmf)) if log_masses is None else log_masses
+    _check(log_pmf, pairs, masses)
     step = max(1, _BLOCK // log_pmf.shape[1])
     for start in range(0, len(pairs), step):
         some = pairs[start : start + step]
-        log_p, log_q = log_pmf[some[:, 0]], log_pmf[some[:, 1]]
+        first, second = log_pmf[some[:, 0]], log_pmf[some[:, 1]]
         with np.errstate(invalid="ignore"):
-            losses = np.where(log_p == -math.inf, -math.inf, log_p - log_q)
-        yield some, losses, log_p
+            gaps = np.where(first == -math.inf, -math.inf, first - second)
+        own, other = masses[some].T[..., None]
+        yield some, gaps, own - other, first - own
 
 
-def _check(log_pmf: FloatArray, pairs: IntArray) -> None:
+def _check(log_pmf: FloatArray, pairs: IntArray, masses: FloatArray) -> None:
     if log_pmf.ndim != 2 or pairs.ndim != 2 or pairs.shape[1] != 2 or log_pmf.shape[1] == 0:
         raise InputError("An audit needs one law for every input, and pairs of inputs.")
-    if not np.allclose(special.logsumexp(log_pmf, axis=1), 0.0, atol=1e-9):
+    if not np.allclose(special.logsumexp(log_pmf, axis=1), masses, rtol=0, atol=1e-9):
         raise InputError("An audit needs laws that add up to one.")
     if pairs.size and (pairs.min() < 0 or pairs.max() >= len(log_pmf)):
         raise InputError(f"Pairs must name inputs from 0 to {len(log_pmf) - 1}.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from dpbayes.audit.continuous import (
     laplace_cells_delta,
@@ -65,15 +66,16 @@ def audit_die_steps(
             yield part * _LAW_SHARE
         else:
             table = part
-    loss = exact_pure_epsilon(table, pairs=pairs)
+    masses = special.logsumexp(table, axis=1)
+    loss = exact_pure_epsilon(table, pairs=pairs, log_masses=masses)
     grid = checked_grid(epsilons(loss.epsilon))
     delta, needed = mechanism.claimed.delta, 0.0
     deltas = np.zeros(len(grid))
     for some in blocks_of_pairs(pairs, die.size):
         yield _LAW_SHARE + (1 - _LAW_SHARE) * some.start / len(pairs)
-        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[some], epsilons=grid).deltas)
+        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[some], epsilons=grid, log_masses=masses).deltas)
         if delta:
-            needed = max(needed, exact_epsilon(table, pairs=pairs[some], delta=delta).epsilon)
+            needed = max(needed, exact_epsilon(table, pairs=pairs[some], delta=delta, log_masses=masses).epsilon)
     labels = tuple(map(_counts_text, die.candidates.tolist()))
     scope = f"All {len(labels):,} tables of {die.n:,} throws, all their neighbours and all {len(labels):,} outputs."
     report = pure_report(
@@ -81,7 +83,7 @@ def audit_die_steps(
         exact=loss.epsilon,
         at_least=loss.epsilon,
         curve=DeltaCurve(grid, deltas, deltas),
-        worst=_worst_case(table, loss, labels, labels),
+        worst=_worst_case(table - masses[:, None], loss, labels, labels),
         scope=scope,
     )
     yield replace(report, needed=needed, needed_at_least=needed) if delta else report
@@ -159,18 +161,20 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, epsilons: ArrayLike) -> Audi
 def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
     """Return the exact epsilon at delta, over every pair and every output."""
     require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
-    table, pairs = mechanism.log_pmf_table(), die_neighbours_up_to_symmetry(mechanism.die)
+    table, pairs = mechanism.log_weights_table(), die_neighbours_up_to_symmetry(mechanism.die)
+    masses = special.logsumexp(table, axis=1)
     if delta == 0:
-        return exact_pure_epsilon(table, pairs=pairs).epsilon
-    return exact_epsilon(table, pairs=pairs, delta=delta).epsilon
+        return exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon
+    return exact_epsilon(table, pairs=pairs, delta=delta, log_masses=masses).epsilon
 
 
 def die_keeps(mechanism: FiniteDieMechanism, table: FloatArray, *, target: float, delta: float) -> bool:
-    """Return whether a mechanism with this law (R, R) loses no more than `target` at delta: delta(target) <= delta."""
-    pairs = die_neighbours_up_to_symmetry(mechanism.die)
-    if exact_pure_epsilon(table, pairs=pairs).epsilon <= target:
+    """Return whether a mechanism with these weights (R, R) has delta(target) <= delta: it then loses no more."""
+    pairs, masses = die_neighbours_up_to_symmetry(mechanism.die), special.logsumexp(table, axis=1)
+    if exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon <= target:
         return True
-    return bool(delta) and bool(exact_curve(table, pairs=pairs, epsilons=[target]).deltas[0] <= delta)
+    curve = exact_curve(table, pairs=pairs, epsilons=[target] if delta else [], log_masses=masses)
+    return bool(delta) and bool(curve.deltas[0] <= delta)
 
 
 def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, delta: float) -> float:

@@ -49,7 +49,14 @@ class DieMechanism(Protocol):
 
 
 class FiniteDieMechanism(DieMechanism, Protocol):
-    """One whose outputs are the die's candidates, with a law that can be written down: what an exact audit needs."""
+    """One whose outputs are the die's candidates, with a law that can be written down: what an exact audit needs.
+
+    The weights are those of the law before it is normalised; an audit takes differences of them, which keep digits.
+    """
+
+    def log_weights(self, counts: ArrayLike) -> FloatArray: ...
+
+    def log_weights_table(self) -> FloatArray: ...
 
     def log_pmf(self, counts: ArrayLike) -> FloatArray: ...
 

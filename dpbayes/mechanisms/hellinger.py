@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from dpbayes import hellinger
 from dpbayes.compositions import IntArray
@@ -59,16 +60,24 @@ class HellingerGlobal:
         """Count the throws: (m,)."""
         return count_throws(self.die, throws)
 
-    def log_pmf(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] over the candidates: (R,)."""
+    def log_weights(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
         scale = hellinger.global_sensitivity(self.die)
         distance = hellinger.distances(self.die, counts=counts)
-        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=scale)
+        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=scale)
+
+    def log_weights_table(self) -> FloatArray:
+        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
+        scale = hellinger.global_sensitivity(self.die)
+        return hellinger.log_weights(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scale)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        return special.log_softmax(self.log_weights(counts))
 
     def log_pmf_table(self) -> FloatArray:
         """Return ln P[r | x] for every candidate as data: (R, R)."""
-        scale = hellinger.global_sensitivity(self.die)
-        return hellinger.log_pmf(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scale)
+        return special.log_softmax(self.log_weights_table(), axis=1)
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw candidate posteriors (*size, m)."""
@@ -106,16 +115,24 @@ class HellingerLocal:
         """Count the throws: (m,)."""
         return count_throws(self.die, throws)
 
-    def log_pmf(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] over the candidates: (R,)."""
+    def log_weights(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
         scale = hellinger.local_sensitivity(self.die, counts=counts)
         distance = hellinger.distances(self.die, counts=counts)
-        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=scale)
+        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=scale)
+
+    def log_weights_table(self) -> FloatArray:
+        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
+        distance = hellinger.all_distances(self.die)
+        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=self.die.local_sensitivities)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        return special.log_softmax(self.log_weights(counts))
 
     def log_pmf_table(self) -> FloatArray:
         """Return ln P[r | x] for every candidate as data: (R, R)."""
-        distance = hellinger.all_distances(self.die)
-        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=self.die.local_sensitivities)
+        return special.log_softmax(self.log_weights_table(), axis=1)
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw candidate posteriors (*size, m)."""
@@ -160,16 +177,24 @@ class HellingerSmooth:
         """Count the throws: (m,)."""
         return count_throws(self.die, throws)
 
-    def log_pmf(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] over the candidates: (R,)."""
+    def log_weights(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
         scale = hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
         distance = hellinger.distances(self.die, counts=counts)
-        return hellinger.log_pmf(distance, epsilon=self.epsilon, sensitivity=scale)
+        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=scale)
+
+    def log_weights_table(self) -> FloatArray:
+        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
+        scales = hellinger.smooth_sensitivities(self.die, beta=self.beta)
+        return hellinger.log_weights(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scales)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        return special.log_softmax(self.log_weights(counts))
 
     def log_pmf_table(self) -> FloatArray:
         """Return ln P[r | x] for every candidate as data: (R, R)."""
-        scales = hellinger.smooth_sensitivities(self.die, beta=self.beta)
-        return hellinger.log_pmf(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scales)
+        return special.log_softmax(self.log_weights_table(), axis=1)
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw candidate posteriors (*size, m)."""

@@ -63,6 +63,29 @@ def test_the_exact_epsilon_is_the_inverse_of_the_curve(log_pmf, delta):
         assert after == pytest.approx(delta, abs=1e-12)
 
 
+@given(laws(zeros=True), st.lists(st.floats(-30, 30), min_size=2, max_size=2), st.floats(0, 0.9))
+def test_a_law_may_be_given_before_it_is_normalised(log_pmf, masses, delta):
+    masses = np.array(masses)
+    own, epsilons = {"log_masses": masses}, [0.0, 0.3, 2.0]
+    weights = log_pmf + masses[:, None]
+    found, same = exact_pure_epsilon(weights, pairs=BOTH, **own), exact_pure_epsilon(log_pmf, pairs=BOTH)
+    assert found.epsilon == pytest.approx(same.epsilon, abs=1e-12)
+    found, same = (exact_epsilon(law, pairs=BOTH, delta=delta, **more) for law, more in ((weights, own), (log_pmf, {})))
+    assert found.epsilon == pytest.approx(same.epsilon, rel=1e-9, abs=1e-9) or delta > 0
+    curves = [exact_curve(law, pairs=BOTH, epsilons=epsilons, **more) for law, more in ((weights, own), (log_pmf, {}))]
+    assert curves[0].deltas == pytest.approx(curves[1].deltas, abs=1e-12)
+    with pytest.raises(InputError, match="add up to one"):
+        exact_curve(weights, pairs=BOTH, epsilons=epsilons, log_masses=masses + 1e-6)
+
+
+def test_a_loss_that_differs_from_epsilon_by_less_than_rounding_is_told_from_it():
+    # One output's weights differ by exactly 500, the normalisers' logarithms by e^-280 - e^-290.
+    weights = np.array([[0.0, -500.0, -290.0], [-500.0, 0.0, -280.0]])
+    curve = exact_curve(weights, pairs=BOTH, epsilons=[500.0], log_masses=special.logsumexp(weights, axis=1))
+    assert curve.deltas == pytest.approx([math.exp(-280) - math.exp(-290)], rel=1e-9, abs=0)
+    assert curve.worst.tolist() == [[0, 1]]
+
+
 @given(laws())
 def test_at_delta_zero_the_exact_epsilon_is_the_pure_one(log_pmf):
     worst = exact_pure_epsilon(log_pmf, pairs=BOTH)

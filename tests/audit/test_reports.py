@@ -2,8 +2,10 @@ import dataclasses
 import math
 import time
 
+import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
 from dpbayes.audit.continuous import laplace_cells_delta
 from dpbayes.audit.die_steps import die_neighbours_up_to_symmetry, law_at, law_steps
@@ -244,10 +246,14 @@ def test_regression_tables_come_close_to_what_is_proved(bound, features, limit):
 
 def test_a_finite_report_is_the_finite_audit():
     mechanism = HellingerGlobal(die=Die((1.0, 0.5, 2.0), 8), epsilon=2.0)
-    table, pairs = mechanism.log_pmf_table(), die_neighbours(mechanism.die)
+    table, pairs = mechanism.log_weights_table(), die_neighbours(mechanism.die)
+    masses = special.logsumexp(table, axis=1)
     report = audit(mechanism, n=8, epsilons=GRID)
-    assert report.exact == exact_pure_epsilon(table, pairs=pairs).epsilon
-    assert np.array_equal(report.curve.deltas, exact_curve(table, pairs=pairs, epsilons=GRID).deltas)
+    assert report.exact == exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon
+    curve = exact_curve(table, pairs=pairs, epsilons=GRID, log_masses=masses)
+    assert np.array_equal(report.curve.deltas, curve.deltas)
+    normalised = exact_curve(mechanism.log_pmf_table(), pairs=pairs, epsilons=GRID)
+    assert curve.deltas == pytest.approx(normalised.deltas, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("network", [empty(1), chain(2), THREE])
@@ -289,6 +295,54 @@ def test_an_audit_of_two_hundred_throws_takes_little_time(kind):
     assert min(times) < 0.2  # 0.04 s on an idle machine
 
 
+def delta_by_mpmath(made, epsilons: list[float]) -> list[mpmath.mpf]:
+    """The curve of an exponential mechanism from its definition, with so many digits that nothing cancels."""
+    die, epsilon = made.die, mpmath.mpf(made.epsilon)
+    tables, alpha = [tuple(row) for row in die.candidates.tolist()], [mpmath.mpf(a) for a in die.prior]
+
+    def distance(x: tuple[int, ...], r: tuple[int, ...]) -> mpmath.mpf:
+        log_bc = sum(
+            mpmath.loggamma(a + mpmath.mpf(i + j) / 2) - (mpmath.loggamma(a + i) + mpmath.loggamma(a + j)) / 2
+            for a, i, j in zip(alpha, x, r, strict=True)
+        )
+        return mpmath.sqrt(1 - mpmath.exp(log_bc)) if x != r else mpmath.mpf(0)
+
+    apart = [[sum(abs(i - j) for i, j in zip(x, y, strict=True)) // 2 for y in tables] for x in tables]
+    far = [[distance(x, r) for r in tables] for x in tables]
+    places = range(len(tables))
+    scale = [max(far[x][y] for y in places if apart[x][y] == 1) for x in places]
+    if isinstance(made, HellingerGlobal):
+        scale = [max(scale)] * len(tables)
+    if isinstance(made, HellingerSmooth):
+        decay = 1 + epsilon / (2 * mpmath.log(2 * len(tables) / mpmath.mpf(made.delta)))
+        scale = [max(scale[y] / decay ** apart[x][y] for y in places) for x in places]
+    weights = [[mpmath.exp(-epsilon * far[x][r] / (2 * scale[x])) for r in places] for x in places]
+    laws = [[w / sum(row) for w in row] for row in weights]
+    pairs = [(laws[x], laws[y]) for x in places for y in places if apart[x][y] == 1]
+    factors = [mpmath.exp(mpmath.mpf(e)) for e in epsilons]
+    return [max(sum(max(a - f * b, 0) for a, b in zip(p, q, strict=True)) for p, q in pairs) for f in factors]
+
+
+@pytest.mark.parametrize(
+    ("die", "epsilon"),
+    [(coin(9), 1000.0), (coin(4, 0.1), 80.0), (Die((0.5, 1.0), 5), 300.0), (Die((0.5, 1.0, 2.0), 3), 200.0)],
+)
+@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
+def test_tiny_deltas_have_their_digits(kind, die, epsilon):
+    """Half of epsilon is what the worst output loses less the normalisers' logarithms, which may differ by 1e-168."""
+    made = kind(die=die, epsilon=epsilon, **({"delta": 1e-5} if kind is HellingerSmooth else {}))
+    grid = [share * epsilon for share in (0.0, 0.25, 0.49, 0.5, 0.51, 0.55, 0.75)]
+    found = audit(made, n=die.n, epsilons=grid).curve.deltas
+    with mpmath.workdps(400):
+        for delta, exact in zip(found, delta_by_mpmath(made, grid), strict=True):
+            assert delta == pytest.approx(float(exact), rel=1e-9, abs=0)
+
+
+def test_a_tiny_delta_is_that_of_the_smooth_mechanism():
+    report = audit(HellingerSmooth(die=coin(9), epsilon=1000.0, delta=1e-5), n=9, epsilons=[500.0, 510.0])
+    assert report.curve.deltas == pytest.approx([8.56588951208e-168, 7.12457640674e-218], rel=1e-9, abs=0)
+
+
 # In steps
 
 
@@ -299,7 +353,8 @@ def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatc
     monkeypatch.setattr("dpbayes.audit.die_steps._ROWS", 8)
     monkeypatch.setattr("dpbayes.audit.die_steps._LOSSES", 2000)
     made = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
-    *shares, table = law_steps(made)
+    *shares, weights = law_steps(made)
+    table = special.log_softmax(weights, axis=1)
     assert table == pytest.approx(made.log_pmf_table(), rel=1e-9)
     assert len(shares) > 5
     assert shares == sorted(shares)
@@ -332,8 +387,9 @@ def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, pri
 def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
     options = {"delta": 1e-4} if kind is HellingerSmooth else {}
     known, other = (kind(die=Die((0.1, 0.1, 2.0), 9), epsilon=e, **options) for e in (1.0, epsilon))
-    found = law_at(other, known, known.log_pmf_table())
-    assert found == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
+    for table in (known.log_pmf_table(), known.log_weights_table()):
+        found = special.log_softmax(law_at(other, known, table), axis=1)
+        assert found == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
 
 
 def test_recalibration_comes_in_steps_and_ends_with_the_mechanism():

@@ -131,6 +131,15 @@ def test_smooth_sensitivity_equals_its_definition_by_brute_force(die, beta):
     assert single == pytest.approx(expected.tolist(), rel=1e-12)
 
 
+@pytest.mark.parametrize("die", [Die((0.5, 0.5), 2999), Die((0.1, 2.0), 700), Die((1.0, 0.3, 1.0), 40)])
+@pytest.mark.parametrize("beta", [0.3, 3.0])
+def test_where_no_other_table_is_felt_the_smooth_sensitivity_is_the_local_one_to_the_last_digit(die, beta):
+    smooth = smooth_sensitivities(die, beta=beta)
+    felt = smooth > die.local_sensitivities * (1 + 1e-12)
+    assert not felt.all()
+    assert np.array_equal(smooth[~felt], die.local_sensitivities[~felt])
+
+
 @given(
     st.lists(st.floats(0.01, 20), min_size=2, max_size=4),
     st.integers(1, 6),
