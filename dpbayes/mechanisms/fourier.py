@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
@@ -136,7 +136,9 @@ def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3
     probability at most `doubt`. Errors: InputError when there are too few draws for so large a probability.
     """
     target = finite_number("The target probability", probability, low=0.0, high=1.0)
-    rank = int(stats.binom.ppf(1 - doubt, len(needed), target))
+    # The binomial law's quantile, as the whole law: `scipy.stats` would double the time to import this package.
+    below = special.bdtr(np.arange(len(needed) + 1.0), len(needed), target)
+    rank = int(np.searchsorted(below, 1 - doubt))
     if rank >= len(needed):
         raise InputError(f"A probability of {target:g} needs more than {len(needed):,} simulated draws.")
     return float(np.sort(needed)[rank])
