@@ -231,3 +231,9 @@ def test_proposals_refuse() -> None:
         quantile_cuts("a", ["1", "x"], 4)
     with pytest.raises(InputError, match="The number of bins must be between 2 and 64"):
         quantile_cuts("a", ["1", "2"], 1)
+
+
+def test_quantile_cuts_are_values_that_records_have() -> None:
+    """The median of these is 1, and between 1 and 10 no record lies."""
+    assert quantile_cuts("a", ["0", "1", "10", "100"], 2).points == (1.0,)
+    assert quantile_cuts("a", ["0", "1", "10", "100"], 4).points == (1.0, 10.0)
