@@ -32,7 +32,7 @@ from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.running import Part, Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
-from dpbayes.ui.work import counts, digest_of
+from dpbayes.ui.work import counts
 from dpbayes.validation import InputError
 
 MOST_SHOWN = 20_000
@@ -194,7 +194,7 @@ def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[
     def step(size: int) -> Needed:
         return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, found.values)
 
-    key = (network, calibration, mechanism.epsilon, settings.prior, sense, digest_of(found))
+    key = (network, calibration, mechanism.epsilon, settings.prior, sense, found.digest)
     return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
 
 

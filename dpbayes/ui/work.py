@@ -208,13 +208,6 @@ def counts(settings: Settings) -> Counts:
     return found
 
 
-def digest_of(counts: Counts | None) -> str:
-    """Return a text that tells counts apart, for what the session keeps."""
-    if counts is None:
-        return ""
-    return hashlib.sha256(np.ascontiguousarray(counts.values).tobytes() + str(counts.n).encode()).hexdigest()
-
-
 def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[Outcome]:
     """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
     chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
