@@ -21,7 +21,7 @@ from dpbayes.validation import InputError, finite_number
 
 FloatArray = NDArray[np.float64]
 
-KAPPA = 4.910814964564
+KAPPA = 4.910814964568256
 """2 w / (1 - exp(-w))^2 at its stationary w = 1.2564312: the constant of [Dimitrakakis14] Theorem 1(ii)."""
 
 

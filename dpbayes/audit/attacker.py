@@ -6,7 +6,6 @@ the odds by a factor of e^(j epsilon) at most.
 """
 
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapE
 from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.known import ByClass, described, require_known
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import IntArray
 from dpbayes.validation import InputError, finite_number, whole_number
@@ -133,8 +133,9 @@ def attack_regression(
 ) -> Attack:
     """Release weights (repeats, releases) times from the first of two tables, weighed against the second.
 
-    Errors: InputError for too many draws.
+    Errors: InputError for too many draws, and what is not exactly a `RegressionSampler`.
     """
+    require_known(mechanism, RegressionSampler)
     _require_moderate(size, mechanism.draws * (pair.first.d + pair.spare))
     released = mechanism.release(widened(pair.first, pair.spare), rng, size)
     used = released.draws[..., : pair.first.d]
@@ -155,17 +156,17 @@ def _require_moderate(size: tuple[int, int], each: int) -> None:
 # Log-likelihood ratios
 
 
-@singledispatch
+@ByClass
 def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArray) -> FloatArray:
     """Return ln p(released | first) - ln p(released | second) of every release: the outcomes' batch shape (...).
 
     `first` and `second` are the counts of two tables of equal size. Errors: InputError for mechanisms whose law is not
     known.
     """
-    raise InputError(f"How probable a release of {getattr(mechanism, 'label', 'this kind')} is, is not known here.")
+    raise InputError(f"How probable a release of {described(mechanism)} is, is not known here.")
 
 
-@log_ratios.register
+@log_ratios.of(LaplaceUpdates)
 def _laplace(
     mechanism: LaplaceUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
 ) -> FloatArray:
@@ -175,7 +176,7 @@ def _laplace(
     return moved.sum(axis=-1) / mechanism.noise_scale
 
 
-@log_ratios.register
+@log_ratios.of(LaplaceFourier)
 def _fourier(
     mechanism: LaplaceFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
 ) -> FloatArray:
@@ -186,7 +187,7 @@ def _fourier(
     return (np.abs(seen - means[1]) - np.abs(seen - means[0])).sum(axis=-1) / mechanism.noise_scale
 
 
-@log_ratios.register
+@log_ratios.of(PosteriorSampler)
 def _sampler(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntArray, second: IntArray) -> FloatArray:
     log_theta = np.log(released.draws)
     bound = mechanism.log_odds_bound
@@ -194,7 +195,7 @@ def _sampler(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntAr
     return (log_theta @ (first - second).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
 
 
-@log_ratios.register
+@log_ratios.of(MapExponential)
 def _map(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
     places = released.places.reshape(-1, released.places.shape[-1])
     laws = mechanism.log_pmf(np.stack([first, second]))
@@ -202,19 +203,19 @@ def _map(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, s
     return (each[0] - each[1]).sum(axis=-1).reshape(released.places.shape[:-1])
 
 
-@log_ratios.register(HellingerGlobal | HellingerLocal | HellingerSmooth)
+@log_ratios.of(HellingerGlobal, HellingerLocal, HellingerSmooth)
 def _finite(mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
     drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
     return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[ranks(drawn)]
 
 
-@log_ratios.register
+@log_ratios.of(LaplaceOne)
 def _one(mechanism: LaplaceOne, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
     seen = released.alpha[..., 0] - mechanism.die.prior[0]
     return (np.abs(seen - second[0]) - np.abs(seen - first[0])) / mechanism.noise_scale
 
 
-@log_ratios.register
+@log_ratios.of(LaplaceCells)
 def _cells(mechanism: LaplaceCells, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
     die = mechanism.die
     if die.sides > 2:

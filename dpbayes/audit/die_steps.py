@@ -14,6 +14,7 @@ from dpbayes.compositions import IntArray, moves
 from dpbayes.hellinger import MOST_PAIRED, Die, smooth_sensitivities
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.known import require_known
 
 AT_ONCE = 512
 """Dice with no more candidates have their laws computed at once."""
@@ -49,8 +50,9 @@ def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
     """Compute ln P[r | x] for every candidate x: yield the share that is done, at the end the table (R, R).
 
     Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
-    with more sides its parts are few.
+    with more sides its parts are few. Errors: InputError for a class that need not treat sides of equal prior alike.
     """
+    require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
     die = mechanism.die
     if die.sides > 2 or die.size <= AT_ONCE:
         yield mechanism.log_pmf_table()
@@ -75,13 +77,15 @@ def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatAr
     Both are exponential in the same distances: a row's logarithm, times the ratio of the rates, is right but for a
     constant.
     """
+    require_known(mechanism, type(known))
+    require_known(known, HellingerGlobal, HellingerLocal, HellingerSmooth)
     ratio = _rates(mechanism) / _rates(known)
     return np.asarray(special.log_softmax(table * ratio[:, None], axis=1))
 
 
 def _rates(mechanism: Hellinger) -> FloatArray:
     """What multiplies the distance in every row, up to what does not depend on epsilon: (R,)."""
-    if isinstance(mechanism, HellingerSmooth):
+    if type(mechanism) is HellingerSmooth:
         scales = smooth_sensitivities(mechanism.die, beta=mechanism.beta)
         return mechanism.epsilon / np.where(scales > 0, scales, 1.0)
     return np.full(mechanism.die.size, mechanism.epsilon)

@@ -95,6 +95,7 @@ def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float) -> Wors
         log_p = np.take_along_axis(log_p, order, axis=1)
         log_q = np.take_along_axis(log_pmf[some[:, 1]], order, axis=1)
         log_p, log_q = np.logaddexp.accumulate(log_p, axis=1), np.logaddexp.accumulate(log_q, axis=1)
+        log_p = np.minimum(log_p, 0.0)  # a sum that rounding lifts above one exceeds even delta = 1
         with np.errstate(divide="ignore", invalid="ignore"):
             needed = log_p + np.log1p(-np.exp(np.minimum(np.log(delta) - log_p, 0.0))) - log_q
         needed = np.where(np.isnan(needed), -np.inf, needed)

@@ -28,7 +28,8 @@ from dpbayes.audit.report_types import (
 from dpbayes.audit.rescaled import rescaled_loss
 from dpbayes.compositions import neighbour_pairs
 from dpbayes.mechanisms.die import FiniteDieMechanism
-from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.privacy import NON_PRIVATE, Guarantee
 from dpbayes.validation import InputError
@@ -40,8 +41,8 @@ _LAW_SHARE = 0.5
 def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
 
-    It must treat sides of equal prior alike. Errors: InputError for dice with too many candidates to pair them all, and
-    bad epsilons.
+    Errors: InputError for any but the three exponential mechanisms, for dice with too many candidates to pair them all,
+    and bad epsilons.
     """
     grid = checked_grid(epsilons)
     *_, report = audit_die_steps(mechanism, epsilons=lambda exact: grid)
@@ -91,6 +92,7 @@ def audit_printed_map(mechanism: PrintedMap, *, epsilons: ArrayLike) -> AuditRep
 
     Nothing is certified. Errors: InputError for bad epsilons.
     """
+    require_known(mechanism, PrintedMap)
     table = mechanism.log_pmf_table()
     # k of n records in the first state, in the order in which `neighbour_pairs` lists (k, n - k).
     pairs = neighbour_pairs(mechanism.n, sides=2)
@@ -112,6 +114,7 @@ def audit_printed_map(mechanism: PrintedMap, *, epsilons: ArrayLike) -> AuditRep
 
 def audit_laplace_one(mechanism: LaplaceOne, *, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of one noisy count, in closed form: exact, as clipping to [0, n] hides nothing."""
+    require_known(mechanism, LaplaceOne)
     grid, die = checked_grid(epsilons), mechanism.die
     if die.n == 0:
         return nothing_to_lose(mechanism, grid)
@@ -129,6 +132,7 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, epsilons: ArrayLike) -> Audi
 
     What they lose at least is found in the law of the ratio of two counts, which rescaling keeps; see `rescaled`.
     """
+    require_known(mechanism, LaplaceCells)
     grid, die = checked_grid(epsilons), mechanism.die
     if die.n == 0:
         return nothing_to_lose(mechanism, grid)
@@ -154,6 +158,7 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, epsilons: ArrayLike) -> Audi
 
 def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
     """Return the exact epsilon at delta, over every pair and every output."""
+    require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
     table, pairs = mechanism.log_pmf_table(), die_neighbours_up_to_symmetry(mechanism.die)
     if delta == 0:
         return exact_pure_epsilon(table, pairs=pairs).epsilon
@@ -170,7 +175,8 @@ def die_keeps(mechanism: FiniteDieMechanism, table: FloatArray, *, target: float
 
 def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, delta: float) -> float:
     """Return the epsilon at delta in closed form; for `LaplaceCells` that of the counts before they are rescaled."""
-    needed = laplace_one_epsilon if isinstance(mechanism, LaplaceOne) else laplace_cells_epsilon
+    require_known(mechanism, LaplaceOne, LaplaceCells)
+    needed = laplace_one_epsilon if type(mechanism) is LaplaceOne else laplace_cells_epsilon
     return needed(delta, scale=mechanism.noise_scale) if mechanism.die.n else 0.0
 
 

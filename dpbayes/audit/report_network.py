@@ -21,6 +21,7 @@ from dpbayes.audit.report_types import (
 from dpbayes.audit.trimmed import MOST_ROW, range_curve, range_epsilon, row_curve
 from dpbayes.audit.trimmed_network import largest_loss, network_loss, suspicious_tables, tables_are_few
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
+from dpbayes.mechanisms.known import require_known
 from dpbayes.network import IntArray, Network
 from dpbayes.sensitivity import count_sensitivity, walsh_sensitivity
 from dpbayes.validation import whole_number
@@ -36,6 +37,7 @@ _NAMED = 6
 
 def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of handing over the exact posterior: any two tables with different counts are told apart."""
+    require_known(mechanism, Exact)
     grid = checked_grid(epsilons)
     if _records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:
         return nothing_to_lose(mechanism, grid)
@@ -103,6 +105,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     N independent draws lose N times as much as one. The curve is exact for one draw from one binary node; otherwise it
     is the largest that the range of the loss allows.
     """
+    require_known(mechanism, PosteriorSampler)
     grid, network, bound = checked_grid(epsilons), mechanism.prior.network, mechanism.log_odds_bound
     found = network_loss(mechanism.prior, n=n, bound=bound)
     if found.most == 0:
@@ -132,6 +135,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     Its decisions are drawn independently, so the loss of an output is a sum, and the worst one is found decision by
     decision. An exponential mechanism's loss has a range of epsilon at most, which bounds the curve.
     """
+    require_known(mechanism, MapExponential)
     grid, prior = checked_grid(epsilons), mechanism.prior
     n = _records(n)
     most = mechanism.certified.epsilon
@@ -149,7 +153,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
         deltas = exact_curve(laws[:, 0], pairs=pairs, epsilons=grid).deltas
         curve = DeltaCurve(grid, deltas, deltas)
         shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
-    places = np.nanargmax(laws[x] - laws[y], axis=-1)
+    places = np.nanargmax(_losses(laws, x, y), axis=-1)
     output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:_NAMED]) + _dots(len(places))
     scope = _all(n) + ("" if listed else " The value is what is proved for every n.")
     first, second = _rows_texts(prior.network, tables[x], tables[y])
@@ -159,24 +163,28 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
 
 def laplace_noise(mechanism: LaplaceUpdates, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
+    require_known(mechanism, LaplaceUpdates)
     moved = count_sensitivity(mechanism.prior.network) if _records(n) else 0
     return LaplaceNoise(moved, 1 / mechanism.noise_scale if moved else 1.0)
 
 
 def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
     """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
+    require_known(mechanism, LaplaceFourier)
     moved = walsh_sensitivity(mechanism.prior.network) // 2 if _records(n) else 0
     return LaplaceNoise(moved, 2 / mechanism.noise_scale)
 
 
 def sampler_epsilon(mechanism: PosteriorSampler, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
+    require_known(mechanism, PosteriorSampler)
     most = mechanism.draws * largest_loss(mechanism.prior, n=n, bound=mechanism.log_odds_bound)
     return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
 
 
 def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
+    require_known(mechanism, MapExponential)
     most = mechanism.certified.epsilon if _records(n) else 0.0
     listed = _all_tables_for_map(mechanism, n)
     if listed is not None and most:
@@ -226,9 +234,14 @@ def _summed_losses(laws: FloatArray, pairs: IntArray) -> FloatArray:
     step = max(1, _MOST_MASSES // laws[0].size)
     for start in range(0, len(pairs), step):
         x, y = pairs[start : start + step].T
-        with np.errstate(invalid="ignore"):  # a cell that the prior excludes is excluded for both
-            found[start : start + step] = np.nanmax(laws[x] - laws[y], axis=-1).sum(axis=-1)
+        found[start : start + step] = np.nanmax(_losses(laws, x, y), axis=-1).sum(axis=-1)
     return found
+
+
+def _losses(laws: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
+    """The loss of every cell between tables x and y; NaN for a cell that the prior excludes, whatever the table."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(laws[x] - laws[y])
 
 
 def _cell_labels(cells: int) -> tuple[str, ...]:

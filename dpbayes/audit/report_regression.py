@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, FloatArray, WorstCase, checked_grid, pure_report
 from dpbayes.audit.trimmed import range_curve, range_epsilon
+from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.privacy import Guarantee
 from dpbayes.regression import Moments
@@ -29,6 +30,7 @@ def audit_regression(mechanism: RegressionSampler, *, n: int, features: int, eps
     `exact` is the upper value that is proved for every table. `at_least` is the exact loss of a pair of tables made to
     lose much: see `bad_tables`. Errors: InputError for bad numbers.
     """
+    require_known(mechanism, RegressionSampler)
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
     promise = _Promise(mechanism.claimed(n, features=d), mechanism.certified)
@@ -50,6 +52,7 @@ def regression_epsilon(mechanism: RegressionSampler, *, n: int, delta: float) ->
 
     Errors: InputError for bad numbers.
     """
+    require_known(mechanism, RegressionSampler)
     n, _ = _sizes(n, 1)
     most = mechanism.certified.epsilon if n else 0.0
     return range_epsilon(width=most, most=most, delta=delta)
@@ -75,6 +78,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
     All but one record push the weights to where the odd one fits in one table and not in the other. For more than two
     features they are pairs of one feature, the others being zero. Errors: InputError for bad numbers, and no records.
     """
+    require_known(mechanism, RegressionSampler)
     n, d = _sizes(n, features)
     if n == 0:
         raise InputError("A table without records has no neighbours.")

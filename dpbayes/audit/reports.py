@@ -6,7 +6,6 @@ The parts are in `report_types`, `report_die`, `report_network` and `report_regr
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import singledispatch
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -39,6 +38,7 @@ from dpbayes.audit.report_types import AuditReport, DeltaCurve, Exactness, Laws,
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.known import ByClass, described, no_audit
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler, norm_bound_for
 from dpbayes.validation import InputError, finite_number
@@ -66,51 +66,51 @@ _TRIES = 18
 MechanismT = TypeVar("MechanismT")
 
 
-# Audits by type
+# Audits by class
 
 
-@singledispatch
+@ByClass
 def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
     """Return what is known about a mechanism's privacy for tables of n records, its curve at `epsilons` (E,).
 
     `features` is the number of features of a regression's records, on which the printed epsilon depends; nothing else
     takes it. Where there is no exact audit, `statistical.audit_by_draws` bounds the loss from below.
 
+    An audit is of the law that a class's own `release` draws from: a subclass has none, nor has a mechanism with a
+    part of another class than declared; see `dpbayes.mechanisms.known`.
+
     Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
     number of features, and for a die or a printed MAP estimate of another number of records than n.
     """
-    raise InputError(
-        f"There is no exact audit of {_named(mechanism)}; audit_by_draws bounds what it loses from below, from its "
-        "releases alone."
-    )
+    raise no_audit(mechanism)
 
 
-audit.register(Exact)(audit_exact)
-audit.register(LaplaceUpdates)(audit_laplace)
-audit.register(LaplaceFourier)(audit_fourier)
-audit.register(PosteriorSampler)(audit_sampler)
-audit.register(MapExponential)(audit_map)
+audit.of(Exact)(audit_exact)
+audit.of(LaplaceUpdates)(audit_laplace)
+audit.of(LaplaceFourier)(audit_fourier)
+audit.of(PosteriorSampler)(audit_sampler)
+audit.of(MapExponential)(audit_map)
 
 
-@audit.register(HellingerGlobal | HellingerLocal | HellingerSmooth)
+@audit.of(HellingerGlobal, HellingerLocal, HellingerSmooth)
 def _audit_finite(mechanism: FiniteDieMechanism, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.die.n, n)
     return audit_die(mechanism, epsilons=epsilons)
 
 
-@audit.register
+@audit.of(LaplaceOne)
 def _audit_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.die.n, n)
     return audit_laplace_one(mechanism, epsilons=epsilons)
 
 
-@audit.register
+@audit.of(LaplaceCells)
 def _audit_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.die.n, n)
     return audit_laplace_cells(mechanism, epsilons=epsilons)
 
 
-@audit.register
+@audit.of(RegressionSampler)
 def _audit_regression(
     mechanism: RegressionSampler, *, n: int, epsilons: ArrayLike, features: int | None = None
 ) -> AuditReport:
@@ -119,7 +119,7 @@ def _audit_regression(
     return audit_regression(mechanism, n=n, features=features, epsilons=epsilons)
 
 
-@audit.register
+@audit.of(PrintedMap)
 def _audit_printed(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.n, n)
     return audit_printed_map(mechanism, epsilons=epsilons)
@@ -128,48 +128,48 @@ def _audit_printed(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> Aud
 # The epsilon that is needed
 
 
-@singledispatch
+@ByClass
 def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
     """Return the smallest epsilon that suffices at `delta` for tables of n records: exact, or an upper value of it.
 
     Errors: InputError where there is no audit for such a mechanism, and for bad numbers.
     """
-    raise InputError(f"Nothing is known of what {_named(mechanism)} loses, so it cannot be recalibrated.")
+    raise _no_recalibration(mechanism)
 
 
-needed_epsilon.register(PosteriorSampler)(sampler_epsilon)
-needed_epsilon.register(MapExponential)(map_epsilon)
+needed_epsilon.of(PosteriorSampler)(sampler_epsilon)
+needed_epsilon.of(MapExponential)(map_epsilon)
 
 
-@needed_epsilon.register
+@needed_epsilon.of(LaplaceUpdates)
 def _needed_laplace(mechanism: LaplaceUpdates, *, n: int, delta: float) -> float:
     return laplace_noise(mechanism, n=n).upper_epsilon(delta)
 
 
-@needed_epsilon.register
+@needed_epsilon.of(LaplaceFourier)
 def _needed_fourier(mechanism: LaplaceFourier, *, n: int, delta: float) -> float:
     return fourier_noise(mechanism, n=n).upper_epsilon(delta)
 
 
-@needed_epsilon.register(HellingerGlobal | HellingerLocal | HellingerSmooth)
+@needed_epsilon.of(HellingerGlobal, HellingerLocal, HellingerSmooth)
 def _needed_finite(mechanism: FiniteDieMechanism, *, n: int, delta: float) -> float:
     require_size(mechanism.die.n, n)
     return die_epsilon(mechanism, delta=delta)
 
 
-@needed_epsilon.register(LaplaceOne | LaplaceCells)
+@needed_epsilon.of(LaplaceOne, LaplaceCells)
 def _needed_die(mechanism: LaplaceOne | LaplaceCells, *, n: int, delta: float) -> float:
     require_size(mechanism.die.n, n)
     return laplace_die_epsilon(mechanism, delta=delta)
 
 
-@needed_epsilon.register
+@needed_epsilon.of(RegressionSampler)
 def _needed_regression(mechanism: RegressionSampler, *, n: int, delta: float) -> float:
     return regression_epsilon(mechanism, n=n, delta=delta)
 
 
-def _named(mechanism: Any) -> str:
-    return f'the mechanism "{mechanism.label}"' if hasattr(mechanism, "label") else "a mechanism of this kind"
+def _no_recalibration(mechanism: object) -> InputError:
+    return InputError(f"No epsilon is known to be enough for {described(mechanism)}, so it cannot be recalibrated.")
 
 
 # Recalibration
@@ -194,6 +194,8 @@ def recalibration_steps(
     """Do `recalibrated` in steps: yield roughly what share is done, at the end the mechanism."""
     wanted = finite_number("The target epsilon", target, low=1e-6, high=1e6)
     delta = finite_number("delta", delta, low=0, high=1)
+    if not needed_epsilon.knows(mechanism):
+        raise _no_recalibration(mechanism)
     low, high = min(max(wanted, _LEAST), _MOST), math.inf
     tried, known = 0, False
     table = np.empty((0, 0))
@@ -228,7 +230,4 @@ def _with(mechanism: MechanismT, epsilon: float) -> MechanismT:
     if isinstance(mechanism, RegressionSampler):
         bound = norm_bound_for(epsilon, noise_variance=mechanism.noise_variance, draws=mechanism.draws)
         return replace(mechanism, norm_bound=bound)
-    if not hasattr(mechanism, "epsilon"):
-        name = _named(mechanism)
-        raise InputError(f"{name[0].upper()}{name[1:]} has no epsilon to set, so it cannot be recalibrated.")
     return replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]

@@ -51,8 +51,8 @@ def row_loss(a: float, b: float, *, n: int, bound: float) -> RowLoss:
     if n == 0:
         return RowLoss(0.0, 0, 0, 0.0)
     ends = np.array([0, n - 1])
-    more = log_mass_between(a + ends + 1, b + n - 1 - ends, -bound, bound)
-    fewer = log_mass_between(a + ends, b + n - ends, -bound, bound)
+    more = log_mass_between(a + (ends + 1), b + (n - 1 - ends), -bound, bound)
+    fewer = log_mass_between(a + ends, b + (n - ends), -bound, bound)
     rise = more - fewer
     place = int(np.argmax(np.abs(rise)))
     k, size = int(ends[place]), bound + float(abs(rise[place]))
@@ -85,10 +85,10 @@ def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) 
     if n == 0:
         return RowCurve(grid, np.zeros(len(grid)), np.full((len(grid), 2), -1))
     k = np.arange(n + 1)
-    masses = log_mass_between(a + k, b + n - k, -bound, bound)
+    masses = log_mass_between(a + k, b + (n - k), -bound, bound)
     rise = np.diff(masses)
-    up = (a + k[1:], b + n - k[1:], masses[1:], rise)
-    down = (b + n - k[:-1], a + k[:-1], masses[:-1], -rise)  # z reflected
+    up = (a + k[1:], b + (n - k[1:]), masses[1:], rise)
+    down = (b + (n - k[:-1]), a + k[:-1], masses[:-1], -rise)  # z reflected
     first, second, mass, turn = (np.concatenate(pair) for pair in zip(up, down, strict=True))
     found = _excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound)
     place = np.argmax(found, axis=1)
@@ -164,10 +164,12 @@ def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray
 
 
 def range_epsilon(*, width: float, most: float, delta: float) -> float:
-    """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0."""
+    """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0, and 0 where 0 will do."""
     low, high = 0.0, most
     if delta == 0:
         return most
+    if range_curve(0.0, width=width, most=most) <= delta:
+        return 0.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if range_curve(middle, width=width, most=most) <= delta else (middle, high)

@@ -20,6 +20,7 @@ from dpbayes.fourier import cells_per_family, coefficients, marginals
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
+from dpbayes.mechanisms.known import described, oddity
 from dpbayes.network import Network
 from dpbayes.validation import InputError
 
@@ -102,7 +103,11 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
 
     At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale
     too. The whole table is the one rebuilt from N_I: real counts need not help it. [Zhang16] Corollary 3.
+
+    Errors: InputError for what is not exactly a `LaplaceFourier`: another class may draw other noise.
     """
+    if oddity(mechanism, LaplaceFourier):
+        raise InputError(f"The noise of {described(mechanism)} is not known here, so it cannot be simulated.")
     network, scale = noise.network, mechanism.noise_scale
     values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
     if sense is Sense.TABLE:

@@ -4,17 +4,17 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbayes.counts import Counts
 from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.parameters import Parameter
+from dpbayes.dirichlet import MOST_PRIOR, Dirichlets
+from dpbayes.parameters import Parameter, check_parameters
 from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError
+from dpbayes.validation import InputError, finite_number
 
 FloatArray = NDArray[np.float64]
 
@@ -26,6 +26,10 @@ EPSILON = Parameter(
     log=True,
     description="How much one record may change the odds of any released value: by at most a factor of exp(epsilon).",
 )
+
+
+LEAST_ALPHA = 1e-300
+"""Least Dirichlet parameter of a mechanism's prior: a logarithm divided by a smaller one would overflow."""
 
 
 class Calibration(enum.Enum):
@@ -105,6 +109,20 @@ class Release(Generic[OutcomeT_co]):
     def part(self, releases: int | slice) -> "Release[OutcomeT_co]":
         """Return some of a batch of releases; each keeps its own promise."""
         return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)
+
+
+def check_mechanism(mechanism: Any) -> None:
+    """Check the prior and every annotated field of a mechanism for a network; for use in `__post_init__`.
+
+    What passes can be released and audited alike. Errors: InputError for what is no prior, for a batch of priors, for
+    Dirichlet parameters out of [LEAST_ALPHA, MOST_PRIOR], and those of `check_parameters`.
+    """
+    prior = mechanism.prior
+    if not isinstance(prior, Dirichlets) or prior.alpha.ndim != 1:
+        raise InputError("A mechanism needs one prior: a Dirichlets with one value for each cell, no batch.")
+    for extreme in (prior.alpha.min(), prior.alpha.max()):
+        finite_number("Every value of the prior", extreme, low=LEAST_ALPHA, high=MOST_PRIOR)
+    check_parameters(mechanism)
 
 
 def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import Release, ReleasedPosterior, require_own_counts
+from dpbayes.mechanisms.base import Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.privacy import NON_PRIVATE, Guarantee
 
 
@@ -18,6 +18,9 @@ class Exact:
 
     label: ClassVar[str] = "Exact (not private)"
     prior: Dirichlets
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
 
     @property
     def claimed(self) -> Guarantee:

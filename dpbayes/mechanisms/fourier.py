@@ -11,9 +11,17 @@ from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.fourier import cells_per_family, coefficients, marginals, require_binary
-from dpbayes.mechanisms.base import EPSILON, Calibration, FloatArray, Release, ReleasedPosterior, require_own_counts
+from dpbayes.mechanisms.base import (
+    EPSILON,
+    Calibration,
+    FloatArray,
+    Release,
+    ReleasedPosterior,
+    check_mechanism,
+    require_own_counts,
+)
 from dpbayes.network import Network
-from dpbayes.parameters import Choice, Parameter, check_parameters
+from dpbayes.parameters import Choice, Parameter
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
 from dpbayes.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
@@ -46,7 +54,7 @@ class LaplaceFourier:
     calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        check_mechanism(self)
         require_binary(self.prior.network)
 
     @property

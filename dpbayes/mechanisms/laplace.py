@@ -8,8 +8,7 @@ import numpy as np
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, ReleasedPosterior, require_own_counts
-from dpbayes.parameters import check_parameters
+from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
 from dpbayes.sensitivity import count_sensitivity
@@ -28,7 +27,7 @@ class LaplaceUpdates:
     epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        check_mechanism(self)
 
     @property
     def noise_scale(self) -> float:

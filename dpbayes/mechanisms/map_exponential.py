@@ -13,9 +13,9 @@ from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions
 from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.map_scores import MOST_CELLS, cell_masses, node_sensitivities
-from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, require_own_counts
+from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, check_mechanism, require_own_counts
 from dpbayes.network import IntArray, Network
-from dpbayes.parameters import Parameter, check_parameters
+from dpbayes.parameters import Parameter
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
 from dpbayes.trimmed import log_mass, log_odds_bound
@@ -85,7 +85,7 @@ class MapExponential:
     cells: Annotated[int, CELLS] = 20
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        check_mechanism(self)
 
     @cached_property
     def _decisions(self) -> Decisions:
@@ -197,8 +197,10 @@ class PrintedMap:
     points: int = 2001
 
     def __post_init__(self) -> None:
-        for a in self.prior:
-            finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR)
+        prior = tuple(finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR) for a in self.prior)
+        if len(prior) != 2:
+            raise InputError(f"The prior of one binary node needs two numbers, not {len(prior)}.")
+        object.__setattr__(self, "prior", prior)
         finite_number("epsilon", self.epsilon, low=EPSILON.low, high=EPSILON.high)
         log_odds_bound(self.omega)
         object.__setattr__(self, "n", whole_number("The number of records", self.n, low=0, high=_MOST_TABLE))

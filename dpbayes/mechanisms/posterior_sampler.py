@@ -12,8 +12,8 @@ from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions, sample_trimmed
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import EPSILON, Calibration, Release, SampledCpts, require_own_counts
-from dpbayes.parameters import Choice, Parameter, check_parameters
+from dpbayes.mechanisms.base import EPSILON, Calibration, Release, SampledCpts, check_mechanism, require_own_counts
+from dpbayes.parameters import Choice, Parameter
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
 from dpbayes.validation import InputError
@@ -53,7 +53,7 @@ class PosteriorSampler:
     calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        check_mechanism(self)
         least = 2 * self._depth * math.log(2)
         if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
             raise InputError(

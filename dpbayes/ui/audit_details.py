@@ -1,13 +1,12 @@
 """What the Audit page shows at its end: recalibration, and the formulas, assumptions and sources of an audit."""
 
-from functools import singledispatch
-
 import streamlit as st
 
 from dpbayes.audit.reports import AuditReport, Exactness
 from dpbayes.audit.trimmed_network import tables_are_few
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.known import ByClass
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.ui import controls, work
@@ -173,23 +172,23 @@ def _assumptions(subject: Audited, report: AuditReport) -> None:
     )
 
 
-@singledispatch
+@ByClass
 def described(mechanism: object) -> str:
     """Return what a mechanism does, as Markdown with this setting's numbers."""
     return formula(mechanism)
 
 
-@described.register
+@described.of(HellingerGlobal)
 def _(mechanism: HellingerGlobal) -> str:
     return _exponential(r"\Delta_g", "the largest Hellinger distance between neighbours' posteriors", mechanism.epsilon)
 
 
-@described.register
+@described.of(HellingerLocal)
 def _(mechanism: HellingerLocal) -> str:
     return _exponential(r"\Delta_l(x)", "the largest Hellinger distance to a neighbour of the data", mechanism.epsilon)
 
 
-@described.register
+@described.of(HellingerSmooth)
 def _(mechanism: HellingerSmooth) -> str:
     what = rf"the smooth sensitivity at $\beta = {mechanism.beta:.4g}$"
     return _exponential(r"S_\beta(x)", what, mechanism.epsilon)
@@ -202,12 +201,12 @@ def _exponential(scale: str, what: str, epsilon: float) -> str:
     )
 
 
-@described.register(LaplaceCells | LaplaceOne)
+@described.of(LaplaceCells, LaplaceOne)
 def _(mechanism: LaplaceCells | LaplaceOne) -> str:
     return f"{escaped(mechanism.label)}: noise of scale $b = {mechanism.noise_scale:.4g}$, then clipped to $[0, n]$."
 
 
-@described.register
+@described.of(RegressionSampler)
 def _(mechanism: RegressionSampler) -> str:
     return (
         "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ on "
@@ -219,7 +218,7 @@ def _(mechanism: RegressionSampler) -> str:
     )
 
 
-@described.register
+@described.of(PrintedMap)
 def _(mechanism: PrintedMap) -> str:
     return (
         "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "

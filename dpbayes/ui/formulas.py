@@ -1,17 +1,16 @@
 """What each mechanism does, as a formula with this setting's numbers in it."""
 
-from functools import singledispatch
-
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
+from dpbayes.mechanisms.known import ByClass
 
 
-@singledispatch
+@ByClass
 def formula(mechanism: object) -> str:
     """Return a sentence of Markdown; a mechanism without one gets its name."""
     return type(mechanism).__name__
 
 
-@formula.register
+@formula.of(LaplaceUpdates)
 def _(mechanism: LaplaceUpdates) -> str:
     return (
         f"$Z = \\mathrm{{clip}}(\\Delta + \\mathrm{{Lap}}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
@@ -19,7 +18,7 @@ def _(mechanism: LaplaceUpdates) -> str:
     )
 
 
-@formula.register
+@formula.of(LaplaceFourier)
 def _(mechanism: LaplaceFourier) -> str:
     closure = mechanism.prior.network.closure
     return (
@@ -29,7 +28,7 @@ def _(mechanism: LaplaceFourier) -> str:
     )
 
 
-@formula.register
+@formula.of(PosteriorSampler)
 def _(mechanism: PosteriorSampler) -> str:
     low = mechanism.omega
     return (
@@ -40,7 +39,7 @@ def _(mechanism: PosteriorSampler) -> str:
     )
 
 
-@formula.register
+@formula.of(MapExponential)
 def _(mechanism: MapExponential) -> str:
     return (
         f"A cell of $G = {mechanism.cells:,}$ for every row, with probability proportional to its prior mass times "

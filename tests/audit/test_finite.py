@@ -109,6 +109,16 @@ def test_outputs_that_one_input_excludes():
     assert exact_curve(log_pmf, pairs=BOTH, epsilons=[800.0]).deltas == pytest.approx([tail])
 
 
+def test_at_delta_one_no_epsilon_is_needed():
+    """Also where one input excludes what the other allows, and rounding lifts a sum of probabilities above one."""
+    rng = np.random.default_rng(5)
+    certain = np.log(rng.dirichlet(np.ones(7), size=20))
+    for law in certain:
+        apart = np.stack([np.append(law, -math.inf), np.append(np.full(7, -math.inf), 0.0)])
+        assert exact_epsilon(apart, pairs=BOTH, delta=1).epsilon == 0
+        assert exact_epsilon(apart, pairs=BOTH, delta=0.999).epsilon == math.inf
+
+
 def test_probabilities_far_below_the_smallest_float_are_audited():
     far = 2000.0
     log_pmf = special.log_softmax(np.array([[0.0, -far], [0.0, -far - 7.0]]), axis=1)

@@ -268,6 +268,17 @@ def test_the_map_audit_finds_the_worst_output_by_listing_them(network):
         assert report.curve.deltas == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.parametrize("network", [empty(1), chain(2), ASIA])
+def test_cells_that_a_firm_prior_excludes_leave_the_map_audit_as_it_is(network):
+    """Cells of prior mass below 1e-308 have no loss; a warning here would be an error."""
+    prior = Dirichlets(network, np.full(network.cell_count, 1000.0))
+    mechanism = MapExponential(prior=prior, epsilon=1.0)
+    assert np.isneginf(mechanism.log_pmf(np.zeros(network.cell_count))).any()
+    report = audit(mechanism, n=5, epsilons=GRID)
+    assert 0 < report.at_least <= report.exact <= 1
+    assert "[0, " not in report.worst.output, "the first cell is an excluded one"
+
+
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_an_audit_of_two_hundred_throws_takes_little_time(kind):
     options, times = {"delta": 1e-5} if kind is HellingerSmooth else {}, []
@@ -383,6 +394,11 @@ def test_more_delta_allows_a_larger_internal_epsilon():
     found = [recalibrated(mechanism, n=20, target=1.0, delta=delta).epsilon for delta in (0.0, 1e-9, 1e-6, 1e-3)]
     assert np.all(np.diff(found) > 0)
     assert found[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("exact", "printed map")])
+def test_at_delta_one_no_mechanism_needs_any_epsilon(name):
+    assert needed_epsilon(EVERY[name], n=9, delta=1) == 0
 
 
 # Refusals

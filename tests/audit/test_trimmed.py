@@ -71,11 +71,12 @@ def delta_by_mpmath(a: float, b: float, n: int, bound: float, epsilon: float) ->
         ends = [1 / (1 + mpmath.exp(bound)), 1 / (1 + mpmath.exp(-bound))]
 
         def mass(k: int, low: mpmath.mpf, high: mpmath.mpf) -> mpmath.mpf:
-            whole = mpmath.betainc(a + k, b + n - k, *ends)
-            return mpmath.betainc(a + k, b + n - k, low, high) / whole
+            whole = mpmath.betainc(a + k, b + (n - k), *ends)
+            return mpmath.betainc(a + k, b + (n - k), low, high) / whole
 
         for k in range(n):
-            rise = mpmath.log(mpmath.betainc(a + k + 1, b + n - k - 1, *ends) / mpmath.betainc(a + k, b + n - k, *ends))
+            more = mpmath.betainc(a + (k + 1), b + (n - k - 1), *ends)
+            rise = mpmath.log(more / mpmath.betainc(a + k, b + (n - k), *ends))
             up = min(max(1 / (1 + mpmath.exp(-(epsilon + rise))), ends[0]), ends[1])
             down = min(max(1 / (1 + mpmath.exp(-(rise - epsilon))), ends[0]), ends[1])
             factor = mpmath.exp(epsilon)
@@ -85,7 +86,8 @@ def delta_by_mpmath(a: float, b: float, n: int, bound: float, epsilon: float) ->
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "n", "omega"), [(1, 1, 5, 0.1), (0.3, 4, 8, 0.02), (2, 0.5, 3, 0.4), (1, 1, 1, 0.2)]
+    ("a", "b", "n", "omega"),
+    [(1, 1, 5, 0.1), (0.3, 4, 8, 0.02), (2, 0.5, 3, 0.4), (1, 1, 1, 0.2), (1e-300, 1e-300, 3, 0.1), (1e-17, 2, 3, 0.3)],
 )
 def test_the_curve_of_a_row_is_that_of_mpmath(a, b, n, omega):
     bound = log_odds_bound(omega)

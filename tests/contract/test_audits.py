@@ -1,21 +1,30 @@
 """Every mechanism goes through the auditor: what is certified is never beaten, and what is refuted is refuted here."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
 
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.reports import Verdict, audit
+from dpbayes.decisions import Decisions
 from dpbayes.hellinger import Die
-from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, PosteriorSampler
+from dpbayes.mechanisms import (
+    MECHANISMS,
+    Calibration,
+    LaplaceFourier,
+    LaplaceUpdates,
+    MapExponential,
+    PosteriorSampler,
+)
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.privacy import Guarantee
+from dpbayes.validation import InputError
 from tests.contract.test_promises import BROKEN, TINY, buildable
-from tests.contract.variants import VARIANTS, build
-from tests.core.strategies import ASIA, chain
+from tests.contract.variants import VARIANTS, build, rng
+from tests.core.strategies import ASIA, chain, random_table
 
 EPSILONS = np.linspace(0, 6, 25)
 
@@ -95,16 +104,43 @@ class WideBall(RegressionSampler):
 @pytest.mark.parametrize("features", [1, 2, 5])
 def test_the_audit_catches_draws_from_too_large_a_ball(features):
     broken = WideBall(prior_precision=1.0, norm_bound=1.0)
-    pair = bad_tables(broken, n=4, features=features)
-    assert pair.loss > broken.certified.epsilon * (1 + 1e-9)
-    honest = RegressionSampler(prior_precision=1.0, norm_bound=1.0)
-    assert pair.loss <= honest.certified.epsilon
+    with pytest.raises(InputError, match="of the class WideBall"):
+        audit(broken, n=4, features=features, epsilons=EPSILONS)
+    honest = RegressionSampler(prior_precision=1.0, norm_bound=1.0)  # the law that the broken one draws from
+    report = audit(honest, n=4, features=features, epsilons=EPSILONS)
+    assert is_kept(report)
+    assert not is_kept(replace(report, certified=broken.certified))
+    assert bad_tables(honest, n=4, features=features).loss > broken.certified.epsilon * (1 + 1e-9)
+
+
+def same_law(broken):
+    """The known mechanism that draws from the same law as one broken on purpose, and promises what that law keeps."""
+    if isinstance(broken, PosteriorSampler):
+        ways = 2 * int(Decisions(broken.prior.network).depths.sum())
+        return PosteriorSampler(
+            prior=broken.prior, epsilon=ways * broken.draws * broken.log_odds_bound, draws=broken.draws
+        )
+    if isinstance(broken, MapExponential):
+        epsilon = 2 * broken.sensitivity * broken.rate
+        return MapExponential(prior=broken.prior, epsilon=epsilon, cells=broken.cells)
+    kind = LaplaceFourier if isinstance(broken, LaplaceFourier) else LaplaceUpdates
+    own = {field.name: getattr(broken, field.name) for field in fields(broken)}
+    honest = kind(**own)
+    return replace(honest, epsilon=honest.epsilon * honest.noise_scale / broken.noise_scale)
 
 
 @pytest.mark.parametrize(("kind", "settings"), BROKEN)
-def test_the_audit_catches_mechanisms_that_promise_too_much(kind, settings):
-    report = audit(build(kind, settings, chain(2)), n=4, epsilons=EPSILONS)
-    assert not is_kept(report)
+def test_the_audit_of_the_law_catches_mechanisms_that_promise_too_much(kind, settings):
+    broken = build(kind, settings, chain(2))
+    with pytest.raises(InputError, match=f"of the class {kind.__name__}"):
+        audit(broken, n=4, epsilons=EPSILONS)
+    honest = same_law(broken)
+    table = honest.statistic(random_table(chain(2), rng(), 4))
+    drawn, same = (made.release(table, rng(), (100,)).outcome.probabilities for made in (broken, honest))
+    assert drawn == pytest.approx(same, rel=1e-12), "the same draws from the same generator"
+    report = audit(honest, n=4, epsilons=EPSILONS)
+    assert is_kept(report)
+    assert not is_kept(replace(report, certified=broken.certified))
 
 
 def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two():

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 import pytest
 
+from dpbayes.audit.reports import audit
 from dpbayes.counts import Counts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
@@ -14,8 +15,9 @@ from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, PosteriorSamp
 from dpbayes.network import Network
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.privacy import Guarantee
+from dpbayes.validation import InputError
 from tests.contract.variants import build, every_mechanism, rng
-from tests.core.strategies import ASIA, random_table
+from tests.core.strategies import ASIA, chain, random_table
 
 # The common shape
 
@@ -50,6 +52,41 @@ def test_all_parameters_but_the_prior_are_described_and_typical_values_are_in_ra
             assert note.description
         else:
             assert isinstance(note, Choice)
+
+
+@every_mechanism
+@pytest.mark.parametrize("batch", [(2,), (1,), (3, 4)])
+def test_a_batch_of_priors_is_no_prior(kind, settings, batch):
+    many = Dirichlets(ASIA, np.ones((*batch, ASIA.cell_count)))
+    with pytest.raises(InputError, match="needs one prior"):
+        kind(prior=many, **settings)
+
+
+@every_mechanism
+@pytest.mark.parametrize("value", [5e-301, 1.1e9])
+def test_a_prior_that_no_audit_could_judge_is_refused_where_the_mechanism_is_made(kind, settings, value):
+    alpha = np.ones(ASIA.cell_count)
+    alpha[5] = value
+    with pytest.raises(InputError, match="prior must be between 1e-300 and 1000000000"):
+        kind(prior=Dirichlets(ASIA, alpha), **settings)
+
+
+@every_mechanism
+@pytest.mark.parametrize("prior", [None, 1.0, np.ones(ASIA.cell_count), ASIA])
+def test_what_is_no_prior_is_refused_in_a_sentence(kind, settings, prior):
+    with pytest.raises(InputError, match="needs one prior"):
+        kind(prior=prior, **settings)
+
+
+@every_mechanism
+@pytest.mark.parametrize("value", [1e-300, 1e-12, 1e9])
+def test_a_mechanism_releases_and_is_audited_at_the_ends_of_its_priors(kind, settings, value):
+    """What can be released can be audited, and loses no more than is certified."""
+    mechanism = kind(prior=Dirichlets(chain(2), np.full(6, value)), **settings)
+    release = mechanism.release(mechanism.statistic(random_table(chain(2), rng(), 5)), rng(), (3,))
+    assert np.all(np.isfinite(release.outcome.probabilities))
+    report = audit(mechanism, n=5, epsilons=[0.0, 0.5, 1.0])
+    assert 0 <= report.at_least <= report.exact <= mechanism.certified.epsilon * (1 + 1e-9)
 
 
 @every_mechanism

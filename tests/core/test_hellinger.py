@@ -245,6 +245,7 @@ def test_the_largest_interactive_sizes_take_little_time(sides, n):
         ((1.0, 0.0), 5, "prior must be between"),
         ((1.0, math.nan), 5, "NaN"),
         ((1.0, "much"), 5, "prior must be a number"),
+        (((1.0, 1.0), (2.0, 2.0)), 5, "prior must be a number"),
         ((1.0, 1.0), -1, "number of throws must be between"),
         ((1.0, 1.0), 2.5, "whole number"),
         ((1.0, 1.0), 10**10, "number of throws must be between"),

@@ -424,6 +424,8 @@ def test_printed_laws_refuse_what_makes_no_sense():
         ({"n": 1.5}, "whole number"),
         ({"points": 1}, "points must be"),
         ({"prior": (0, 1)}, "The prior must be"),
+        ({"prior": (1, 1, 1)}, "two numbers"),
+        ({"prior": ((1, 1), (2, 2))}, "The prior must be"),
         ({"n": 10**5}, "too large"),
     ]:
         with pytest.raises(InputError, match=sentence):

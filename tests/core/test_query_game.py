@@ -152,8 +152,9 @@ def test_the_symmetric_bound_holds(n, a, bound, data):
 
 def test_theorem_1_ii_as_printed_is_refuted_and_the_corrected_bound_holds():
     """[Dimitrakakis14] Theorem 1(ii): n = 5 exponential records, prior Exp(1), one record 0 -> 100."""
-    w = 1.2564312086
-    assert pytest.approx(2 * w / (1 - math.exp(-w)) ** 2, rel=1e-9) == KAPPA
+    with mpmath.workdps(30):
+        w = mpmath.findroot(lambda x: mpmath.exp(x) - 2 * x - 1, 1.25)
+        assert float(2 * w / (1 - mpmath.exp(-w)) ** 2) == KAPPA, "to the last digit"
     pair = GammaPair(np.float64(6.0), np.float64(1.0), 100.0)
     assert float(pair.kl) == pytest.approx(572.309, abs=1e-3)
     assert float(pair.kl) > KAPPA * 100

@@ -1,0 +1,273 @@
+"""Whatever is not exactly a known class is refused wherever a mechanism's class decides what is said of it."""
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+from dpbayes.audit.attacker import attack_die, attack_network, attack_regression, log_ratios
+from dpbayes.audit.die_steps import law_at, law_steps
+from dpbayes.audit.report_die import (
+    audit_die,
+    audit_laplace_cells,
+    audit_laplace_one,
+    audit_printed_map,
+    die_epsilon,
+    laplace_die_epsilon,
+)
+from dpbayes.audit.report_network import (
+    audit_exact,
+    audit_fourier,
+    audit_laplace,
+    audit_map,
+    audit_sampler,
+    fourier_noise,
+    laplace_noise,
+    map_epsilon,
+    sampler_epsilon,
+)
+from dpbayes.audit.report_regression import audit_regression, bad_tables, regression_epsilon
+from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
+from dpbayes.audit.statistical import audit_by_draws
+from dpbayes.counts import Counts
+from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments.stealth import Sense, UnitNoise, simulate
+from dpbayes.hellinger import Die
+from dpbayes.mechanisms import (
+    MECHANISMS,
+    Calibration,
+    Exact,
+    LaplaceFourier,
+    LaplaceUpdates,
+    MapExponential,
+    PosteriorSampler,
+    Release,
+    ReleasedPosterior,
+)
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.known import ByClass, oddity
+from dpbayes.mechanisms.map_exponential import PrintedMap
+from dpbayes.mechanisms.regression_sampler import RegressionSampler
+from dpbayes.network import Network
+from dpbayes.ui.formulas import formula
+from dpbayes.validation import InputError
+from tests.core.strategies import chain
+
+COIN = Die((1.0, 1.0), 5)
+KNOWN = {
+    kind.__name__: kind(prior=Dirichlets.symmetric(chain(2)), **({} if kind is Exact else {"epsilon": 1.0}))
+    for kind in MECHANISMS
+} | {
+    "HellingerGlobal": HellingerGlobal(die=COIN, epsilon=1.0),
+    "HellingerLocal": HellingerLocal(die=COIN, epsilon=1.0),
+    "HellingerSmooth": HellingerSmooth(die=COIN, epsilon=1.0, delta=1e-5),
+    "LaplaceCells": LaplaceCells(die=COIN, epsilon=1.0),
+    "LaplaceOne": LaplaceOne(die=COIN, epsilon=1.0),
+    "RegressionSampler": RegressionSampler(prior_precision=1.0),
+    "PrintedMap": PrintedMap(prior=(1.0, 1.0), n=5, epsilon=1.0, omega=0.1),
+}
+RECALIBRATED = [name for name in KNOWN if name not in ("Exact", "PrintedMap")]
+
+
+def fields_of(value) -> dict:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def subclassed(mechanism):
+    """The same mechanism as an instance of a subclass that changes nothing: there is no telling that it does not."""
+    return type("Leak", (type(mechanism),), {})(**fields_of(mechanism))
+
+
+def with_another_release(mechanism):
+    mechanism = dataclasses.replace(mechanism)
+    object.__setattr__(mechanism, "release", lambda counts, rng, size=(): counts)
+    return mechanism
+
+
+def strangers(mechanism) -> list:
+    return [subclassed(mechanism), with_another_release(mechanism)]
+
+
+class OddPrior(Dirichlets):
+    @property
+    def totals(self):
+        return self.alpha
+
+
+class OddNetwork(Network):
+    @property
+    def is_binary(self) -> bool:
+        return True
+
+
+class OddDie(Die):
+    @cached_property
+    def local_sensitivities(self):
+        return np.ones(self.size)
+
+
+ODD_NETWORK = OddNetwork(**fields_of(chain(2)))
+ODD_PARTS = {
+    "prior": OddPrior(chain(2), np.ones(6)),
+    "network": Dirichlets.symmetric(ODD_NETWORK),
+}
+
+
+def with_odd_parts() -> list:
+    found = [
+        dataclasses.replace(KNOWN[kind.__name__], prior=prior) for kind in MECHANISMS for prior in ODD_PARTS.values()
+    ]
+    odd = OddDie(COIN.prior, COIN.n)
+    return found + [dataclasses.replace(made, die=odd) for made in KNOWN.values() if hasattr(made, "die")]
+
+
+def audited(mechanism):
+    more = {"features": 2} if isinstance(mechanism, RegressionSampler) else {}
+    return audit(mechanism, n=5, epsilons=[1.0], **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leak(LaplaceUpdates):
+    """Promises what its parent promises, and hands over the counts as they are."""
+
+    def release(self, statistic, rng, size=()):
+        exact = np.broadcast_to(statistic.values.astype(float), (*size, *statistic.values.shape))
+        return Release(ReleasedPosterior(self.prior, exact), self.certified, self.label)
+
+
+def test_a_subclass_that_hands_over_the_counts_is_not_audited_as_its_parent():
+    leak = Leak(prior=Dirichlets.symmetric(chain(1)), epsilon=1.0)
+    with pytest.raises(
+        InputError, match=r'no exact audit of the mechanism "Laplace" of the class Leak; audit_by_draws'
+    ):
+        audit(leak, n=5, epsilons=[1.0])
+    tables = [Counts(leak.prior.network, np.array(values), 5) for values in ([5, 0], [4, 1])]
+    found = audit_by_draws(leak, first=tables[0], second=tables[1], rng=np.random.default_rng(1), draws=10_000)
+    assert found.refutes(leak.claimed), "as the sentence says"
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_known_classes_themselves_are_audited(name):
+    assert audited(KNOWN[name]).exact > 0
+    assert not oddity(KNOWN[name], type(KNOWN[name])), "after an audit, with all that it has computed and kept, too"
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_no_stranger_is_audited(name):
+    for stranger in strangers(KNOWN[name]):
+        with pytest.raises(InputError, match=r"no exact audit of.*(of the class Leak|whose release was replaced)"):
+            audited(stranger)
+
+
+@pytest.mark.parametrize("mechanism", with_odd_parts(), ids=lambda m: type(m).__name__)
+def test_no_mechanism_with_an_odd_prior_network_or_die_is_audited_recalibrated_or_attacked(mechanism):
+    with pytest.raises(InputError, match=r"with a (prior|network|die).* of the class Odd"):
+        audited(mechanism)
+    with pytest.raises(InputError, match=r"of the class Odd(Prior|Network|Die)"):
+        recalibrated(mechanism, n=5, target=1.0)
+    with pytest.raises(InputError, match=r"of the class Odd(Prior|Network|Die)"):
+        log_ratios(mechanism, None, first=np.zeros(6), second=np.zeros(6))
+
+
+@pytest.mark.parametrize("name", RECALIBRATED)
+def test_no_stranger_is_recalibrated(name):
+    for stranger in strangers(KNOWN[name]):
+        with pytest.raises(InputError, match="cannot be recalibrated"):
+            needed_epsilon(stranger, n=5, delta=0.0)
+        with pytest.raises(InputError, match="cannot be recalibrated"):
+            recalibrated(stranger, n=5, target=1.0)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_no_strangers_releases_are_weighed(name):
+    for stranger in strangers(KNOWN[name]):
+        with pytest.raises(InputError, match="How probable a release of"):
+            log_ratios(stranger, None, first=np.zeros(6), second=np.zeros(6))
+
+
+def test_the_attacker_takes_no_stranger_to_the_seat():
+    rng, size = np.random.default_rng(1), (2, 3)
+    counts = [Counts(chain(2), np.array(values), 1) for values in ([1, 0, 1, 0, 0, 0], [0, 1, 0, 0, 1, 0])]
+    known = KNOWN["LaplaceUpdates"]
+    assert attack_network(known, truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size).ratios.shape == size
+    pair = bad_tables(KNOWN["RegressionSampler"], n=5, features=2)
+    with pytest.raises(InputError, match="of the class Leak"):
+        attack_network(subclassed(known), truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size)
+    with pytest.raises(InputError, match="of the class Leak"):
+        attack_die(subclassed(KNOWN["LaplaceOne"]), truth=[1, 4], other=[0, 5], prior=0.5, rng=rng, size=size)
+    with pytest.raises(InputError, match="of the class Leak"):
+        attack_regression(subclassed(KNOWN["RegressionSampler"]), pair=pair, prior=0.5, rng=rng, size=size)
+
+
+HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth")
+DIRECT = [
+    ("Exact", lambda m: audit_exact(m, n=5, epsilons=[1.0])),
+    ("LaplaceUpdates", lambda m: audit_laplace(m, n=5, epsilons=[1.0])),
+    ("LaplaceUpdates", lambda m: laplace_noise(m, n=5)),
+    ("LaplaceFourier", lambda m: audit_fourier(m, n=5, epsilons=[1.0])),
+    ("LaplaceFourier", lambda m: fourier_noise(m, n=5)),
+    ("PosteriorSampler", lambda m: audit_sampler(m, n=5, epsilons=[1.0])),
+    ("PosteriorSampler", lambda m: sampler_epsilon(m, n=5, delta=0.1)),
+    ("MapExponential", lambda m: audit_map(m, n=5, epsilons=[1.0])),
+    ("MapExponential", lambda m: map_epsilon(m, n=5, delta=0.1)),
+    *((name, lambda m: audit_die(m, epsilons=[1.0])) for name in HELLINGER),
+    *((name, lambda m: die_epsilon(m, delta=0.1)) for name in HELLINGER),
+    *((name, lambda m: list(law_steps(m))) for name in HELLINGER),
+    *((name, lambda m: law_at(m, m, np.zeros((6, 6)))) for name in HELLINGER),
+    ("LaplaceOne", lambda m: audit_laplace_one(m, epsilons=[1.0])),
+    ("LaplaceCells", lambda m: audit_laplace_cells(m, epsilons=[1.0])),
+    *((name, lambda m: laplace_die_epsilon(m, delta=0.1)) for name in ("LaplaceOne", "LaplaceCells")),
+    ("RegressionSampler", lambda m: audit_regression(m, n=5, features=2, epsilons=[1.0])),
+    ("RegressionSampler", lambda m: regression_epsilon(m, n=5, delta=0.1)),
+    ("RegressionSampler", lambda m: bad_tables(m, n=5, features=2)),
+    ("PrintedMap", lambda m: audit_printed_map(m, epsilons=[1.0])),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), DIRECT)
+def test_the_parts_of_the_auditor_take_no_stranger_either(name, function):
+    function(KNOWN[name])
+    for stranger in strangers(KNOWN[name]):
+        with pytest.raises(InputError, match="There is no exact audit of"):
+            function(stranger)
+
+
+def test_an_exponential_mechanism_with_a_table_of_its_own_is_not_audited_as_if_it_were_symmetric():
+    class Odd(HellingerGlobal):
+        def log_pmf_table(self):
+            with np.errstate(divide="ignore"):
+                return np.log([[0.5, 0.5], [0.0, 1.0]])
+
+    for prior in ((1.0, 1.0), (1.0, 2.0)):
+        with pytest.raises(InputError, match="of the class Odd"):
+            audit(Odd(die=Die(prior, 1), epsilon=1.0), n=1, epsilons=[1.0])
+
+
+def test_the_noise_of_a_stranger_is_not_simulated():
+    noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, np.random.default_rng(1), draws=5)
+    simulate(Sense.MARGINALS, noise, KNOWN["LaplaceFourier"])
+    with pytest.raises(InputError, match="cannot be simulated"):
+        simulate(Sense.MARGINALS, noise, subclassed(KNOWN["LaplaceFourier"]))
+
+
+def test_a_stranger_has_no_formula_but_its_name():
+    for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler, MapExponential):
+        assert "$" in formula(KNOWN[kind.__name__])
+        assert formula(subclassed(KNOWN[kind.__name__])) == "Leak"
+
+
+def test_a_function_by_class_has_cases_for_exactly_these_classes():
+    @ByClass
+    def said(value: object) -> str:
+        """Say what it is."""
+        return "something"
+
+    @said.of(int, str)
+    def _(value: int | str) -> str:
+        return "a word or a number"
+
+    assert said.__doc__ == "Say what it is."
+    assert [said(value) for value in (1, "x", True, 1.0)] == ["a word or a number"] * 2 + ["something"] * 2
+    assert [said.knows(value) for value in (1, True)] == [True, False]
