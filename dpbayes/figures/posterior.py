@@ -208,7 +208,7 @@ def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str) -> go.Fi
         "y": distinct_labels(labels, 60),
         "orientation": "h",
         "marker": {"color": PRIVATE},
-        "hovertemplate": "%{x:.4g} nats<extra></extra>",
+        "hovertemplate": "%{x:,.4~r} nats<extra></extra>",
     }
     return figure_of(
         [bars],

@@ -9,6 +9,7 @@ import streamlit as st
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.network import Network
+from dpbayes.text import apart, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import picked, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
@@ -50,9 +51,10 @@ def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
         mean = study.private[0, cell]
         return f"With {promise}, this release says that {name} is about {mean:.2f}."
     shift = study.shifts[:, cell]
+    mean, most = apart(float(shift.mean()), float(np.quantile(shift, 0.9)), most=2)
     return (
-        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {shift.mean():.2g} on average, "
-        f"and by less than {np.quantile(shift, 0.9):.2g} in nine of ten releases."
+        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {mean} on average, "
+        f"and by less than {most} in nine of ten releases."
     )
 
 
@@ -101,7 +103,9 @@ def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
             held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
             kl_row, kl_all = study.kl_rows[:, row], study.kl
             left.metric("KL of this row, nats", short(kl_row.mean()), help="KL(exact || private), mean over releases.")
-            middle.metric("KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {study.kl_error:.1g}.")
+            middle.metric(
+                "KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {numeral(study.kl_error, 1)}."
+            )
             right.metric(
                 f"Coverage of {LEVEL:.0%} intervals",
                 f"{held.mean():.0%}",

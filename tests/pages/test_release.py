@@ -70,7 +70,7 @@ def test_slider_and_box_stay_in_step() -> None:
     assert at.select_slider(key="parameter.epsilon").value == 0.1
     put(at, "box.epsilon", "1000")
     assert at.select_slider(key="parameter.epsilon").value == 1000.0
-    assert "ε = 1000" in headline(at)
+    assert "ε = 1,000" in headline(at)
 
 
 @pytest.mark.parametrize(
