@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable
 
+from dpbayes.text import numeral
+
 
 class InputError(ValueError):
     """A refusal whose message is one plain sentence that can be shown to the person as it is."""
@@ -28,7 +30,9 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
     if math.isnan(number):
         raise InputError(f"{name} must be a number, and NaN is not one.")
     if not low <= number <= high:
-        raise InputError(f"{name} must be between {low:.12g} and {high:.12g}; {number:.12g} is not.")
+        raise InputError(
+            f"{name} must be between {numeral(low, 12)} and {numeral(high, 12)}; {numeral(number, 12)} is not."
+        )
     return number
 
 
@@ -38,7 +42,7 @@ def whole_number(name: str, value: object, *, low: int, high: int) -> int:
     if isinstance(value, int):  # a float would round it beyond 2^53
         return value
     if number != int(number):
-        raise InputError(f"{name} must be a whole number; {number:.12g} is not.")
+        raise InputError(f"{name} must be a whole number; {numeral(number, 12)} is not.")
     return int(number)
 
 

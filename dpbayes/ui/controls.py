@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.parameters import Choice, Parameter, parameters_of
+from dpbayes.text import typed
 from dpbayes.ui.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
 from dpbayes.ui.show import escaped
 from dpbayes.validation import InputError
@@ -188,4 +189,4 @@ def stops(parameter: Parameter) -> Sequence[float]:
 
 
 def _number_text(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return typed(value) if isinstance(value, float) else str(value)

@@ -162,7 +162,9 @@ def headline_of(net: Network) -> str:
     if ratio < 1.005:
         return f"Laplace and Fourier add the same noise on this graph: sd {short(cost.laplace_noise)} counts per cell."
     bound = "" if cost.fourier_exact else " at most"
-    return f"{winner} wins on this graph: {loser} adds{bound} {ratio:.3g} × as much noise per cell at ε = {epsilon:g}."
+    return (
+        f"{winner} wins on this graph: {loser} adds{bound} {short(ratio)} × as much noise per cell at ε = {epsilon:g}."
+    )
 
 
 def _t_for(net: Network) -> float:

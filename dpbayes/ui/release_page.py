@@ -9,6 +9,7 @@ import streamlit as st
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.network import Network
+from dpbayes.text import apart, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import picked, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
@@ -38,7 +39,7 @@ def release_page() -> None:
         headline(_headline(study, net, cell))
     time.sleep(PAINT)
     with right:
-        _measures(study, net, row, cell)
+        _measures(study, row, cell)
     st.divider()
     release_details(study, net, cell)
 
@@ -50,9 +51,10 @@ def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
         mean = study.private[0, cell]
         return f"With {promise}, this release says that {name} is about {mean:.2f}."
     shift = study.shifts[:, cell]
+    mean, most = apart(float(shift.mean()), float(np.quantile(shift, 0.9)), most=2)
     return (
-        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {shift.mean():.2g} on average, "
-        f"and by less than {np.quantile(shift, 0.9):.2g} in nine of ten releases."
+        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {mean} on average, "
+        f"and by less than {most} in nine of ten releases."
     )
 
 
@@ -92,28 +94,46 @@ def _draws(
     return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
 
 
-def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
-    """Say how far the releases are from the exact posterior, for the curator; offer the numbers."""
+def _measures(study: ReleaseStudy, row: int, cell: int) -> None:
+    """Say how far the releases are from exact, for the curator; offer the numbers."""
     controls.toggle("Zoom to the posteriors", "zoom")
     if is_curator():
-        left, middle, right = st.columns(3)
+        _compared(study, row)
         if study.is_posterior:
-            held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
-            kl_row, kl_all = study.kl_rows[:, row], study.kl
-            left.metric("KL of this row, nats", short(kl_row.mean()), help="KL(exact || private), mean over releases.")
-            middle.metric("KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {study.kl_error:.1g}.")
-            right.metric(
-                f"Coverage of {LEVEL:.0%} intervals",
-                f"{held.mean():.0%}",
-                help="How much of this cell's exact posterior lies in the private credible interval, on average.",
-            )
-        else:
-            lost = study.predictive_kl_rows.mean(axis=0)
-            what = "In nats: KL(exact || private) between distributions of the next record's state, mean over releases."
-            left.metric("Prediction KL, this row", short(lost[row]), help=what)
-            middle.metric("Prediction KL, all rows", short(lost.sum()), help=what)
+            _of_posteriors(study, row, cell)
         st.caption("Curator only: not private.")
     data_and_download(lambda: _curve_frame(study, cell), name="density", curator_only=is_curator())
+
+
+def _compared(study: ReleaseStudy, row: int) -> None:
+    """Show what every mechanism has, at the same place and in the same units whichever it is."""
+    left, middle, right = st.columns(3)
+    mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
+    left.metric(
+        "Mean difference, all probabilities",
+        mean,
+        help="|private - exact|, mean over all probabilities of all rows and over releases. "
+        f"In nine of ten releases the mean is at most {most}.",
+    )
+    what = "KL(exact || private) between distributions of the next record's state, mean over releases."
+    middle.metric("Prediction KL, all rows, nats", short(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
+    right.metric("Prediction KL, this row, nats", short(study.predictive_kl_rows[:, row].mean()), help=what)
+
+
+def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
+    """Show what only a release that holds posteriors has; its KL is of whole laws, and no other release's compares."""
+    st.markdown("**Of the released posteriors**, which not every mechanism has:")
+    left, middle, right = st.columns(3)
+    what = "KL(exact || private) between the posteriors of the probabilities, mean over releases."
+    error = f"Standard error {numeral(study.kl_error, 1)}."
+    left.metric("Posterior KL, all rows, nats", short(study.kl.mean()), help=f"{what} The rows' sum. {error}")
+    middle.metric("Posterior KL, this row, nats", short(study.kl_rows[:, row].mean()), help=what)
+    held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+    right.metric(
+        f"Coverage of {LEVEL:.0%} intervals",
+        f"{held.mean():.0%}",
+        help="How much of this cell's exact posterior lies in the private credible interval, on average.",
+    )
 
 
 def _curve_frame(study: ReleaseStudy, cell: int) -> pd.DataFrame:

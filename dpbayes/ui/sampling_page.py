@@ -15,6 +15,7 @@ from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.references import Reference
+from dpbayes.text import latex, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import picked
 from dpbayes.ui.release_page import PAINT
@@ -89,7 +90,7 @@ def trim_section() -> bool:
     if found is None:
         if nothing_printed(net, epsilon := current().parameter("epsilon")):
             with place:
-                omega = f"ω = exp(−ε/2) = {math.exp(-epsilon / 2):.3g}"
+                omega = f"ω = exp(−ε/2) = {numeral(math.exp(-epsilon / 2))}"
                 headline(f"As printed, nothing can be drawn at ε = {epsilon:g}: trimming at {omega} leaves nothing.")
         return False
     with place:
@@ -129,7 +130,7 @@ def _headline(found: Shown, net: Network) -> str:
     if chosen.calibration is Calibration.AS_PRINTED:
         first = (
             f"The printed ω lets {name} be drawn from {_interval(low, high)} and claims {promise} for {nodes} and "
-            f"{draws}; certified is ε = {chosen.certified.epsilon:.4g}."
+            f"{draws}; certified is ε = {numeral(chosen.certified.epsilon, 4)}."
         )
     else:
         first = f"With {promise} shared by {nodes} and {draws}, {name} is drawn from {_interval(low, high)}."
@@ -231,7 +232,7 @@ def _promise(found: Shown) -> None:
             "One record moves a term of every node, in every draw: "
             r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
             f"with $T = {terms}$ yes-no decisions on the way to a record's states (one for a binary node), "
-            f"$N = {chosen.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {chosen.log_odds_bound:.4g}$. "
+            f"$N = {chosen.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(chosen.log_odds_bound)}$. "
             r"Printed is $\varepsilon = 2 \ln\frac{1}{\omega}$, whatever the number of nodes and draws."
         )
         assumption("Neighbours are " + chosen.certified.neighbours.value + ".", holds=True)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpbayes.exports import safe_csv
 from dpbayes.references import PAPERS, Reference
+from dpbayes.text import numeral
 from dpbayes.ui.settings import Seat, current, write_link
 from dpbayes.validation import InputError
 
@@ -22,7 +23,7 @@ def escaped(text: str) -> str:
 
 def short(number: float) -> str:
     """Return a number in three digits, or whole with separators from a thousand up."""
-    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
+    return numeral(number, 3)
 
 
 def inside(label: str) -> str:

@@ -24,6 +24,7 @@ from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.references import Reference
+from dpbayes.text import latex, numeral
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import assumption, chart, short, source
 from dpbayes.ui.stealth_work import MOST_SHOWN, Stealth, made_up_counts
@@ -54,7 +55,7 @@ def share_text(share: float) -> str:
     percent = 100 * share
     if 0 < percent < 0.1 or 99.9 < percent < 100:
         return "less than 0.1 %" if percent < 1 else "more than 99.9 %"
-    return f"{percent:.3g} %"
+    return f"{numeral(percent)} %"
 
 
 # Do tables agree?
@@ -179,7 +180,7 @@ def _formulas(found: Stealth, t: float) -> None:
 - **Proved** for released tables:
   $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > 2t|N_I|),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > 2t|N_I|)\\}}
   = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
-  $t = {enough:.4g}$ keeps nine of ten releases non-negative: proved, without any simulation.
+  $t = {latex(enough)}$ keeps nine of ten releases non-negative: proved, without any simulation.
 - **Error** (Theorem 3): with probability 0.95, the largest family's table is within {many(error)} records of the truth
   in $L_1$ (proved), of which the lift is {many(t * found.records)}; printed, at the printed noise: {many(stated)}.
 """

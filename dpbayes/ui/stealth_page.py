@@ -22,6 +22,7 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import StealthAim
 from dpbayes.ui.running import progress, run_again
@@ -120,10 +121,10 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
     if options.aim is StealthAim.TARGET:
         if options.target > NEAREST:
             return _certainty(f"On {name}", t, keeps, target=options.target)
-        share = "nine of ten" if options.target == 0.9 else f"{100 * options.target:.12g} % of"
+        share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)} % of"
         printed = float(printed_increment(options.target))
         asked = _asked(found, printed, t)
-        return f"On {name}, t = {t:.3g} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
+        return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
     promised = min(float(printed_probability(t)), NEAREST)
     if options.sense in found.worst:
         kept = found.worst[options.sense].estimate(t)
@@ -134,7 +135,7 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
         at_least = "more than 99.9 %" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
         share, false = f"{at_least} of", False
     return (
-        f"On {name}, t = {t:.3g} {verb} {keeps.format(share=share)}; the paper’s formula promises "
+        f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula promises "
         f"{share_text(promised)}{', which is too much' if false else ''}. "
         f"It invents {_records_of(t * found.records)} in every table."
     )
@@ -142,7 +143,7 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
 
 def _certainty(start: str, t: float, keeps: str, *, target: float) -> str:
     """Return what is true of a probability of 1, or one so near to it that nothing is proved."""
-    most = f"t = {t:.3g} is proved to keep {keeps.format(share='all but one in 10¹²')}"
+    most = f"t = {numeral(t)} is proved to keep {keeps.format(share='all but one in 10¹²')}"
     if target < 1:
         return f"{start}, {most}; nearer to 1 nothing is proved."
     return (
@@ -161,14 +162,15 @@ def simulated_share(kept: Estimate, draws: int) -> str:
 def _asked(found: Stealth, printed: float, t: float) -> str:
     """Return what the formula asks for, beside t: at the noise in use, and at the paper’s own."""
     if t <= 0:
-        return f"t = {printed:.2g}, where none is needed."
+        return f"t = {numeral(printed, 2)}, where none is needed."
     ratio = printed / t
-    times = short(ratio) if ratio >= 100 else f"{ratio:.2g}"
+    times = short(ratio) if ratio >= 100 else numeral(ratio, 2)
     is_printed = found.mechanism.calibration is Calibration.AS_PRINTED
     own = "" if is_printed else f"; {many(printed * found.printed_records)} at the noise as printed"
     return (
-        f"t = {printed:.2g}, {times} times as many invented records{'' if is_printed else ' at the same noise'} "
-        f"({many(printed * found.records)} instead of {many(t * found.records)} in every table{own})."
+        f"t = {numeral(printed, 2)}, {times} times as many invented records"
+        f"{'' if is_printed else ' at the same noise'} ({many(printed * found.records)} instead of "
+        f"{many(t * found.records)} in every table{own})."
     )
 
 
@@ -206,7 +208,7 @@ def _controls(t: float | None) -> None:
     controls.parameter_control("calibration")
     if t is not None and t <= INCREMENT.high:
         st.button(
-            f"Use t = {t:.4g} on the Release page",
+            f"Use t = {numeral(t, 4)} on the Release page",
             on_click=set_parameter,
             args=("t", t),
             help="There it becomes the stealth increment of the Fourier mechanism.",
@@ -228,7 +230,7 @@ def _picture(found: Stealth, sense: Sense, t: float | None) -> None:
         key="stealth.probability",
         alt="Probability that a Fourier release is non-negative against the increment t: as printed, as proved, and "
         f"as simulated in {len(simulated)} senses."
-        + (f" At t = {chosen[0]:.3g} it is {chosen[1]}." if chosen is not None else ""),
+        + (f" At t = {numeral(chosen[0])} it is {chosen[1]}." if chosen is not None else ""),
     )
 
 

@@ -27,7 +27,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
     assert "exact (curator only: not private)" in screen.legend()
     assert EXACT in _strokes(screen.main)
-    assert screen.metric("KL of this row").count() == 1
+    assert screen.metric("Prediction KL, this row").count() == 1
     screen.option("Recipient").click()
     expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
     screen.settle()
@@ -42,7 +42,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
         if title != "Home":  # its steps tell what a curator will see
             _shows_nothing_exact(screen.main)
     screen.option("Curator").click()
-    expect(screen.metric("KL of this row")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.metric("Prediction KL, this row")).to_be_visible(timeout=SLOW_MS)
     screen.settle()
     assert screen.curves() == curator_curves
 

@@ -249,7 +249,7 @@ def test_a_moving_epsilon_repeats_no_work() -> None:
         (BoundClaim.PROPOSITION_1, {}, "of simulated releases stay below 107 (104 to 110)"),
         (BoundClaim.THEOREM_1, {"epsilon": "0.1", "prior": "2"}, "(± 0.68) of simulated ones do: refuted."),
         (BoundClaim.ORDER, {"prior": "2", "epsilon": ".01", "records": "5"}, "where the paper leaves it open."),
-        (BoundClaim.COROLLARY_3, {"bounds.t": "20"}, "less than 1e-300 is certified"),
+        (BoundClaim.COROLLARY_3, {"bounds.t": "20"}, "less than 10⁻³⁰⁰ is certified"),
         (BoundClaim.COROLLARY_4, {}, "the exact loss of one pair of tables is 4.2, and 7.43 is certified: refuted."),
     ],
 )

@@ -16,10 +16,12 @@ from dpbayes.cpts import random_cpts
 from dpbayes.dirichlet import LEAST_PRIOR, Dirichlets
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.hellinger import Die
+from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.network import Network
 from dpbayes.networks import load_named
+from dpbayes.parameters import parameters_of
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.graphs import Graph, code_of
@@ -58,8 +60,47 @@ def test_the_headline_is_the_cores_number() -> None:
     shift = found.shifts[:, int(net.row_starts[row])]
     assert f"by {shift.mean():.2g} on average" in headline(at)
     assert f"less than {np.quantile(shift, 0.9):.2g} in nine of ten" in headline(at)
-    kl = next(metric for metric in at.metric if metric.label.startswith("KL of all rows"))
-    assert math.isclose(float(kl.value), found.kl.mean(), rel_tol=0.01)
+
+
+MECHANISMS = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler", "MapExponential")
+ALIKE = ("Mean difference, all probabilities", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
+OF_POSTERIORS = ("Posterior KL, all rows, nats", "Posterior KL, this row, nats", "Coverage of 95% intervals")
+
+
+def simulated(at: AppTest) -> ReleaseStudy:
+    """Return the releases that the page shows, from the core alone."""
+    settings = settings_of(at)
+    network, cpts = load_named(settings.source)
+    data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
+    kind = next(kind for kind in KINDS if kind.__name__ == settings.mechanism)
+    own = {name: settings.parameter(name) for name in parameters_of(kind) if name != "t"}
+    own |= {"t": 0.2462} if "t" in parameters_of(kind) else {}
+    mechanism = kind(prior=Dirichlets.symmetric(network, settings.prior), **own)
+    return study_release(mechanism, count(network, data), stream(settings.seed, "release", settings.mechanism), 200)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_one_spot_has_one_meaning_whatever_the_mechanism_is(mechanism: str) -> None:
+    at = open_page(PAGE, mechanism=mechanism, t="0.2462")
+    found = simulated(at)
+    row = found.exact.network.row_labels().index("dysp | bronc=yes, either=no")
+    shown = {metric.label: metric.value for metric in at.metric}
+    further = OF_POSTERIORS if found.is_posterior else ()
+    assert tuple(label for label in shown if label not in ("Claimed", "Certified")) == (*ALIKE, *further)
+    lost = found.predictive_kl_rows.mean(axis=0)
+    for label, value in zip(ALIKE, (found.shifts.mean(), lost.sum(), lost[row]), strict=True):
+        assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
+    assert figures(at)["kl"]["layout"]["xaxis"]["title"]["text"] == "prediction KL(exact || private), nats, mean"
+    bars = figures(at)["kl"]["data"][0]["x"]
+    np.testing.assert_allclose(bars, np.sort(lost)[::-1][: len(bars)])
+    if found.is_posterior:
+        kls = found.kl_rows.mean(axis=0)
+        for label, value in zip(OF_POSTERIORS, (kls.sum(), kls[row]), strict=False):
+            assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
+        bars = figures(at)["posterior-kl"]["data"][0]["x"]
+        np.testing.assert_allclose(bars, np.sort(kls)[::-1][: len(bars)])
+    else:
+        assert "posterior-kl" not in figures(at)
 
 
 def test_slider_and_box_stay_in_step() -> None:
@@ -70,7 +111,7 @@ def test_slider_and_box_stay_in_step() -> None:
     assert at.select_slider(key="parameter.epsilon").value == 0.1
     put(at, "box.epsilon", "1000")
     assert at.select_slider(key="parameter.epsilon").value == 1000.0
-    assert "ε = 1000" in headline(at)
+    assert "ε = 1,000" in headline(at)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +148,7 @@ def test_the_figures_move_with_epsilon_and_their_axes_do_not_lie() -> None:
     before = figures(at)
     fine(at.select_slider(key="parameter.epsilon").set_value(4.0).run())
     after = figures(at)
-    assert set(before) == set(after) >= {"density", "dots", "rows", "kl"}
+    assert set(before) == set(after) >= {"density", "dots", "rows", "kl", "posterior-kl"}
     for key in before:
         assert before[key]["data"] != after[key]["data"], key
     private = [trace for trace in after["density"]["data"] if trace["name"].startswith("private")]
@@ -215,8 +256,12 @@ def test_the_comparison_holds_every_mechanism() -> None:
     fine(at.run())
     frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
     assert list(frame["mechanism"]) == ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
-    assert list(frame["KL"].isna()) == [False, False, True, True]
+    assert list(frame.columns[2:5]) == ["|diff.|, all", "prediction KL", "|diff.|, cell"]
+    assert list(frame["posterior KL"].isna()) == [False, False, True, True]
     assert frame["prediction KL"].notna().all()
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert float(shown[ALIKE[0]]) == pytest.approx(frame["|diff.|, all"][0], rel=0.01)
+    assert float(shown[ALIKE[1]]) == pytest.approx(frame["prediction KL"][0], rel=0.01)
 
 
 def test_the_mechanisms_of_other_pages_are_named_with_links() -> None:
