@@ -17,6 +17,8 @@ MAX_FAMILY = 20
 MAX_TABLE_BITS = 20
 """Largest table, as a power of two, that the exact search may build on its way."""
 
+_LAST_BITS = 6
+
 IntArray = NDArray[np.int64]
 
 
@@ -210,9 +212,26 @@ def _subset_slots(family: Sequence[int], nodes: Sequence[int]) -> IntArray:
 
 def walsh(values: NDArray[Any], bits: int) -> NDArray[Any]:
     """Return sum_x values[x] (-1)^<gamma, x> over the last `bits` axes of length two, for every gamma."""
-    for axis in range(values.ndim - bits, values.ndim):
-        zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
-        values = np.stack((zero + one, zero - one), axis)
+    low = min(bits, _LAST_BITS)
+    first = _sums_and_differences(values.reshape(-1, 2**bits).copy(), bits - low)
+    # Of the last bits the pairs are close together: put first, they are long runs that are added at once.
+    turned = np.ascontiguousarray(first.reshape(-1, 2**low).T)
+    return np.ascontiguousarray(_sums_and_differences(turned.reshape(1, -1), low).reshape(2**low, -1).T).reshape(
+        values.shape
+    )
+
+
+def _sums_and_differences(values: NDArray[Any], bits: int) -> NDArray[Any]:
+    """Replace pairs (a, b) that differ in one of the first `bits` bits of the last axis by (a + b, a - b), bit by bit.
+
+    `values` (batch, size) is used up.
+    """
+    spare = np.empty_like(values)
+    for k in range(bits):
+        pairs, found = (each.reshape(len(values) << k, 2, values.shape[-1] >> k + 1) for each in (values, spare))
+        np.add(pairs[:, 0], pairs[:, 1], out=found[:, 0])
+        np.subtract(pairs[:, 0], pairs[:, 1], out=found[:, 1])
+        values, spare = spare, values
     return values
 
 

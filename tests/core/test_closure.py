@@ -81,7 +81,12 @@ def test_the_slot_of_a_cell_with_ones_on_a_subset_holds_that_subset(network):
     assert next(slots, None) is None
 
 
-WITH_TWINS = [star(5), star(4, 2), star(3, 3), Network.from_edges("abcdefg", ["ad", "bd", "cd", "be", "ce", "df", "eg"])]
+WITH_TWINS = [
+    star(5),
+    star(4, 2),
+    star(3, 3),
+    Network.from_edges("abcdefg", ["ad", "bd", "cd", "be", "ce", "df", "eg"]),
+]
 """Networks in which many nodes lie in the same families."""
 
 
@@ -113,6 +118,24 @@ def test_representatives_hold_each_member_once():
 def test_walsh_twice_is_the_identity_times_the_size():
     values = np.random.default_rng(1).integers(-9, 9, (3, 2, 2, 2))
     assert np.array_equal(walsh(walsh(values, 3), 3), 8 * values)
+
+
+def axis_by_axis(values: np.ndarray, bits: int) -> np.ndarray:
+    for axis in range(values.ndim - bits, values.ndim):
+        zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
+        values = np.stack((zero + one, zero - one), axis)
+    return values
+
+
+@pytest.mark.parametrize("bits", [0, 1, 2, 5, 6, 7, 9, 12])
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3), (0,)])
+def test_walsh_gives_to_the_last_digit_what_it_gives_axis_by_axis_and_leaves_its_argument_alone(bits, batch):
+    values = np.random.default_rng(bits).normal(size=(*batch, *(2,) * bits))
+    before = values.copy()
+    assert np.array_equal(walsh(values, bits), axis_by_axis(values, bits))
+    assert np.array_equal(values, before)
+    turned = values.astype(np.int64).T.copy().T
+    assert np.array_equal(walsh(turned, bits), axis_by_axis(turned, bits))
 
 
 def test_a_family_that_is_too_wide_is_refused_with_the_limit():
