@@ -26,8 +26,8 @@ from dpbayes.validation import InputError
 
 FloatArray = NDArray[np.float64]
 
-BLOCK = 2_000_000
-"""Numbers that one step of a simulation holds at once."""
+BLOCK = 1 << 18
+"""Numbers that one step of a simulation holds at once, so that they stay near the processor."""
 
 MOST_SCOPE = 18
 """Largest table of the elimination, as a power of two."""

@@ -37,6 +37,10 @@ INCREMENT = Parameter(
 )
 
 
+_BLOCK = 1 << 18
+"""Numbers that a simulation holds at once, so that they stay near the processor."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LaplaceFourier:
     """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.
@@ -73,7 +77,12 @@ class LaplaceFourier:
     @property
     def noise_sd(self) -> FloatArray:
         """Standard deviation of every cell's noise, in counts: (K,); the lift is not noise and is left out."""
-        cells = cells_per_family(self.prior.network)
+        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
+
+    @property
+    def node_noise_sd(self) -> FloatArray:
+        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        cells = np.diff(self.prior.network.cell_offsets).astype(np.float64)
         noisy = cells if self.calibration is Calibration.AS_PRINTED else cells - 1
         return math.sqrt(2) * self.noise_scale * np.sqrt(noisy) / cells
 
@@ -126,7 +135,7 @@ def needed_increments(
     Only noise is simulated and real counts can only help, so the answer is the same for every data set, n and
     epsilon, and costs no privacy. Corrects [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
     """
-    block = max(1, 4_000_000 // network.cell_count)
+    block = max(1, _BLOCK // network.cell_count)
     needed = np.empty(draws)
     for start in range(0, draws, block):
         size = min(block, draws - start)

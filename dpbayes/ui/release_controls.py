@@ -1,6 +1,5 @@
 """The controls of the Release page: mechanism and parameters, the picked cell, prior and seed."""
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
@@ -8,7 +7,7 @@ from dpbayes.network import Network
 from dpbayes.ui import controls
 from dpbayes.ui.settings import MECHANISM_NAMES, current, set_parameter
 from dpbayes.ui.show import is_curator, sentence_instead
-from dpbayes.ui.work import STEALTH, defaults_for, needed, stealth_increment
+from dpbayes.ui.work import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
 
 ARROW = ":material/arrow_forward:"
 
@@ -62,8 +61,9 @@ def _stealth(net: Network) -> None:
         return
     calibration = current().parameter("calibration")
     t = current().parameter("t", stealth_increment(net, calibration, STEALTH))
-    kept = float(np.mean(needed(net, calibration) <= t))
-    st.caption(f"With no data at all, {kept:.1%} of releases would be non-negative; real counts only help.")
+    kept = f"{kept_share(net, calibration, t):.1%} of releases"
+    said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
+    st.caption(f"With no data at all, {said} non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
     right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target)))

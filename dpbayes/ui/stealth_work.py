@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
+from dpbayes.bounds.fourier import CoefficientNoise, invented_records, printed_noise
 from dpbayes.bounds.stealth import negative_marginal_probability, negative_table_probability
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
@@ -32,7 +32,7 @@ from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.running import Part, Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
-from dpbayes.ui.work import counts
+from dpbayes.ui.work import counts, noise_of
 from dpbayes.validation import InputError
 
 MOST_SHOWN = 20_000
@@ -106,11 +106,6 @@ class Stealth:
 
     def _records(self, noise: CoefficientNoise) -> float:
         return float(invented_records(self.network, noise=noise, epsilon=self.mechanism.epsilon, t=1.0))
-
-
-def noise_of(network: Network, calibration: Calibration) -> CoefficientNoise:
-    """Return what the bounds need to know of a calibration."""
-    return certified_noise(network) if calibration is Calibration.CERTIFIED else printed_noise(network)
 
 
 def stealth_of(settings: Settings, network: Network) -> Stealth:

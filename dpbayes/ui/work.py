@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, printed_noise
+from dpbayes.bounds.stealth import certified_increment, negative_marginal_probability
 from dpbayes.counts import Counts, count
 from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
@@ -31,6 +33,10 @@ from dpbayes.validation import InputError, brief
 
 SLOW_SAMPLE = 500_000
 """Synthetic tables above this show a progress bar while they are drawn."""
+
+MOST_SIMULATED = 5_000
+"""Cells of a network whose increments are still simulated at once. What is proved for larger tables is as good: the
+proof adds up cells, which hardly depend on each other there."""
 
 STEALTH = 0.9
 """How often a Fourier release should be non-negative where the person has not said."""
@@ -225,8 +231,31 @@ def defaults_for(chosen: type[Any], settings: Settings, net: Network) -> dict[st
 
 def stealth_increment(net: Network, calibration: Calibration, probability: float) -> float:
     """Return the t that keeps releases of this graph non-negative with this probability, to four digits, rounded up."""
-    t = increment_for(probability, needed(net, calibration))
+    is_small = is_simulated(net)
+    t = increment_for(probability, needed(net, calibration)) if is_small else _proved(net, calibration, probability)
     return math.ceil(t * 1e4) / 1e4
+
+
+def is_simulated(net: Network) -> bool:
+    """Return whether `stealth_increment` comes from a simulation; it is proved by a formula for large networks."""
+    return net.cell_count <= MOST_SIMULATED
+
+
+@st.cache_data(scope="session", max_entries=128, show_spinner=False, hash_funcs={Network: hash})
+def _proved(net: Network, calibration: Calibration, probability: float) -> float:
+    return certified_increment(net, probability, noise=noise_of(net, calibration))
+
+
+def noise_of(net: Network, calibration: Calibration) -> CoefficientNoise:
+    """Return what the bounds need to know of a calibration."""
+    return certified_noise(net) if calibration is Calibration.CERTIFIED else printed_noise(net)
+
+
+def kept_share(net: Network, calibration: Calibration, t: float) -> float:
+    """Return how often t keeps releases of no data non-negative: as simulated, or at least as often as proved."""
+    if is_simulated(net):
+        return float(np.mean(needed(net, calibration) <= t))
+    return 1 - float(negative_marginal_probability(net, noise=noise_of(net, calibration), t=t))
 
 
 @st.cache_data(scope="session", max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
