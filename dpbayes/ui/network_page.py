@@ -18,7 +18,7 @@ from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.settings import Cpts, change, current
-from dpbayes.ui.show import chart, escaped, sentence_instead, short, source
+from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
 from dpbayes.validation import InputError, brief
 
@@ -148,21 +148,21 @@ def _add_columns() -> None:
 
 
 def headline_of(net: Network) -> str:
-    """Return which mechanism wins on this graph, and by how much."""
+    """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
     epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon)
+    laplace = short(cost.laplace_noise)
     if cost.fourier_noise is None:
         name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
         return (
-            f"Only Laplace runs on this graph: it adds noise of sd {short(cost.laplace_noise)} to each of "
-            f"{cost.cells:,} counts at ε = {epsilon:g}. Fourier needs binary nodes, and {escaped(brief(name))} is not."
+            f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace. Fourier needs "
+            f"binary nodes, and {escaped(brief(name))} is not; Posterior sampling and private MAP take it as it is."
         )
-    winner, ratio = cost.winner
-    loser = LaplaceFourier.label if winner == LaplaceUpdates.label else LaplaceUpdates.label
-    if ratio < 1.005:
-        return f"Laplace and Fourier add the same noise on this graph: sd {short(cost.laplace_noise)} counts per cell."
-    bound = "" if cost.fourier_exact else " at most"
-    return f"{winner} wins on this graph: {loser} adds{bound} {ratio:.3g} × as much noise per cell at ε = {epsilon:g}."
+    bound = "" if cost.fourier_exact else "at most "
+    return (
+        f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace and "
+        f"{bound}{short(cost.fourier_noise)} from Fourier. Release shows whose probabilities are nearer."
+    )
 
 
 def _t_for(net: Network) -> float:
@@ -188,6 +188,8 @@ def costs(net: Network) -> None:
             f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
             "in every table, spread evenly over its cells."
         )
+    if cost.fourier_noise is not None:
+        noise_is_not_error()
     if cost.fourier_noise is not None:  # Laplace alone is the same in every cell: no picture needed
         nodes = node_costs(net, epsilon)
         noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))

@@ -41,6 +41,12 @@ def test_a_story_opens_from_the_sidebar_of_any_page(key: str) -> None:
     assert not sentences(at)
 
 
+def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None:
+    question = next(story.question for story in STORIES.values() if story.title == "Draw an arrow, see its price")
+    assert "noise" in question
+    assert "Release" in question
+
+
 def test_both_figures_of_the_paper_are_stories() -> None:
     paper, regression = STORIES["paper"], STORIES["regression"]
     assert (paper.page, regression.page) == ("pages/accuracy.py", "pages/regression.py")

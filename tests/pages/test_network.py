@@ -1,5 +1,6 @@
 """The Network page: costs follow the drawing; whatever is imported becomes a network or a sentence."""
 
+import re
 import time
 
 import pytest
@@ -9,7 +10,19 @@ from dpbayes.bif import write_bif
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.networks import load_named
 from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
-from tests.pages.conftest import fine, headline, one_sentence, open_page, plain, press, put, sentences, settings_of
+from dpbayes.ui.settings import MECHANISM_NAMES
+from tests.pages.conftest import (
+    everything,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
 
 PAGE = "pages/network.py"
 
@@ -21,13 +34,21 @@ def metrics(at: AppTest) -> dict[str, str]:
 def test_the_headline_and_the_numbers_are_the_cores() -> None:
     at = open_page(PAGE)
     cost = structure_cost(load_named("asia")[0], 1.0)
-    winner, ratio = cost.winner
-    assert headline(at).startswith(f"{winner} wins on this graph")
-    assert f"{ratio:.3g} ×" in headline(at)
+    assert f"{cost.laplace_noise:.3g} from Laplace and {cost.fourier_noise:.3g} from Fourier" in headline(at)
     shown = metrics(at)
     assert shown["Rows m"] == f"{cost.rows:,}"
     assert shown["Cells K"] == f"{cost.cells:,}"
     assert shown["|N_I|"] == f"{cost.closure:,}"
+
+
+@pytest.mark.parametrize("graph", ["", "full:8", "empty:1", "chain:5"])
+def test_noise_per_cell_names_no_winner_and_leads_to_the_page_of_errors(graph: str) -> None:
+    at = open_page(PAGE, graph=graph) if graph else open_page(PAGE)
+    assert "Release shows whose probabilities are nearer" in headline(at)
+    text = everything(at)
+    assert not re.search(r"\b(wins?|winner|loses|better|cheaper)\b", text)
+    assert "does not decide whose probabilities are nearer: rows with few records and Fourier’s lift" in text
+    assert "release" in [link.proto.page for link in at.get("page_link")]
 
 
 def use(at: AppTest, kind: str, size: str = "8") -> AppTest:
@@ -123,6 +144,11 @@ def test_columns_left_out_can_be_added() -> None:
 def test_a_network_that_is_not_binary_names_the_node() -> None:
     at = open_page(PAGE, source="survey")
     assert 'Fourier needs binary nodes, and "A" is not' in headline(at)
+    assert "Only Laplace" not in headline(at)
+    for name in MECHANISM_NAMES:  # Release agrees with the headline on what runs
+        release = open_page("pages/release.py", source="survey", mechanism=name)
+        assert bool(sentences(release)) == (name == "LaplaceFourier"), name
+    assert "Posterior sampling and private MAP" in headline(at)
 
 
 def test_andes_opens_within_reason() -> None:
