@@ -8,7 +8,6 @@ import streamlit as st
 from dpbayes.bif import read_bif, write_bif
 from dpbayes.edgelist import read_edges, write_edges
 from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
-from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.figures.structure import noise_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.network import Network
@@ -16,7 +15,7 @@ from dpbayes.networks import NAMED
 from dpbayes.references import Reference
 from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
@@ -49,7 +48,8 @@ def editor() -> None:
         st.warning(escaped(str(error)))
         return
     if drawn != start:
-        _keep(drawn, drawn_from)
+        with sentence_instead():
+            _keep(drawn, drawn_from)
     if len(current().graph) > MAX_CODE:
         st.caption("This network is too large for a link; export it below to keep it.")
     _add_columns()
@@ -58,7 +58,10 @@ def editor() -> None:
             f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
             "them to a column's name, or draw synthetic records from this network."
         )
-        st.button("Draw synthetic records from this network", on_click=lambda: adopt_as_source(current()))
+        if st.button("Draw synthetic records from this network"):
+            with sentence_instead():
+                adopt_as_source(current())
+                st.rerun()
 
 
 def _arrow_notes() -> dict[tuple[str, str], str]:
@@ -80,14 +83,9 @@ def _origin() -> str:
     return settings.graph or f"{settings.data} {settings.source} {graph(settings).names}"
 
 
-def _drawing(start: Graph) -> Drawing:
-    places = {name: start.places[name] for name in start.names if name in start.places}
-    if len(places) < len(start.names):
-        try:
-            places = layered_positions(network_of(start).graph) | places
-        except InputError:  # a cycle has no layers; a circle shows it
-            places = {name: (WIDTH / 2, HEIGHT / 2) for name in start.names} | places
-    return Drawing(tuple(DrawnNode(name, *places[name]) for name in start.names), start.edges)
+def _drawing(graph: Graph) -> Drawing:
+    shown = placed(graph)
+    return Drawing(tuple(DrawnNode(name, *shown.places[name]) for name in shown.names), shown.edges)
 
 
 def _keep(drawn: Drawing, before: Graph) -> None:
@@ -140,8 +138,9 @@ def _add_columns() -> None:
         places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(chosen)}
         states = {name: domains(current())[name] for name in chosen}
         added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
-        change(graph=code_of(added))
-        st.rerun()
+        with sentence_instead():
+            change(graph=code_of(drawable(added)))
+            st.rerun()
 
 
 # What the structure costs
@@ -264,7 +263,7 @@ def _import(name: str, content: bytes) -> None:
         raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
     if name.lower().endswith(".bif") or "probability" in text:
         net, cpts = read_bif(text)
-        code = code_of(Graph.of(net))
+        code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
         if current().data == "synthetic":
             change(source=code, cpts=Cpts.GIVEN, graph="")
@@ -272,6 +271,6 @@ def _import(name: str, content: bytes) -> None:
             change(graph=code)
     else:
         names, edges = read_edges(text)
-        change(graph=code_of(Graph.of(Network.from_edges(names, edges))))
+        change(graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.session_state.pop("drawing", None)
     st.rerun()

@@ -14,7 +14,7 @@ from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.synthetic import MAX_RECORDS
-from dpbayes.ui.graphs import MAX_CODE, graph_of
+from dpbayes.ui.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.options import OPTIONS, described_options
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
@@ -112,7 +112,7 @@ def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
 
 def _graph_spec(text: str) -> str:
     if text:
-        graph_of(text)
+        drawable(graph_of(text))
     return text
 
 
