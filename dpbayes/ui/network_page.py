@@ -15,7 +15,7 @@ from dpbayes.networks import NAMED
 from dpbayes.references import Reference
 from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
+from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
@@ -50,8 +50,6 @@ def editor() -> None:
     if drawn != start:
         with sentence_instead():
             _keep(drawn, drawn_from)
-    if len(current().graph) > MAX_CODE:
-        st.caption("This network is too large for a link; export it below to keep it.")
     _add_columns()
     if notes:
         st.caption(
