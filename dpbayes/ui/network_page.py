@@ -8,7 +8,6 @@ import streamlit as st
 from dpbayes.bif import read_bif, write_bif
 from dpbayes.edgelist import read_edges, write_edges
 from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
-from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.figures.structure import noise_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.network import Network
@@ -16,9 +15,9 @@ from dpbayes.networks import NAMED
 from dpbayes.references import Reference
 from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
 from dpbayes.ui.settings import Cpts, change, current
-from dpbayes.ui.show import chart, escaped, sentence_instead, short, source
+from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
 from dpbayes.validation import InputError, brief
 
@@ -49,16 +48,18 @@ def editor() -> None:
         st.warning(escaped(str(error)))
         return
     if drawn != start:
-        _keep(drawn, drawn_from)
-    if len(current().graph) > MAX_CODE:
-        st.caption("This network is too large for a link; export it below to keep it.")
+        with sentence_instead():
+            _keep(drawn, drawn_from)
     _add_columns()
     if notes:
         st.caption(
             f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
             "them to a column's name, or draw synthetic records from this network."
         )
-        st.button("Draw synthetic records from this network", on_click=lambda: adopt_as_source(current()))
+        if st.button("Draw synthetic records from this network"):
+            with sentence_instead():
+                adopt_as_source(current())
+                st.rerun()
 
 
 def _arrow_notes() -> dict[tuple[str, str], str]:
@@ -80,14 +81,9 @@ def _origin() -> str:
     return settings.graph or f"{settings.data} {settings.source} {graph(settings).names}"
 
 
-def _drawing(start: Graph) -> Drawing:
-    places = {name: start.places[name] for name in start.names if name in start.places}
-    if len(places) < len(start.names):
-        try:
-            places = layered_positions(network_of(start).graph) | places
-        except InputError:  # a cycle has no layers; a circle shows it
-            places = {name: (WIDTH / 2, HEIGHT / 2) for name in start.names} | places
-    return Drawing(tuple(DrawnNode(name, *places[name]) for name in start.names), start.edges)
+def _drawing(graph: Graph) -> Drawing:
+    shown = placed(graph)
+    return Drawing(tuple(DrawnNode(name, *shown.places[name]) for name in shown.names), shown.edges)
 
 
 def _keep(drawn: Drawing, before: Graph) -> None:
@@ -140,30 +136,29 @@ def _add_columns() -> None:
         places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(chosen)}
         states = {name: domains(current())[name] for name in chosen}
         added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
-        change(graph=code_of(added))
-        st.rerun()
+        with sentence_instead():
+            change(graph=code_of(drawable(added)))
+            st.rerun()
 
 
 # What the structure costs
 
 
 def headline_of(net: Network) -> str:
-    """Return which mechanism wins on this graph, and by how much."""
+    """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
     epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon)
+    laplace = short(cost.laplace_noise)
     if cost.fourier_noise is None:
         name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
         return (
-            f"Only Laplace runs on this graph: it adds noise of sd {short(cost.laplace_noise)} to each of "
-            f"{cost.cells:,} counts at ε = {epsilon:g}. Fourier needs binary nodes, and {escaped(brief(name))} is not."
+            f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace. Fourier needs "
+            f"binary nodes, and {escaped(brief(name))} is not; Posterior sampling and private MAP take it as it is."
         )
-    winner, ratio = cost.winner
-    loser = LaplaceFourier.label if winner == LaplaceUpdates.label else LaplaceUpdates.label
-    if ratio < 1.005:
-        return f"Laplace and Fourier add the same noise on this graph: sd {short(cost.laplace_noise)} counts per cell."
-    bound = "" if cost.fourier_exact else " at most"
+    bound = "" if cost.fourier_exact else "at most "
     return (
-        f"{winner} wins on this graph: {loser} adds{bound} {short(ratio)} × as much noise per cell at ε = {epsilon:g}."
+        f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace and "
+        f"{bound}{short(cost.fourier_noise)} from Fourier. Release shows whose probabilities are nearer."
     )
 
 
@@ -190,6 +185,8 @@ def costs(net: Network) -> None:
             f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
             "in every table, spread evenly over its cells."
         )
+    if cost.fourier_noise is not None:
+        noise_is_not_error()
     if cost.fourier_noise is not None:  # Laplace alone is the same in every cell: no picture needed
         nodes = node_costs(net, epsilon)
         noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
@@ -264,7 +261,7 @@ def _import(name: str, content: bytes) -> None:
         raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
     if name.lower().endswith(".bif") or "probability" in text:
         net, cpts = read_bif(text)
-        code = code_of(Graph.of(net))
+        code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
         if current().data == "synthetic":
             change(source=code, cpts=Cpts.GIVEN, graph="")
@@ -272,6 +269,6 @@ def _import(name: str, content: bytes) -> None:
             change(graph=code)
     else:
         names, edges = read_edges(text)
-        change(graph=code_of(Graph.of(Network.from_edges(names, edges))))
+        change(graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.session_state.pop("drawing", None)
     st.rerun()

@@ -96,3 +96,12 @@ def source(reference: Reference) -> None:
     paper = PAPERS[reference.paper]
     link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
     st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")
+
+
+def noise_is_not_error() -> None:
+    """Say what noise per cell leaves open, and lead to the page that shows the errors."""
+    st.caption(
+        "Noise per cell alone does not decide whose probabilities are nearer: rows with few records and Fourier’s lift "
+        "do too. Release shows the errors of both."
+    )
+    st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")

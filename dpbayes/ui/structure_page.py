@@ -16,7 +16,7 @@ from dpbayes.references import Reference
 from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, data_and_download, headline, short, source
+from dpbayes.ui.show import assumption, chart, data_and_download, headline, noise_is_not_error, short, source
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""
@@ -61,6 +61,7 @@ def structure_page() -> None:
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
     _table(found, epsilon)
+    noise_is_not_error()
     data_and_download(lambda: _records(found, epsilon), name="structure", curator_only=False)
     _formulas(found, epsilon)
     _counterexample()

@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.columns import Categories, Column, CountAs, Cuts, DropRecord, Missing, OwnState, encode
 from dpbayes.proposals import proposed_column, quantile_cuts
 from dpbayes.tables import read_csv, read_parquet
-from dpbayes.ui.dag_editor import MAX_NAME
+from dpbayes.ui.graphs import MAX_NAME
 from dpbayes.ui.show import escaped, sentence_instead
 from dpbayes.ui.work import Upload, upload
 from dpbayes.validation import InputError, brief, whole_number

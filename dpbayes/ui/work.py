@@ -29,6 +29,7 @@ from dpbayes.shipped import SHIPPED, default_network, load_shipped
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.settings import Cpts, Settings, change, current
+from dpbayes.ui.stories import Story
 from dpbayes.validation import InputError, brief
 
 SLOW_SAMPLE = 500_000
@@ -265,6 +266,13 @@ def needed(net: Network, calibration: Calibration) -> np.ndarray:
     return needed_increments(net, calibration, stream(0, "stealth"), draws=draws)
 
 
-def open_story(settings: Settings) -> None:
-    """Show a ready example from the seat the person sits in; uploads stay where they are."""
-    st.session_state["settings"] = replace(settings, seat=current().seat)
+def open_story(story: Story) -> None:
+    """Show a ready example from the seat the person sits in; uploads stay where they are. `story_page` leads to it."""
+    st.session_state["settings"] = replace(story.settings, seat=current().seat)
+    st.session_state["story.opened"] = story
+    st.session_state["story.page"] = story.page
+
+
+def story_page() -> str | None:
+    """Return, once, the page of a story that was just opened: a callback cannot turn to it, the next run can."""
+    return st.session_state.pop("story.page", None)

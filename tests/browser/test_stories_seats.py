@@ -123,3 +123,19 @@ def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
         expect(screen.headline).to_contain_text("mine.csv: 200 records")
     screen.go("Release")
     expect(screen.headline).to_contain_text("<b>rain</b>")
+
+
+# Ready examples
+
+
+def test_a_story_chosen_in_the_sidebar_turns_to_its_page_and_can_be_chosen_again(visit):
+    screen = visit("papers")
+    for _ in range(2):
+        screen.choose_story("A chest clinic")
+        screen.arrived("Release")
+        expect(screen.story).to_have_value("")
+        expect(screen.page.get_by_text("Opened last: A chest clinic.")).to_be_visible()
+        assert "ε = 1," in screen.headline.inner_text()
+        screen.type_epsilon("3")
+        expect(screen.headline).to_contain_text("ε = 3,", timeout=SLOW_MS)
+        expect(screen.story).to_have_value("")

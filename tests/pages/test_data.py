@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.shipped import SHIPPED
+from dpbayes.ui.graphs import MAX_NAME
 from dpbayes.ui.settings import Cpts, Seat, Settings
 from tests.pages.conftest import (
     PAGES,
@@ -259,9 +260,9 @@ def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
 
 
 def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
-    load(at, f"{'x' * 81},b\n1,2\n3,4\n")
+    load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
     assert "records of 1 columns" in headline(at)
-    assert "80 characters" in at.dataframe[0].value["remark"][0]
+    assert f"{MAX_NAME} characters" in at.dataframe[0].value["remark"][0]
     edit(at, {0: {"use": True, "domain": "1; 3"}})
     assert len(refusals(at)) == 1
     fine(at.switch_page("pages/network.py").run())

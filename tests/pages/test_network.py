@@ -1,5 +1,6 @@
 """The Network page: costs follow the drawing; whatever is imported becomes a network or a sentence."""
 
+import re
 import time
 
 import pytest
@@ -8,8 +9,21 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.bif import write_bif
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.networks import load_named
-from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
-from tests.pages.conftest import fine, headline, one_sentence, open_page, plain, press, put, sentences, settings_of
+from dpbayes.ui.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.settings import MECHANISM_NAMES
+from tests.pages.conftest import (
+    everything,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+from tests.pages.test_links import packed, two
 
 PAGE = "pages/network.py"
 
@@ -21,13 +35,21 @@ def metrics(at: AppTest) -> dict[str, str]:
 def test_the_headline_and_the_numbers_are_the_cores() -> None:
     at = open_page(PAGE)
     cost = structure_cost(load_named("asia")[0], 1.0)
-    winner, ratio = cost.winner
-    assert headline(at).startswith(f"{winner} wins on this graph")
-    assert f"{ratio:.3g} ×" in headline(at)
+    assert f"{cost.laplace_noise:.3g} from Laplace and {cost.fourier_noise:.3g} from Fourier" in headline(at)
     shown = metrics(at)
     assert shown["Rows m"] == f"{cost.rows:,}"
     assert shown["Cells K"] == f"{cost.cells:,}"
     assert shown["|N_I|"] == f"{cost.closure:,}"
+
+
+@pytest.mark.parametrize("graph", ["", "full:8", "empty:1", "chain:5"])
+def test_noise_per_cell_names_no_winner_and_leads_to_the_page_of_errors(graph: str) -> None:
+    at = open_page(PAGE, graph=graph) if graph else open_page(PAGE)
+    assert "Release shows whose probabilities are nearer" in headline(at)
+    text = everything(at)
+    assert not re.search(r"\b(wins?|winner|loses|better|cheaper)\b", text)
+    assert "does not decide whose probabilities are nearer: rows with few records and Fourier’s lift" in text
+    assert "release" in [link.proto.page for link in at.get("page_link")]
 
 
 def use(at: AppTest, kind: str, size: str = "8") -> AppTest:
@@ -123,6 +145,11 @@ def test_columns_left_out_can_be_added() -> None:
 def test_a_network_that_is_not_binary_names_the_node() -> None:
     at = open_page(PAGE, source="survey")
     assert 'Fourier needs binary nodes, and "A" is not' in headline(at)
+    assert "Only Laplace" not in headline(at)
+    for name in MECHANISM_NAMES:  # Release agrees with the headline on what runs
+        release = open_page("pages/release.py", source="survey", mechanism=name)
+        assert bool(sentences(release)) == (name == "LaplaceFourier"), name
+    assert "Posterior sampling and private MAP" in headline(at)
 
 
 def test_andes_opens_within_reason() -> None:
@@ -132,11 +159,50 @@ def test_andes_opens_within_reason() -> None:
     assert metrics(at)["|N_I|"] == "1,712"
 
 
-def test_names_longer_than_the_editor_takes_are_a_sentence() -> None:
-    at = open_page(PAGE, source=code_of(Graph(("x" * 81, "b"), ())), cpts="random")
-    one_sentence(at, "1 to 80 characters")
-    use(at, "asia")
-    assert not any("80 characters" in sentence for sentence in sentences(at))
+def has_editor(at: AppTest) -> bool:
+    return len(at.get("bidi_component")) == 1
+
+
+def test_names_of_any_length_that_a_link_takes_are_drawn() -> None:
+    at = open_page(PAGE, source=code_of(Graph(("x" * MAX_NAME, "b"), ())), cpts="random")
+    assert not sentences(at)
+    assert has_editor(at)
+
+
+ODD = {
+    "longer names": two(n=["x" * (MAX_NAME + 1), "b"]),
+    "one name twice": two(n=["a", "a"]),
+    "a blank name": two(n=["a", " "]),
+    "a place far away": two(p=[[1e300, -1e300], None]),
+    "a cycle": two(e=[[0, 1], [1, 0]]),
+    "an arrow to itself": two(e=[[0, 0]]),
+    "an arrow given twice": two(e=[[0, 1], [0, 1]]),
+    "no nodes": two(n=[], e=[], p=[]),
+    "strangers": two(),
+    "too many states": two(s={"0": [str(i) for i in range(300)]}),
+}
+
+
+@pytest.mark.parametrize("field", ["graph", "source"])
+@pytest.mark.parametrize("content", ODD.values(), ids=ODD.keys())
+def test_whatever_a_link_brings_the_editor_is_there(content: dict[str, object], field: str) -> None:
+    at = open_page(PAGE, cpts="random", **{field: packed(content)})
+    found = sentences(at)
+    assert has_editor(at)
+    assert len(set(found)) == len(found) <= 1, found
+    use(at, "chain", "3")
+    assert has_editor(at)
+    assert not sentences(at)
+    assert metrics(at)["Cells K"] == "10"
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+@pytest.mark.parametrize("size", ["200", "300", "301", "1e9", "9" * 400])
+def test_a_huge_size_is_drawn_or_a_sentence(kind: str, size: str) -> None:
+    at = use(open_page(PAGE), kind, size)
+    assert has_editor(at)
+    assert len(sentences(at)) == (settings_of(at).graph == "")
+    assert settings_of(at).graph in ("", f"{kind}:{size}")
 
 
 # Files
@@ -186,6 +252,10 @@ BAD = {
     "self.txt": b"a -> a\n",
     "parents.txt": "".join(f"p{i} -> c\n" for i in range(40)).encode(),
     "empty.txt": b"",
+    "names.txt": f"{'x' * (MAX_NAME + 1)} -> b\n".encode(),
+    "names.bif": CANCER.replace("Smoker", "x" * (MAX_NAME + 1)).encode(),
+    "nodes.txt": "".join(f"n{i}\n" for i in range(MAX_NODES + 1)).encode(),
+    "text.txt": "".join(f"{i:03d}{'語' * 180}\n" for i in range(MAX_NODES)).encode(),
 }
 
 
@@ -196,5 +266,6 @@ def test_a_bad_file_is_one_sentence_and_the_drawing_stays(name: str) -> None:
     load(at, name, BAD[name])
     assert len(sentences(at)) == 1, sentences(at)
     assert len(sentences(at)[0]) < 300
+    assert has_editor(at)
     assert settings_of(at) == before
     assert metrics(at) == shown

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from dpbayes.ui.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing
+from dpbayes.ui.graphs import MAX_NAME
 
 
 def node(name: object = "a", **fields: object) -> dict[str, object]:
@@ -42,7 +43,7 @@ def test_positions_are_pulled_into_the_box() -> None:
         {"nodes": [node(colour="red")], "edges": []},
         {"nodes": [node(f"n{i}") for i in range(301)], "edges": []},
         {"nodes": [node(), node()], "edges": []},
-        *({"nodes": [node(name)], "edges": []} for name in (None, 3, "", "  ", "x" * 81, ["a"])),
+        *({"nodes": [node(name)], "edges": []} for name in (None, 3, "", "  ", "x" * (MAX_NAME + 1), ["a"])),
         *({"nodes": [node(x=x)], "edges": []} for x in (float("nan"), float("inf"), 10**400, "1", None, True)),
         *({"nodes": [node()], "edges": [edge]} for edge in ("aa", ["a"], ["a", "a", "a"], ["a", "b"], ["a", ["a"]], 1)),
     ],

@@ -8,13 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from dpbayes.ui.graphs import MAX_NAME, MAX_NODES
 from dpbayes.validation import InputError, brief
 
 WIDTH, HEIGHT = 1000, 600
 """The box in which nodes have their positions; how large it appears on screen is the browser's business."""
 
-MAX_NODES = 300
-MAX_NAME = 80
 _FAR = 1e9  # beyond this a position is nonsense; NaN and infinities fail the same comparison
 
 
