@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpbayes.ui.controls import segments
 from dpbayes.ui.settings import Seat, current, query_of, write_link
-from dpbayes.ui.show import escaped
+from dpbayes.ui.show import escaped, guarded
 from dpbayes.ui.stories import STORIES
 from dpbayes.ui.work import open_story
 
@@ -63,9 +63,11 @@ def sidebar() -> None:
 
 
 page = st.navigation(PAGES, expanded=True)
-current()
-sidebar()
-for problem in st.session_state.pop("link_problems", ()):
-    st.warning(escaped(problem))
-page.run()
-write_link()
+with guarded():
+    current()
+    sidebar()
+    for problem in st.session_state.pop("link_problems", ()):
+        st.warning(escaped(problem))
+    with guarded():
+        page.run()
+    write_link()
