@@ -10,7 +10,8 @@ class InputError(ValueError):
 
 def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
-    text = str(value).replace("\n", " ")
+    # Half a character, as JSON may hold it, cannot be sent to anybody: it is spelled out.
+    text = str(value).replace("\n", " ").encode(errors="backslashreplace").decode()
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
 
 

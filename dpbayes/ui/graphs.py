@@ -17,6 +17,7 @@ from dpbayes.validation import InputError, brief, whole_number
 MAX_CODE = 6_000
 """Longest graph text in a link; browsers and chat programs cut longer addresses."""
 
+MOST_READ = 10 * MAX_CODE
 MAX_JSON = 200_000
 MAX_NODES = 300
 
@@ -62,7 +63,10 @@ def graph_of(spec: str) -> Graph:
 
 
 def code_of(graph: Graph) -> str:
-    """Return the `g:` text of a graph; `graph_of` reads it back. It may be too long for a link (MAX_CODE)."""
+    """Return the `g:` text of a graph; `graph_of` reads it back. It may be too long for a link (MAX_CODE).
+
+    Errors: InputError for a graph that is too large to be read back.
+    """
     index = {name: i for i, name in enumerate(graph.names)}
     content = {
         "n": graph.names,
@@ -70,13 +74,19 @@ def code_of(graph: Graph) -> str:
         "p": [[round(v) for v in graph.places[name]] if name in graph.places else None for name in graph.names],
         "s": {str(index[name]): states for name, states in graph.states.items() if name in index},
     }
-    packed = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 9)
-    return "g:" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    text = json.dumps(content, separators=(",", ":")).encode()
+    code = base64.urlsafe_b64encode(zlib.compress(text, 9)).decode().rstrip("=")
+    if len(text) > MAX_JSON or len(code) > MOST_READ:
+        raise InputError(
+            f"A network of {len(graph.names)} nodes and {len(graph.edges)} arrows with names this long is too large to "
+            "keep; draw fewer arrows or shorten the names."
+        )
+    return f"g:{code}"
 
 
 def _decoded(code: str) -> Graph:
     refusal = InputError("The network in this link is damaged; ask for the link again, or draw the network anew.")
-    if len(code) > 10 * MAX_CODE:
+    if len(code) > MOST_READ:
         raise InputError("The network in this link is too long to be one of ours; draw the network anew.")
     try:
         packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))

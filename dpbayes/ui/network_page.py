@@ -49,7 +49,8 @@ def editor() -> None:
         st.warning(escaped(str(error)))
         return
     if drawn != start:
-        _keep(drawn, drawn_from)
+        with sentence_instead():
+            _keep(drawn, drawn_from)
     if len(current().graph) > MAX_CODE:
         st.caption("This network is too large for a link; export it below to keep it.")
     _add_columns()

@@ -1,5 +1,7 @@
 """What a browser sends is untrusted: whatever arrives for whichever control, the page stays, and so do the settings."""
 
+import functools
+import json
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -8,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.guard import LEFT_OUT
 from dpbayes.ui.settings import Settings
-from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of
+from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, headline, open_page, sentences, settings_of
 
 SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {
     "pages/data.py?recipient": {"seat": "recipient"},
@@ -123,3 +125,35 @@ def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch)
     send(at, (WidgetState(id=name, string_value="2" + 200 * " "),))
     assert sentences(at) == [LEFT_OUT]
     assert settings_of(at) == Settings()
+
+
+def drawn(*names: str, edges: object = ()) -> dict[str, object]:
+    return {"nodes": [{"name": name, "x": 1, "y": 1} for name in names], "edges": edges}
+
+
+MANY = [f"n{i}" for i in range(300)]
+DRAWINGS: dict[str, object] = {
+    "nothing": None,
+    "a number": 3,
+    "no drawing": {"nodes": {"a": 1}, "edges": "none"},
+    "half a character": drawn("\ud800"),
+    "an arrow to half a character": drawn("a", edges=[["a", "\ud800"]]),
+    "half a million arrows": drawn("a", "b", edges=[["a", "b"]] * 500_000),
+    "all arrows of 300 nodes": drawn(*MANY, edges=[[a, b] for a in MANY for b in MANY]),
+    "names too long to keep": drawn(*("\U0001f600" * 70 + name for name in MANY)),
+    "deep": drawn("a", edges=functools.reduce(lambda inner, _: [inner], range(900), [])),
+}
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS.keys())
+def test_a_drawing_that_is_none_is_one_sentence_and_the_network_stays(drawing: object) -> None:
+    at = open_page("pages/network.py", graph="chain:5")
+    before, said, shown = settings_of(at), sentences(at), headline(at)
+    editor = next(name for name, kind in controls_of(at).items() if kind == "json_value")
+    send(at, [WidgetState(id=editor, json_value=json.dumps({"graph": drawing}))])
+    new = [sentence for sentence in sentences(at) if sentence not in said]
+    assert len(new) == 1, new
+    assert len(new[0]) < 200
+    assert settings_of(at) == before
+    assert headline(at) == shown
+    assert at.get("bidi_component")
