@@ -15,6 +15,11 @@ def brief(value: object, limit: int = 40) -> str:
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
 
 
+def is_writable(text: str) -> bool:
+    """Return whether a text holds whole characters only; JSON may bring halves, which no page and no file can hold."""
+    return text == text.encode(errors="ignore").decode()
+
+
 def finite_number(name: str, value: object, *, low: float, high: float) -> float:
     """Return `value` as a float within [low, high].
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -9,8 +10,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.guard import LEFT_OUT
-from dpbayes.ui.settings import Settings
-from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, headline, open_page, sentences, settings_of
+from dpbayes.ui.settings import Cpts, Settings
+from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, headline, open_page, press, sentences, settings_of
 
 SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {
     "pages/data.py?recipient": {"seat": "recipient"},
@@ -157,3 +158,45 @@ def test_a_drawing_that_is_none_is_one_sentence_and_the_network_stays(drawing: o
     assert settings_of(at) == before
     assert headline(at) == shown
     assert at.get("bidi_component")
+
+
+UNFIT_EDITS = (
+    {"edited_rows": {"99999": {"probability": 0.5}}},
+    {"edited_rows": {"-1": {"probability": 0.5}}},
+    {"edited_rows": {"0": {"nobody": 0.5}}},
+    {"edited_rows": {"0": {"row": "a cell that cannot be typed in"}}},
+    {"edited_rows": {"0": {"probability": [1, 2]}}},
+    {"edited_rows": {"0": {"probability": "\ud800"}}},
+    {"edited_rows": {"0": 3}},
+    {"edited_rows": {"x": {}}},
+    {"edited_rows": [1, 2]},
+    {"edited_rows": {}, "added_rows": [{}]},
+    {"edited_rows": {}, "deleted_rows": [0]},
+    {"edited_rows": {}, "deleted_rows": "all"},
+    [[]],
+    None,
+)
+
+
+@pytest.mark.parametrize("edits", UNFIT_EDITS, ids=json.dumps)
+def test_edits_that_a_table_cannot_have_are_left_out_and_said_once(edits: object) -> None:
+    at = open_page("pages/data.py")
+    editor = next(name for name in controls_of(at) if "-cpts." in name)
+    send(at, [WidgetState(id=editor, string_value=json.dumps(edits))])
+    assert sentences(at) == [LEFT_OUT]
+    assert settings_of(at) == Settings()
+    press(at, "Use these probabilities")
+    assert settings_of(at) == Settings(cpts=Cpts.GIVEN)
+    assert not sentences(at)
+
+
+@pytest.mark.parametrize("value", ["much", math.nan, math.inf, -1, 10**400, True, None])
+def test_a_number_that_is_no_probability_is_refused_when_it_is_used(value: object) -> None:
+    at = open_page("pages/data.py")
+    controls = controls_of(at)
+    edits = json.dumps({"edited_rows": {"0": {"probability": value}}})
+    use = next(name for name, kind in controls.items() if kind == "trigger_value" and "None" in name)
+    editor = next(name for name in controls if "-cpts." in name)
+    send(at, [WidgetState(id=editor, string_value=edits), WidgetState(id=use, trigger_value=True)])
+    assert len(sentences(at)) == 1
+    assert settings_of(at) == Settings()

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.validation import InputError, brief
+from dpbayes.validation import InputError, brief, is_writable
 
 WIDTH, HEIGHT = 1000, 600
 """The box in which nodes have their positions; how large it appears on screen is the browser's business."""
@@ -140,14 +140,9 @@ def _items(value: object, what: str) -> Sequence[object]:
 def _node(value: object) -> DrawnNode:
     fields = _fields(value, ("name", "x", "y"), "A node of a drawing")
     name = fields["name"]
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not _is_writable(name):
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_writable(name):
         raise DrawingError(f"A node's name is 1 to {MAX_NAME} characters of text, not {brief(name)}.")
     return DrawnNode(name, _position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
-
-
-def _is_writable(name: str) -> bool:
-    """Whether a name holds whole characters only; JSON may bring halves, which no page and no file can hold."""
-    return name == name.encode(errors="ignore").decode()
 
 
 def _position(value: object, limit: float) -> float:
