@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpbayes.ui.controls import segments
 from dpbayes.ui.settings import Seat, current, left_out, query_of, write_link
-from dpbayes.ui.show import escaped
+from dpbayes.ui.show import escaped, guarded
 from dpbayes.ui.stories import STORIES
 from dpbayes.ui.work import open_story, story_page
 
@@ -89,11 +89,13 @@ def _missing_from_link() -> str:
 
 
 page = st.navigation(PAGES, expanded=True)
-current()
-if turned := story_page():
-    st.switch_page(turned)
-sidebar()
-for problem in st.session_state.pop("link_problems", ()):
-    st.warning(escaped(problem))
-page.run()
-write_link()
+with guarded():
+    current()
+    if turned := story_page():
+        st.switch_page(turned)
+    sidebar()
+    for problem in st.session_state.pop("link_problems", ()):
+        st.warning(escaped(problem))
+    with guarded():
+        page.run()
+    write_link()

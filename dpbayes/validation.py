@@ -12,8 +12,14 @@ class InputError(ValueError):
 
 def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
-    text = str(value).replace("\n", " ")
+    # Half a character, as JSON may hold it, cannot be sent to anybody: it is spelled out.
+    text = str(value).replace("\n", " ").encode(errors="backslashreplace").decode()
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
+
+
+def is_writable(text: str) -> bool:
+    """Return whether a text holds whole characters only; JSON may bring halves, which no page and no file can hold."""
+    return text == text.encode(errors="ignore").decode()
 
 
 def finite_number(name: str, value: object, *, low: float, high: float) -> float:

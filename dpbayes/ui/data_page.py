@@ -140,7 +140,7 @@ def _probabilities() -> None:
             "probability": cpts,
         }
     )
-    edited = st.data_editor(
+    edited = controls.edited(
         frame,
         hide_index=True,
         disabled=["row", "state"],

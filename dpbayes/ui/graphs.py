@@ -89,7 +89,10 @@ def code_of(graph: Graph) -> str:
     text = json.dumps(content, separators=(",", ":")).encode()
     code = base64.urlsafe_b64encode(zlib.compress(text, 9)).decode().rstrip("=")
     if len(text) >= MAX_JSON or len(code) > MAX_TEXT:
-        raise InputError("This network is too large to keep: use fewer nodes, or shorter names of nodes and states.")
+        raise InputError(
+            f"A network of {len(graph.names)} nodes and {len(graph.edges)} arrows with names this long is too large to "
+            "keep; draw fewer arrows or shorten the names."
+        )
     return f"g:{code}"
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.regression_tables import NumericColumn, OwnColumns, is_numeric, stated_column
+from dpbayes.ui import controls
 from dpbayes.ui.regression_work import own_columns, own_frame
 from dpbayes.ui.show import escaped, refusal, sentence_instead
 from dpbayes.ui.upload import loader
@@ -38,7 +39,7 @@ def _editor(name: str) -> None:
         "outside are clipped. *If missing* is a public number that stands in for missing values."
     )
     target = st.selectbox("Target", columns, index=len(columns) - 1, format_func=escaped, key="regression.target")
-    edited = st.data_editor(
+    edited = controls.edited(
         _blank(frame, columns),
         hide_index=True,
         disabled=["column"],

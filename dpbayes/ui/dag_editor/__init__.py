@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.ui.graphs import MAX_NAME, MAX_NODES
-from dpbayes.validation import InputError, brief
+from dpbayes.validation import InputError, brief, is_writable
 
 WIDTH, HEIGHT = 1000, 600
 """The box in which nodes have their positions; how large it appears on screen is the browser's business."""
@@ -118,7 +118,10 @@ def read_drawing(value: object) -> Drawing:
     names = {node.name for node in nodes}
     if len(names) < len(nodes):
         raise DrawingError("Two nodes of the drawing have the same name; give each its own.")
-    return Drawing(nodes, tuple(_edge(edge, names) for edge in _items(fields["edges"], "edges")))
+    edges = _items(fields["edges"], "edges")
+    if len(edges) > len(nodes) ** 2:
+        raise DrawingError(f"A drawing of {len(nodes)} nodes has fewer than {len(edges)} arrows; draw each once.")
+    return Drawing(nodes, tuple(_edge(edge, names) for edge in edges))
 
 
 def _fields(value: object, wanted: tuple[str, ...], what: str) -> Mapping[str, object]:
@@ -136,7 +139,7 @@ def _items(value: object, what: str) -> Sequence[object]:
 def _node(value: object) -> DrawnNode:
     fields = _fields(value, ("name", "x", "y"), "A node of a drawing")
     name = fields["name"]
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_writable(name):
         raise DrawingError(f"A node's name is 1 to {MAX_NAME} characters of text, not {brief(name)}.")
     return DrawnNode(name, _position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
 
