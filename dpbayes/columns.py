@@ -235,7 +235,7 @@ def numbers_in(values: pd.Series) -> FloatArray:
 def _finite(name: str, point: object) -> float:
     try:
         number = float(point)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"The cut point {brief(point)} of {brief(name)} is not a number.") from None
     if not math.isfinite(number):
         raise InputError(f"The cut points of {brief(name)} must be finite numbers; {number} is not.")

@@ -10,7 +10,7 @@ class InputError(ValueError):
 
 def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
-    text = str(value).replace("\n", " ")
+    text = str(value).replace("\n", " ").encode("utf-8", "replace").decode()  # half a character cannot be shown
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
 
 
