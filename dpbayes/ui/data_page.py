@@ -9,10 +9,11 @@ from dpbayes.figures.structure import column_figure
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED, shipped_frame
 from dpbayes.ui import controls
+from dpbayes.ui.domain_table import domain_table
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
-from dpbayes.ui.upload import column_editor, loader
-from dpbayes.ui.work import Upload, data_title, given_cpts, graph, leaking_columns, truth
+from dpbayes.ui.upload import loader, take
+from dpbayes.ui.work import data_title, given_cpts, graph, leaking_columns, truth
 from dpbayes.validation import InputError
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
@@ -52,7 +53,7 @@ def choose() -> None:
         _synthesise()
     elif is_curator():
         loader()
-        column_editor()
+        domain_table()
     else:
         st.info("The recipient does not see the curator's table.")
 
@@ -75,9 +76,8 @@ def _ready() -> None:
     table = SHIPPED[current().data]
     st.caption(f"{table.description} Source: {table.source}")
     if is_curator() and st.button("Bin its columns differently", help="Opens the raw table as if you had loaded it."):
-        st.session_state["upload"] = Upload(table.title, shipped_frame(table.key))
-        for stale in ("columns", "upload.mark"):
-            st.session_state.pop(stale, None)
+        take(table.title, shipped_frame(table.key))
+        st.session_state.pop("upload.mark", None)
         change(data="upload", graph="", row="", target="", evidence=())
         st.rerun()
 

@@ -186,6 +186,13 @@ def test_wrong_cut_points(points: tuple[float, ...], sentence: str) -> None:
         Cuts("a", points)
 
 
+def test_a_state_is_no_novel() -> None:
+    assert Categories("a", ("x" * 500,)).domain == ("x" * 500,)
+    for column in (lambda: Categories("a", ("b", "x" * 501)), lambda: Groups("a", (("x" * 501, ("b",)),))):
+        with pytest.raises(InputError, match=r'Column "a" has the state "x+…" of 501 letters; the limit is 500'):
+            column()
+
+
 def test_wrong_policies() -> None:
     with pytest.raises(InputError, match="needs a name of its own"):
         Categories("a", ("missing", "x"), missing=OwnState())
