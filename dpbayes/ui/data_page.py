@@ -5,9 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.dataset import Dataset
+from dpbayes.domains import write_domains
 from dpbayes.figures.structure import column_figure
 from dpbayes.networks import NAMED
-from dpbayes.shipped import SHIPPED, shipped_frame
+from dpbayes.shipped import SHIPPED, shipped_domains, shipped_frame
 from dpbayes.ui import controls
 from dpbayes.ui.domain_table import domain_table
 from dpbayes.ui.settings import Cpts, change, current
@@ -75,6 +76,15 @@ def _ready() -> None:
     )
     table = SHIPPED[current().data]
     st.caption(f"{table.description} Source: {table.source}")
+    st.download_button(
+        "Download domain description",
+        lambda: write_domains(shipped_domains(table.key)),
+        "domains.json",
+        mime="application/json",
+        help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
+        key="domains.shipped",
+        on_click="ignore",
+    )
     if is_curator() and st.button("Bin its columns differently", help="Opens the raw table as if you had loaded it."):
         take(table.title, shipped_frame(table.key))
         st.session_state.pop("upload.mark", None)
@@ -172,8 +182,9 @@ def look(data: Dataset) -> None:
     )
     st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
+        many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
         st.warning(
-            f"{len(leaks)} domains were taken from the data. Fine in a demonstration; in earnest they tell which "
+            f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
             "values occur. State them yourself, then mark them public."
         )
     if not is_curator():

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState, encode, readable
-from dpbayes.domains import DeclaredColumn
+from dpbayes.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.proposals import Proposal, quantile_cuts
 from dpbayes.ui.edits import edits_of
 from dpbayes.ui.show import escaped, refusal, sentence_instead
@@ -49,6 +49,7 @@ def domain_table() -> None:
         key=_key(mine),
     )
     _cut_by_quantiles(mine)
+    _description(mine)
     with sentence_instead():
         if refused:
             raise refused
@@ -56,7 +57,7 @@ def domain_table() -> None:
 
 
 def _key(mine: Upload) -> str:
-    return f"columns.editor.{mine.version}"
+    return f"columns.editor.{mine.number}.{mine.version}"
 
 
 # What is shown
@@ -212,6 +213,39 @@ def _cut(mine: Upload, place: int, bins: str) -> Upload:
     proposals, columns = list(mine.proposals), list(mine.columns)
     proposals[place], columns[place] = Proposal(name, cuts), DeclaredColumn(name, use=columns[place].use)
     return replace(mine, proposals=tuple(proposals)).declared(columns)
+
+
+# The domain description
+
+
+def _description(mine: Upload) -> None:
+    """Offer the declared domains as a file, and take such a file."""
+    with st.expander("Save or load what you declared"):
+        left, right = st.columns(2)
+        with left:
+            st.caption(
+                "The description holds the domains that you declared and the names of all columns. Proposals are not "
+                "in it: they are read off the data."
+            )
+            open_ones = [brief(c.name) for c in mine.columns if c.domain and not c.domain.public]
+            if open_ones:
+                more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
+                st.caption(escaped(f"Declared, but not marked public: {', '.join(open_ones[:5])}{more}."))
+            st.download_button(
+                "Download domain description",
+                write_domains(mine.columns),
+                "domains.json",
+                mime="application/json",
+                key="domains.out",
+                on_click="ignore",
+            )
+        with right:
+            file = st.file_uploader("Domain description (JSON)", type=None, key="domains.file")
+            if file is not None and st.button("Use this description"):
+                with sentence_instead():
+                    columns = for_table(read_domains(file.getvalue()), [column.name for column in mine.columns])
+                    keep_upload(mine.declared(columns))
+                    st.rerun()
 
 
 # Records

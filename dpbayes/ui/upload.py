@@ -45,8 +45,8 @@ def take(name: str, frame: pd.DataFrame) -> None:
     proposals = tuple(_proposal(str(column), frame[column]) for column in frame.columns)
     columns = tuple(DeclaredColumn(each.name, use=not each.reason) for each in proposals)
     before = upload()
-    version = before.version + 1 if before else 0
-    keep_upload(Upload(name, frame, proposals=proposals, columns=columns, version=version))
+    number = before.number + 1 if before else 1
+    keep_upload(Upload(name, frame, proposals=proposals, columns=columns, number=number))
 
 
 def _proposal(name: str, values: pd.Series) -> Proposal:

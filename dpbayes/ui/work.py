@@ -20,6 +20,7 @@ from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.domains import DeclaredColumn
+from dpbayes.experiments.regression_tables import OwnColumns
 from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, Outcome
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.network import Network
@@ -49,8 +50,9 @@ class Upload:
 
     `proposals` and `columns` go by the file's columns: what was read off the data, and what the person declares; the
     declared domain counts where there is one. `dataset` is None until the columns in use have domains that its values
-    fit; `encoded` are those domains. `version` tells this state of the declared columns from those that the table on
-    the page has shown before, but for what is typed there.
+    fit; `encoded` are those domains. `number` tells the tables of a session apart; `version` counts the changes to what
+    is declared of this one, but for those typed into the page's own table. `bounds` and `target` are what is typed for
+    a regression, one line for every column of numbers, and `own` the columns once they are complete.
     """
 
     name: str
@@ -59,7 +61,11 @@ class Upload:
     proposals: tuple[Proposal, ...] = ()
     columns: tuple[DeclaredColumn, ...] = ()
     encoded: tuple[Column, ...] = ()
+    number: int = 0
     version: int = 0
+    bounds: pd.DataFrame | None = None
+    target: str = ""
+    own: OwnColumns | None = None
 
     @property
     def leaks(self) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Stories of who looks, on what background, and at whose table."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -132,8 +133,22 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     assert screen.table_cells(0)[cuts] == "30"
     domains = screen.table_cells(1)
     assert domains[:4] == ["age", "2", "< 30, >= 30", "public"]
+    screen.main.get_by_text("Save or load what you declared").click()
+    with screen.page.expect_download() as download:
+        screen.button("Download domain description").click()
+    description = Path(download.value.path()).read_bytes()
     screen.go("Release")
     assert screen.headline.inner_text() == before
+    other = visit("data")
+    other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
+    assert other.table_cells(0)[cuts] != "30"
+    other.main.get_by_text("Save or load what you declared").click()
+    files = other.main.locator("input[type=file]").nth(1)
+    files.set_input_files([{"name": "domains.json", "mimeType": "application/json", "buffer": description}])
+    other.button("Use this description").click()
+    expect(other.main.get_by_text("1 domain was taken from the data")).to_be_visible(timeout=SLOW_MS)
+    other.settle()
+    assert other.table_cells(0)[cuts] == "30"
 
 
 def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):

@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.columns import Categories, CountAs, Cuts, Groups
+from dpbayes.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.settings import Cpts, Seat, Settings
 from tests.pages.conftest import (
@@ -113,7 +115,8 @@ def refusals(at: AppTest) -> list[str]:
 
 
 def editor(at: AppTest) -> str:
-    return f"columns.editor.{at.session_state['upload'].version}"
+    mine = at.session_state["upload"]
+    return f"columns.editor.{mine.number}.{mine.version}"
 
 
 def edit(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
@@ -404,6 +407,124 @@ def test_another_table_brings_its_own_drawing(at: AppTest) -> None:
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     fine(at.switch_page("pages/network.py").run())
     assert [node.name for node in at.session_state["drawing"].nodes] == ["x", "y"]
+
+
+# The domain description
+
+
+class Downloads(dict[str, str]):
+    """What the page's buttons hand out, by their label."""
+
+    def button(self, label: str, data: Any, *args: Any, **more: Any) -> bool:
+        self[label] = data() if callable(data) else data
+        return False
+
+
+@pytest.fixture
+def downloads(monkeypatch: pytest.MonkeyPatch) -> Downloads:
+    found = Downloads()
+    monkeypatch.setattr("streamlit.download_button", found.button)
+    return found
+
+
+DESCRIPTION = "Download domain description"
+
+
+def describe(at: AppTest, content: str | bytes) -> AppTest:
+    data = content.encode() if isinstance(content, str) else content
+    fine(at.file_uploader(key="domains.file").set_value(("domains.json", data, "application/json")).run())
+    return press(at, "Use this description")
+
+
+def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads: Downloads) -> None:
+    load(at, AGES)
+    edit(at, {0: {"domain": "30", "public": True}, 1: {"missing values": "count as: no", "use": False}})
+    text = downloads[DESCRIPTION]
+    assert read_domains(text) == (
+        DeclaredColumn("age", Cuts("age", (30,), public=True)),
+        DeclaredColumn("wet", Categories("wet", ("no", "yes"), missing=CountAs("no")), use=False),
+    )
+    other = open_page(PAGE)
+    fine(other.segmented_control(key="origin").set_value("upload").run())
+    load(other, AGES)
+    describe(other, text)
+    assert not refusals(other)
+    pd.testing.assert_frame_equal(domain_table(other), domain_table(at))
+    go(other, "pages/home.py")
+    go(other, PAGE)
+    pd.testing.assert_frame_equal(domain_table(other), domain_table(at))
+    assert "P(age < 30)" in headline(go(other, "pages/release.py"))
+
+
+def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
+    at: AppTest, downloads: Downloads
+) -> None:
+    load(at, AGES)
+    assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet"))
+    edit(at, {1: {"use": False}})
+    put(at, "quantile.bins", "3")
+    press(at, "Cut")
+    assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet", use=False))
+    assert "not marked public" not in plain(everything(at))
+    edit(at, {0: {"domain": "30"}, 1: {"public": True}})
+    assert 'not marked public: "age"' in plain(everything(at))
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"\xff", "not text in UTF-8"),
+        (b"age,wet", "not JSON"),
+        (write_domains([DeclaredColumn("age")]), 'says nothing of the table\'s column "wet"'),
+        (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
+        (write_domains([DeclaredColumn("age"), DeclaredColumn("wet")]).replace('"version": 1', '"version": 2'), "2"),
+    ],
+)
+def test_a_wrong_description_is_one_sentence_and_changes_nothing(at: AppTest, content: Any, part: str) -> None:
+    load(at, AGES)
+    edit(at, {0: {"domain": "30", "public": True}})
+    describe(at, content)
+    assert len(refusals(at)) == 1
+    assert part in refusals(at)[0]
+    assert domain_table(at)["domain"].tolist() == ["30", "no; yes"]
+    assert "200 records of 2 columns" in headline(at)
+
+
+def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_records_stay(at: AppTest) -> None:
+    load(at, AGES)
+    describe(at, write_domains([DeclaredColumn("age"), DeclaredColumn("wet", Categories("wet", ("no",), public=True))]))
+    assert refusals(at) == ['Column "wet" has "yes" in record 2, which is not a declared state.']
+    assert domain_table(at)["domain"][1] == "no"
+    assert "200 records of 2 columns" in headline(at)
+
+
+@pytest.mark.parametrize("key", ["adult_binary", "house_votes_84"])
+def test_shipped_tables_come_with_their_description(key: str, downloads: Downloads) -> None:
+    at = open_page(PAGE, data=key)
+    text = downloads[DESCRIPTION]
+    shipped = at.dataframe[0].value["public domain"].tolist()
+    press(at, "Bin its columns differently")
+    describe(at, text)
+    assert not sentences(at)
+    domains = next(f.value for f in at.dataframe if "public domain" in f.value)
+    assert sorted(domains["public domain"]) == sorted(shipped)
+    assert set(domains["declared"]) == {"public"}
+    go(at, "pages/home.py")
+    assert not sentences(go(at, PAGE))
+
+
+def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
+    groups = Groups("weather", (("dry", ("sun",)), ("not dry", ("rain", "snow"))), public=True)
+    describe(at, write_domains([DeclaredColumn("weather", groups), DeclaredColumn("wet")]))
+    assert domain_table(at).loc[0, ["kind", "domain"]].tolist() == ["groups", "dry; not dry"]
+    edit(at, {0: {"missing values": "a state of its own: no report"}})
+    assert not refusals(at)
+    assert at.session_state["upload"].dataset.states[0] == ("dry", "not dry", "no report")
+    edit(at, {0: {"domain": "dry; damp"}})
+    assert "load them with a domain description" in refusals(at)[0]
+    edit(at, {0: {"kind": "categories", "domain": "sun; rain"}})
+    assert not refusals(at)
+    assert at.session_state["upload"].dataset.states[0] == ("sun", "rain", "no report")
 
 
 # What no page of ours sends
