@@ -41,8 +41,13 @@ def loader() -> None:
 
 
 def take(name: str, frame: pd.DataFrame) -> None:
-    """Make a frame of text the session's uploaded table: domains are proposed, none is declared."""
+    """Make a frame of text the session's uploaded table: domains are proposed, none is declared.
+
+    Errors: InputError for a table without a column that can be used; whatever was loaded before stays.
+    """
     proposals = tuple(_proposal(str(column), frame[column]) for column in frame.columns)
+    if all(each.domain is None for each in proposals):
+        raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
     columns = tuple(DeclaredColumn(each.name, use=not each.reason) for each in proposals)
     before = upload()
     number = before.number + 1 if before else 1

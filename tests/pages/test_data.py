@@ -250,6 +250,27 @@ def test_a_parquet_file_that_is_none_is_one_sentence(at: AppTest) -> None:
     assert "mine.csv" in headline(at)
 
 
+UNUSABLE = {
+    "no values": b"a,b\n,\n,\n",
+    "only quotes": b'a,b\n"",""\n"",""\n',
+    "only spaces and marks of missing values": b"a,b\n NA ,?\n,nan\n",
+    "only long names": f"{'x' * 81},{'y' * 81}\n1,2\n3,4\n".encode(),
+    "only texts that all differ": b"a\n" + b"".join(b"p%d\n" % i for i in range(300)),
+}
+
+
+@pytest.mark.parametrize("content", UNUSABLE.values(), ids=list(UNUSABLE))
+def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_stays(at: AppTest, content: bytes) -> None:
+    edit(at, {0: {"domain": "sun; rain; snow", "public": True}})
+    load(at, content, "useless.csv")
+    assert len(refusals(at)) == 1, refusals(at)
+    assert refusals(at)[0].startswith("The file has no column that can be used.")
+    assert "mine.csv: 4 records of 2 columns" in headline(at)
+    go(at, "pages/home.py")
+    assert "mine.csv: 4 records of 2 columns" in headline(go(at, PAGE))
+    assert domain_table(at)["domain"][0] == "sun; rain; snow"
+
+
 def test_odd_names_are_text_on_every_page(at: AppTest) -> None:
     names = ["<b>x</b>", '"""q"""', "$\\frac{1}{2}$", "=1+1", "records", "private", "[l](http://x)", '"two\nlines"']
     load(at, ",".join(names) + "\n" + ",".join("<i>" for _ in names) + "\n" + ",".join("b" for _ in names) + "\n")
