@@ -6,6 +6,7 @@ Errors are InputErrors that a page shows as they are.
 
 import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,15 +16,19 @@ import streamlit as st
 
 from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, printed_noise
 from dpbayes.bounds.stealth import certified_increment, negative_marginal_probability
+from dpbayes.columns import Column
 from dpbayes.counts import Counts, count
 from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
+from dpbayes.domains import DeclaredColumn
+from dpbayes.experiments.regression_tables import OwnColumns
 from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, Outcome
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, load_named
 from dpbayes.parameters import parameters_of
+from dpbayes.proposals import Proposal
 from dpbayes.randomness import stream
 from dpbayes.shipped import SHIPPED, default_network, load_shipped
 from dpbayes.synthetic import sample_dataset
@@ -48,12 +53,44 @@ FIRST_COLUMNS = 12
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A person's own table as raw text values, and as records once its domains are stated. Lives in the session."""
+    """A person's own table: the file as text, what is declared of its columns, and the records. Lives in the session.
+
+    `proposals` and `columns` go by the file's columns: what was read off the data, and what the person declares; the
+    declared domain counts where there is one. `dataset` is None until the columns in use have domains that its values
+    fit; `encoded` are those domains. `number` tells the tables of a session apart; `version` counts the changes to what
+    is declared of this one, but for those typed into the page's own table. `bounds` and `target` are what is typed for
+    a regression, one line for every column of numbers, and `own` the columns once they are complete.
+    """
 
     name: str
     frame: pd.DataFrame
     dataset: Dataset | None = None
-    leaks: frozenset[str] = frozenset()
+    proposals: tuple[Proposal, ...] = ()
+    columns: tuple[DeclaredColumn, ...] = ()
+    encoded: tuple[Column, ...] = ()
+    number: int = 0
+    version: int = 0
+    bounds: pd.DataFrame | None = None
+    target: str = ""
+    own: OwnColumns | None = None
+
+    @property
+    def leaks(self) -> frozenset[str]:
+        """The columns whose domains were taken from the data, or are not said to be public."""
+        return frozenset(column.name for column in self.encoded if not column.public)
+
+    def domain(self, place: int) -> Column | None:
+        """Return the domain of a column of the file: the declared one, else the proposed one, else None."""
+        return self.columns[place].domain or self.proposals[place].domain
+
+    def declared(self, columns: Iterable[DeclaredColumn]) -> "Upload":
+        """Return the table with other declared columns, which its page has not shown yet."""
+        return replace(self, columns=tuple(columns), version=self.version + 1)
+
+
+def keep_upload(mine: Upload) -> None:
+    """Make this the session's uploaded table."""
+    st.session_state["upload"] = mine
 
 
 def upload() -> Upload | None:
