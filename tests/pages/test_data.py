@@ -255,7 +255,7 @@ UNUSABLE = {
     "no values": b"a,b\n,\n,\n",
     "only quotes": b'a,b\n"",""\n"",""\n',
     "only spaces and marks of missing values": b"a,b\n NA ,?\n,nan\n",
-    "only long names": f"{'x' * 81},{'y' * 81}\n1,2\n3,4\n".encode(),
+    "only long names": f"{'x' * (MAX_NAME + 1)},{'y' * (MAX_NAME + 1)}\n1,2\n3,4\n".encode(),
     "only texts that all differ": b"a\n" + b"".join(b"p%d\n" % i for i in range(300)),
 }
 
