@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpbayes.ui.controls import segments
+from dpbayes.ui.drawings import remember
 from dpbayes.ui.settings import Seat, current, left_out, query_of, write_link
 from dpbayes.ui.show import escaped, guarded
 from dpbayes.ui.stories import STORIES
@@ -93,6 +94,9 @@ with guarded():
     current()
     if turned := story_page():
         st.switch_page(turned)
+    replaced = remember()
+    if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
+        st.toast(f"{replaced}; Undo on the Network page brings it back.")
     sidebar()
     for problem in st.session_state.pop("link_problems", ()):
         st.warning(escaped(problem))

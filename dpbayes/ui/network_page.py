@@ -14,9 +14,10 @@ from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.references import Reference
 from dpbayes.ui import controls
-from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
-from dpbayes.ui.settings import Cpts, change, current
+from dpbayes.ui.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.drawings import draw, drawings, replace_drawing, travel
+from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
+from dpbayes.ui.settings import Cpts, current
 from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
 from dpbayes.validation import InputError, brief
@@ -24,6 +25,7 @@ from dpbayes.validation import InputError, brief
 MANY_ARROWS = 60
 """Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
 
+FILE = "The network of the file"
 CHOICES = ("data", *NAMED, *TEMPLATES)
 
 
@@ -33,23 +35,25 @@ CHOICES = ("data", *NAMED, *TEMPLATES)
 def editor() -> None:
     """Draw the DAG by hand, or start from a ready one."""
     _start_from()
-    drawn_from = graph(current())
+    history, place = drawings(), st.empty()  # the place is there without a sentence too: the editor stays put
+    if history.replaced:
+        place.caption(f"{history.replaced}; Undo brings it back.")
     notes = {name: "no column of this name in the table" for name in strays(current())} if domains(current()) else {}
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
-    if st.session_state.get("drawn") != _origin() or "drawing" not in st.session_state:
-        st.session_state["rev"] = st.session_state.get("rev", 0) + 1
-        st.session_state["drawing"] = _drawing(drawn_from)
-        st.session_state["drawn"] = _origin()
+    if st.session_state.get("rev") != history.rev:
+        st.session_state["rev"] = history.rev
+        st.session_state["drawing"] = _drawing(history.present.graph)
     start: Drawing = st.session_state["drawing"]
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
     try:
-        rev = st.session_state["rev"]
-        drawn = dag_editor(start, rev=rev, key="dag", notes=notes, edge_notes=_arrow_notes())
+        drawn = dag_editor(start, rev=history.rev, key="dag", notes=notes, edge_notes=_arrow_notes(), beyond=beyond)
     except DrawingError as error:
         st.warning(escaped(str(error)))
         return
     if drawn != start:
         with sentence_instead():
-            _keep(drawn, drawn_from)
+            _take(drawn)
+            st.rerun()
     _add_columns()
     if notes:
         st.caption(
@@ -75,27 +79,23 @@ def _arrow_notes() -> dict[tuple[str, str], str]:
     return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
 
 
-def _origin() -> str:
-    """Return what the drawing shows: a graph of its own, or the one that comes with some data."""
-    settings = current()
-    return settings.graph or f"{settings.data} {settings.source} {graph(settings).names}"
-
-
 def _drawing(graph: Graph) -> Drawing:
-    shown = placed(graph)
-    return Drawing(tuple(DrawnNode(name, *shown.places[name]) for name in shown.names), shown.edges)
+    return Drawing(tuple(DrawnNode(name, *graph.places[name]) for name in graph.names), graph.edges)
 
 
-def _keep(drawn: Drawing, before: Graph) -> None:
+def _take(drawn: Drawing) -> None:
     """Make the drawing the network to fit; states follow a node through everything but a new name."""
     places = {node.name: (node.x, node.y) for node in drawn.nodes}
-    states = {name: states for name, states in before.states.items() if name in places}
-    code = code_of(Graph(tuple(places), drawn.edges, places, states))
-    st.session_state["drawn"] = code
+    before = graph(current()).states
+    draw(Graph(tuple(places), drawn.edges, places, {name: before[name] for name in places if name in before}))
     st.session_state["drawing"] = drawn
-    if code != current().graph:
-        change(graph=code)
-        st.rerun()
+
+
+def _turn(drawn: Drawing, direction: str) -> None:
+    """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
+    with suppress(InputError):  # too large to keep; the page has said so
+        _take(drawn)
+    travel(direction)
 
 
 def _start_from() -> None:
@@ -108,8 +108,8 @@ def _start_from() -> None:
         with sentence_instead():
             if spec:
                 graph_of(spec)
-            change(graph=spec)
-            st.session_state.pop("drawing", None)
+            replace_drawing("The chosen network" if spec else "The table's own network", graph=spec)
+            st.rerun()
 
 
 def _choice_title(kind: str) -> str:
@@ -137,7 +137,7 @@ def _add_columns() -> None:
         states = {name: domains(current())[name] for name in chosen}
         added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
         with sentence_instead():
-            change(graph=code_of(drawable(added)))
+            replace_drawing("", graph=code_of(drawable(added)))
             st.rerun()
 
 
@@ -264,11 +264,10 @@ def _import(name: str, content: bytes) -> None:
         code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
         if current().data == "synthetic":
-            change(source=code, cpts=Cpts.GIVEN, graph="")
+            replace_drawing(FILE, source=code, cpts=Cpts.GIVEN, graph="")
         else:
-            change(graph=code)
+            replace_drawing(FILE, graph=code)
     else:
         names, edges = read_edges(text)
-        change(graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
-    st.session_state.pop("drawing", None)
+        replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.rerun()

@@ -67,10 +67,10 @@ def long_graph() -> str:
     return code_of(Graph(long_names(100), ()))
 
 
-def long_names(number: int) -> tuple[str, ...]:
+def long_names(number: int, length: int = 60) -> tuple[str, ...]:
     """Return names that no compression makes much shorter."""
     return tuple(
-        f"{i:03d}" + "".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, 60)) for i in range(number)
+        f"{i:03d}" + "".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, length)) for i in range(number)
     )
 
 
