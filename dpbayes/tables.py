@@ -28,7 +28,7 @@ MAX_RECORDS = 10_000_000
 
 NO_RECORDS = "The file has a header but no records."
 
-_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _MAGIC = (
     (b"PAR1", "a Parquet file; read it as Parquet"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet; save the table as CSV"),
@@ -49,8 +49,8 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
     _refuse_size(data, limit)
     encoding = _checked_encoding(encoding)
     _refuse_binary(data, encoding)
-    if separator not in _SEPARATORS:
-        allowed = ", ".join(_SEPARATORS.values())
+    if separator not in SEPARATORS:
+        allowed = ", ".join(SEPARATORS.values())
         raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is none of them.")
     try:
         header = _header(data, separator, encoding)
@@ -153,10 +153,10 @@ def _header(data: bytes, separator: str, encoding: str) -> tuple[str, ...]:
         lines.seek(0)
         raw = re.sub(r'"[^"]*"', "", next((line for line in lines if line.strip()), ""))
     if len(header) == 1:
-        other, times = max(((s, raw.count(s)) for s in _SEPARATORS if s != separator), key=lambda pair: pair[1])
+        other, times = max(((s, raw.count(s)) for s in SEPARATORS if s != separator), key=lambda pair: pair[1])
         if times:
             raise InputError(
-                f"The header is one single column, {brief(header[0])}; the separator seems to be {_SEPARATORS[other]}."
+                f"The header is one single column, {brief(header[0])}; the separator seems to be {SEPARATORS[other]}."
             )
     names = [name.removeprefix("\ufeff") if i == 0 else name for i, name in enumerate(header)]
     return _checked_names(names)

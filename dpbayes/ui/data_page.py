@@ -7,6 +7,7 @@ import streamlit as st
 from dpbayes.dataset import Dataset
 from dpbayes.domains import write_domains
 from dpbayes.figures.structure import column_figure
+from dpbayes.files import TableFile
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED, shipped_domains, shipped_frame
 from dpbayes.ui import controls
@@ -86,8 +87,7 @@ def _ready() -> None:
         on_click="ignore",
     )
     if is_curator() and st.button("Bin its columns differently", help="Opens the raw table as if you had loaded it."):
-        take(table.title, shipped_frame(table.key))
-        st.session_state.pop("upload.mark", None)
+        take(table.title, TableFile(shipped_frame(table.key), ""))
         change(data="upload", graph="", row="", target="", evidence=())
         st.rerun()
 

@@ -21,6 +21,9 @@ from dpbayes.validation import InputError, brief, whole_number
 CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
 OWN, DROP, COUNT_AS = "a state of its own", "drop the record", "count as"
 EDITABLE = {"use": bool, "kind": str, "domain": str, "missing values": str, "public": bool}
+FEW_REASONS = 6
+"""More columns than this are set aside behind one line."""
+
 MAX_TEXT = 100_000
 """Most letters of a domain: 256 states of nearly 400 letters."""
 
@@ -39,7 +42,7 @@ def domain_table() -> None:
     st.data_editor(
         _table(mine),
         hide_index=True,
-        disabled=["column", "remark"],
+        disabled=["column"],
         column_config={
             "use": st.column_config.CheckboxColumn(width="small"),
             "kind": st.column_config.SelectboxColumn(options=[CATEGORIES, CUTS, GROUPS], required=True),
@@ -48,6 +51,7 @@ def domain_table() -> None:
         },
         key=_key(mine),
     )
+    _set_aside(mine)
     _cut_by_quantiles(mine)
     _description(mine)
     with sentence_instead():
@@ -76,8 +80,20 @@ def _line(mine: Upload, place: int) -> dict[str, object]:
         "domain": _text(domain),
         "missing values": _missing_text(domain.missing) if domain else DROP,
         "public": domain.public if domain else False,
-        "remark": "" if declared.use else mine.proposals[place].reason,
     }
+
+
+def _set_aside(mine: Upload) -> None:
+    """Say of each column that is proposed not to be used why: a cell of the table would cut the sentence off."""
+    reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
+    if not reasons:
+        return
+    listed = "\n".join(f"- {escaped(reason)}" for reason in reasons)
+    if len(reasons) <= FEW_REASONS:
+        st.markdown(f"Not in use:\n\n{listed}")
+        return
+    with st.expander(f"Not in use: {len(reasons)} columns, and why"):
+        st.markdown(listed)
 
 
 def _kind(domain: Column | None) -> str:

@@ -1,57 +1,87 @@
 """A person's own table: a file becomes text values in the session, with what is proposed of its columns."""
 
-import hashlib
-
 import pandas as pd
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from dpbayes.domains import DeclaredColumn
+from dpbayes.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.proposals import Proposal, proposal
-from dpbayes.tables import read_csv, read_parquet
+from dpbayes.tables import SEPARATORS
 from dpbayes.ui.graphs import MAX_NAME
-from dpbayes.ui.show import sentence_instead
+from dpbayes.ui.show import escaped
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief
 
-SEPARATORS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
-ENCODINGS = ("utf-8", "latin-1", "utf-16")
+RECOGNISE = "recognise"
+"""What a choice says that is left to the program."""
 
 
 def loader() -> None:
-    """Read a file into the session; whatever was loaded before stays until the new file is understood."""
-    left, middle, right = st.columns([3, 1, 1])
+    """Read a file into the session; whatever was loaded before stays until the new file can be used."""
+    left, *others = st.columns([3, 1, 1, 1])
     file = left.file_uploader("CSV or Parquet file; it stays in this session", type=None, key="table.file")
-    separator = middle.selectbox("Separator", list(SEPARATORS), format_func=SEPARATORS.__getitem__, key="separator")
-    encoding = right.selectbox("Encoding", ENCODINGS, key="encoding")
+    dialect = Dialect(
+        others[0].selectbox("Separator", [None, *SEPARATORS], format_func=_separator, key="separator"),
+        others[1].selectbox("Encoding", [None, *ENCODINGS], format_func=_encoding, key="encoding"),
+        others[2].selectbox("Decimal sign", [None, *DECIMALS], format_func=_decimal, key="decimal"),
+    )
     if file is None:
         if upload() is None:
             st.info("No file yet. The first row of a CSV file names its columns.")
-        return
-    content = file.getvalue()
-    mark = hashlib.sha256(content + separator.encode() + encoding.encode()).hexdigest()
-    if st.session_state.get("upload.mark") == mark:
-        return
-    with sentence_instead():
-        if file.name.lower().endswith((".parquet", ".pq")):
-            frame = read_parquet(content)
-        else:
-            frame = read_csv(content, separator=separator, encoding=encoding)
-        take(file.name, frame)
-        st.session_state["upload.mark"] = mark
+    elif st.session_state.get("upload.tried", (None,))[0] != (file.file_id, dialect):
+        st.session_state["upload.tried"] = (file.file_id, dialect), _tried(file, dialect)
+    refused = st.session_state["upload.tried"][1] if file is not None else ""
+    if refused:
+        st.warning(escaped(refused))
+    mine = upload()
+    if mine is not None and mine.said and not refused:
+        st.caption(escaped(mine.said))
 
 
-def take(name: str, frame: pd.DataFrame) -> None:
-    """Make a frame of text the session's uploaded table: domains are proposed, none is declared.
+def _separator(separator: str | None) -> str:
+    shown = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+    return RECOGNISE if separator is None else shown[separator]
+
+
+def _encoding(encoding: str | None) -> str:
+    return RECOGNISE if encoding is None else ENCODINGS[encoding]
+
+
+def _decimal(decimal: str | None) -> str:
+    return RECOGNISE if decimal is None else f"{DECIMALS[decimal]} {decimal}"
+
+
+def _tried(file: UploadedFile, dialect: Dialect) -> str:
+    """Make a file the session's table, or return the sentence that refuses it."""
+    try:
+        take(file.name, read_table(file.name, file.getvalue(), dialect), source=file.file_id)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def take(name: str, file: TableFile, *, source: str = "") -> None:
+    """Make a file the session's uploaded table: domains are proposed; what was declared of the same source stays.
 
     Errors: InputError for a table without a column that can be used; whatever was loaded before stays.
     """
-    proposals = tuple(_proposal(str(column), frame[column]) for column in frame.columns)
+    proposals = tuple(_proposal(str(column), file.frame[column]) for column in file.frame.columns)
     if all(each.domain is None for each in proposals):
         raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
-    columns = tuple(DeclaredColumn(each.name, use=not each.reason) for each in proposals)
     before = upload()
+    declared = _declared(before) if before and source == before.source != "" else {}
+    columns = tuple(declared.get(each.name, DeclaredColumn(each.name, use=not each.reason)) for each in proposals)
     number = before.number + 1 if before else 1
-    keep_upload(Upload(name, frame, proposals=proposals, columns=columns, number=number))
+    keep_upload(
+        Upload(name, file.frame, proposals=proposals, columns=columns, number=number, said=file.said, source=source)
+    )
+
+
+def _declared(mine: Upload) -> dict[str, DeclaredColumn]:
+    """Return, by name, the columns of which the person has said anything."""
+    pairs = zip(mine.columns, mine.proposals, strict=True)
+    return {column.name: column for column, each in pairs if column.domain or column.use == bool(each.reason)}
 
 
 def _proposal(name: str, values: pd.Series) -> Proposal:

@@ -59,7 +59,8 @@ class Upload:
     declared domain counts where there is one. `dataset` is None until the columns in use have domains that its values
     fit; `encoded` are those domains. `number` tells the tables of a session apart; `version` counts the changes to what
     is declared of this one, but for those typed into the page's own table. `bounds` and `target` are what is typed for
-    a regression, one line for every column of numbers, and `own` the columns once they are complete.
+    a regression, one line for every column of numbers, and `own` the columns once they are complete. `said` is how the
+    file was read; `source` is the same when one file is read twice, in two ways.
     """
 
     name: str
@@ -73,6 +74,8 @@ class Upload:
     bounds: pd.DataFrame | None = None
     target: str = ""
     own: OwnColumns | None = None
+    said: str = ""
+    source: str = ""
 
     @property
     def leaks(self) -> frozenset[str]:

@@ -216,8 +216,6 @@ def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
         (b"a,b\n", "no records"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "image"),
         (b"PK\x03\x04" + bytes(100), "zip archive"),
-        (b"a;b\n1;2\n", "semicolon"),
-        ("Gr\xf6\xdfe,b\n1,2\n".encode("latin-1"), "encoding"),
         (b"a,a\n1,2\n", "Two columns are named"),
         (b"a,\n1,2\n", "has no name"),
         (b"a,b\n1,2\n1,2,3\n", "line 3"),
@@ -235,6 +233,59 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest, cont
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     assert not refusals(at)
     assert "next.csv" in headline(at)
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "wrong", "right", "part"),
+    [
+        (b"a;b\n1;2\n", "separator", ",", ";", "the separator seems to be a semicolon"),
+        ("Gr\xf6\xdfe,b\n1,2\n".encode("latin-1"), "encoding", "utf-8", "latin-1", "not text in the encoding utf-8"),
+    ],
+)
+def test_how_a_file_is_written_is_recognised_and_can_be_overruled(
+    at: AppTest, content: bytes, key: str, wrong: str, right: str, part: str
+) -> None:
+    load(at, content, "other.csv")
+    assert not refusals(at)
+    assert "other.csv: 1 records" in headline(at)
+    edit(at, {1: {"domain": "2; 7", "public": True}})
+    fine(at.selectbox(key=key).set_value(wrong).run())
+    assert len(refusals(at)) == 1
+    assert part in refusals(at)[0]
+    assert "other.csv: 1 records" in headline(at)
+    fine(at.selectbox(key=key).set_value(right).run())
+    assert not refusals(at)
+    assert domain_table(at)["domain"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
+
+
+def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) -> None:
+    lines = "".join(
+        f"{1000 + 7 * k:,}".replace(",", ".") + f",{k % 90 + 10};{'ja' if k % 3 else 'nein'}\n" for k in range(300)
+    )
+    load(at, f"Betrag;Größe\n{lines}".encode("latin-1"), "german.csv")
+    assert not refusals(at)
+    assert "german.csv: 300 records of 2 columns" in headline(at)
+    assert domain_table(at)["kind"][0] == "cut points"
+    told = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
+    assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon parts its first")
+    assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in told
+    fine(at.selectbox(key="decimal").set_value(".").run())
+    assert "300 records of 1 columns" in headline(at)
+    (reason,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
+    assert (
+        'Column "Betrag" has 300 distinct texts; the limit is 256. Leave it out, or group its values first.' in reason
+    )
+    fine(at.selectbox(key="decimal").set_value(",").run())
+    assert "300 records of 2 columns" in headline(at)
+    assert any("decimal comma, as chosen" in plain(c.value) for c in at.caption)
+    go(at, "pages/home.py")
+    assert any("decimal comma, as chosen" in plain(c.value) for c in go(at, PAGE).caption)
+
+
+def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
+    load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
+    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns, and why"]
+    assert inside.markdown[0].value.count("has no values; leave it out") == 9
 
 
 def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +358,7 @@ def test_missing_values_are_a_state_or_dropped_or_counted_as_another(at: AppTest
 def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
     load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
     assert "10,000 records of 1 columns" in headline(at)
-    assert "10,000 distinct" in at.dataframe[0].value["remark"][0]
+    assert any("10,000 distinct" in text.value for text in at.markdown)
     edit(at, {0: {"use": True}})
     assert len(refusals(at)) == 1
 
@@ -367,7 +418,7 @@ def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
 def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
     load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
     assert "records of 1 columns" in headline(at)
-    assert f"{MAX_NAME} characters" in at.dataframe[0].value["remark"][0]
+    assert any(f"{MAX_NAME} characters" in text.value for text in at.markdown)
     edit(at, {0: {"use": True, "domain": "1; 3"}})
     assert len(refusals(at)) == 1
     fine(at.switch_page("pages/network.py").run())
