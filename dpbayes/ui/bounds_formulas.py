@@ -267,15 +267,20 @@ def corollary_4(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
+def row_of_root(subject: Subject) -> str:
+    """Return the row that Lemma 4 is shown for, in words."""
+    root = binary_root(subject.network)
+    return f"for the row of {escaped(subject.network.names[root])}" if root is not None else "for the row of a root"
+
+
 def lemma_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
     printed, certified = _ends(bound)
     t = at.knobs.gap / 2
-    root = binary_root(subject.network)
-    node = escaped(subject.network.names[root]) if root is not None else "a root"
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""
-- The row of {node}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$, $\\xi(S_t) = {number(near)}$.
+- Shown {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
+  $\\xi(S_t) = {number(near)}$.
 - **Printed**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
 - **Certified**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
 """

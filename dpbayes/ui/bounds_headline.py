@@ -63,7 +63,8 @@ def _start(found: Shown) -> str:
     if paper != "Zhang16":
         name += " of the Notes" if paper == "Notes" else f" of {PAPERS[paper].venue}"
     symbol = SYMBOLS.get(found.axis, found.axis.value)
-    return f"At {symbol} = {short(found.here)}, {name} as printed"
+    part = found.exhibit.part(found.subject)
+    return f"At {symbol} = {short(found.here)}, {name} as printed{f', {part},' if part else ''}"
 
 
 def _number(found: Shown, value: float) -> str:

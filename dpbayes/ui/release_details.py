@@ -16,6 +16,7 @@ from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.formulas import formula
+from dpbayes.ui.release_controls import question
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current
 from dpbayes.ui.show import assumption, chart, data_and_download, escaped, is_curator, sentence_instead, source
 from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
@@ -82,10 +83,9 @@ def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
 
 def _query(study: ReleaseStudy, net: Network) -> None:
     controls.choice("What is the probability of", "target", net.names)
-    target = current().target if current().target in net.names else net.names[0]
+    target, evidence = question(net)
     known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
-    evidence = dict(pair for pair in current().evidence if pair in known.values())
     st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
     st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
     exact, private = study.query(target, evidence)

@@ -1,17 +1,19 @@
 """The Release page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
 
 import time
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.experiments.estimates import near_one
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
-from dpbayes.network import Network
+from dpbayes.network import Network, assignment
 from dpbayes.text import apart, numeral
 from dpbayes.ui import controls
-from dpbayes.ui.release_controls import picked, release_controls
+from dpbayes.ui.release_controls import has_asked, has_picked, picked, question, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, inside, is_curator, refusal, short
@@ -45,17 +47,59 @@ def release_page() -> None:
 
 
 def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
-    name = escaped(f"P({net.cell_label(cell)})")
-    promise = escaped(str(study.release.guarantee))
+    """Speak of all rows; of the person's question and of the row that she picked, where she did, after that."""
+    start = f"With {escaped(str(study.release.guarantee))}, "
     if not is_curator():
-        mean = study.private[0, cell]
-        return f"With {promise}, this release says that {name} is about {mean:.2f}."
-    shift = study.shifts[:, cell]
-    mean, most = apart(float(shift.mean()), float(np.quantile(shift, 0.9)), most=2)
-    return (
-        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {mean} on average, "
-        f"and by less than {most} in nine of ten releases."
-    )
+        says = [f"{name} is about {_probability(value)}" for name, value in _said(study, net, cell).items()]
+        whole = f"this release gives all {net.cell_count:,} probabilities of this network"
+        return f"{start}{whole}; it says that {', and that '.join(says)}."
+    moved = f"the probabilities of this network by {numeral(study.shift.mean(), 2)} on average"
+    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(study, net, cell).items())]
+    return f"{start}a {inside(study.release.mechanism)} release moves {'; '.join(parts)}."
+
+
+def _moved(study: ReleaseStudy, net: Network, cell: int) -> dict[str, float]:
+    """Return how far releases are from exact on average in what the person asked for and picked, by its name."""
+    found = {}
+    if answers := _answers(study, net):
+        exact, private = answers
+        found[f"{_question_name(net)}, your question,"] = float(np.abs(private - exact).mean())
+    if has_picked(net):
+        found[f"{escaped(f'P({net.cell_label(cell)})')}, which you picked,"] = float(study.shifts[:, cell].mean())
+    return found
+
+
+def _said(study: ReleaseStudy, net: Network, cell: int) -> dict[str, float]:
+    """Return what the first release says of what the person asked for and picked, else of what is in the picture."""
+    found = {}
+    if answers := _answers(study, net):
+        node = net.index(question(net)[0])
+        state = net.telling_state(node)
+        found[f"{_question_name(net, net.states[node][state])}, your question,"] = float(answers[1][0, state])
+    if has_picked(net) or not found:
+        why = "which you picked" if has_picked(net) else "in the picture"
+        found[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = float(study.private[0, cell])
+    return found
+
+
+def _answers(study: ReleaseStudy, net: Network) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the answers to the person's question; none if she has none, or it has no answer: that is said below."""
+    if not has_asked(net):
+        return None
+    with suppress(InputError):
+        return study.query(*question(net))
+    return None
+
+
+def _question_name(net: Network, state: str = "") -> str:
+    target, given = question(net)
+    asked = assignment(target, state) if state else target
+    known = ", ".join(assignment(*pair) for pair in given.items())
+    return escaped(f"P({asked} | {known})" if known else f"P({asked})")
+
+
+def _probability(value: float) -> str:
+    return near_one(value) if value > 0.99 else numeral(value, 2)
 
 
 def _picture(net: Network, cell: int) -> ReleaseStudy | None:

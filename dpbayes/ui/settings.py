@@ -46,8 +46,8 @@ class Settings:
     """The whole state of the app but for uploaded content.
 
     `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
-    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; the first is
-    taken where there is none of that name.
+    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; "" and names
+    that there are none of mean that the person has picked none.
     """
 
     seat: Seat = Seat.CURATOR
@@ -60,7 +60,7 @@ class Settings:
     mechanism: str = "LaplaceUpdates"
     prior: float = 1.0
     seed: int = 1
-    row: str = "dysp | bronc=yes, either=no"
+    row: str = ""
     state: str = ""
     zoom: bool = False
     target: str = ""

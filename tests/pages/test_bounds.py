@@ -80,6 +80,11 @@ def test_theorem_1_is_refuted_where_its_conditions_hold() -> None:
     assert red
 
 
+def test_a_claim_that_is_shown_for_one_row_says_which() -> None:
+    at = opened(BoundClaim.LEMMA_4)
+    assert headline(at).startswith("At ε = 1, Lemma 4 as printed, for the row of asia, says nothing")
+
+
 @pytest.mark.parametrize("claim", BoundClaim)
 def test_every_claim_has_a_headline_or_a_kind_sentence_in_either_seat(claim: BoundClaim) -> None:
     at = opened(claim)

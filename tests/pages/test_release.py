@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.counts import count
 from dpbayes.cpts import random_cpts
+from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import LEAST_PRIOR, Dirichlets
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.hellinger import Die
@@ -24,9 +25,13 @@ from dpbayes.networks import load_named
 from dpbayes.parameters import parameters_of
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
+from dpbayes.text import numeral
 from dpbayes.ui.graphs import Graph, code_of
 from dpbayes.ui.settings import Seat, Settings
+from dpbayes.ui.work import Upload
 from tests.pages.conftest import (
+    APP,
+    NO_LIMIT,
     everything,
     figures,
     fine,
@@ -52,14 +57,67 @@ def study(settings: Settings) -> ReleaseStudy:
     return study_release(mechanism, count(network, data), stream(settings.seed, "release", "LaplaceUpdates"), 200)
 
 
-def test_the_headline_is_the_cores_number() -> None:
-    at = open_page(PAGE)
+def test_the_headline_speaks_of_all_rows() -> None:
+    found = study(Settings())
+    assert headline(open_page(PAGE)) == (
+        "With ε = 1, a Laplace release moves the probabilities of this network by "
+        f"{numeral(found.shifts.mean(), 2)} on average."
+    )
+
+
+def test_the_headline_names_the_persons_question_and_row_after_all_rows() -> None:
     found = study(Settings())
     net = found.exact.network
-    row = net.row_labels().index("dysp | bronc=yes, either=no")
-    shift = found.shifts[:, int(net.row_starts[row])]
-    assert f"by {shift.mean():.2g} on average" in headline(at)
-    assert f"less than {np.quantile(shift, 0.9):.2g} in nine of ten" in headline(at)
+    first = f"a Laplace release moves the probabilities of this network by {numeral(found.shifts.mean(), 2)} on average"
+    exact, private = found.query("dysp", {"smoke": "yes"})
+    asked = f"P(dysp | smoke=yes), your question, by {numeral(np.abs(private - exact).mean(), 2)}"
+    assert headline(open_page(PAGE, target="dysp", evidence="smoke~yes")) == f"With ε = 1, {first}; {asked}."
+    cell = net.row_labels().index("xray | either=no")
+    cell = int(net.row_starts[cell]) + net.states[net.index("xray")].index("yes")
+    picked = f"P(xray=yes | either=no), which you picked, by {numeral(found.shifts[:, cell].mean(), 2)}"
+    at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="xray | either=no")
+    assert headline(at) == f"With ε = 1, {first}; {asked}; {picked}."
+    prior = f"P(asia), your question, by {numeral(found.shifts[:, 0].mean(), 2)}"
+    assert prior in headline(open_page(PAGE, target="asia"))
+
+
+def test_a_mechanism_that_loses_more_reads_so_on_a_table_of_ones_own() -> None:
+    """The first node of this table is even, which the trimmed draws always say; the others are not."""
+    names = ("coin", "b", "c", "d")
+    graph = code_of(Graph(names, (), {}, dict.fromkeys(names, ("no", "yes"))))
+    frame = pd.DataFrame({name: ["yes" if k % 2 and name == "coin" else "no" for k in range(400)] for name in names})
+    domain = ("no", "yes")
+    shown = {}
+    for mechanism in ("LaplaceUpdates", "PosteriorSampler"):
+        codes = np.array([[domain.index(value) for value in frame[name]] for name in names], dtype=np.uint8).T
+        at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+        at.session_state["settings"] = Settings(data="upload", graph=graph, mechanism=mechanism)
+        at.session_state["upload"] = Upload("mine.csv", frame, Dataset(names, (domain,) * 4, codes))
+        at.switch_page(PAGE)
+        fine(at.run())
+        shown[mechanism] = float(headline(at).split(" by ")[1].split(" on ")[0])
+        assert "coin" not in headline(at)
+    assert shown["PosteriorSampler"] > 3 * shown["LaplaceUpdates"]
+
+
+def test_the_recipients_headline_says_what_the_release_says() -> None:
+    found = study(Settings())
+    net = found.exact.network
+    all_of_it = "With ε = 1, this release gives all 36 probabilities of this network; it says that "
+    cell = int(net.row_starts[net.row_labels().index("dysp | bronc=yes, either=no")])
+    says = f"P(dysp=yes | bronc=yes, either=no), in the picture, is about {numeral(found.private[0, cell], 2)}."
+    assert headline(open_page(PAGE, seat="recipient")) == all_of_it + says
+    answer = found.query("dysp", {"smoke": "yes"})[1][0, 0]
+    says = f"P(dysp=yes | smoke=yes), your question, is about {numeral(answer, 2)}."
+    assert headline(open_page(PAGE, seat="recipient", target="dysp", evidence="smoke~yes")) == all_of_it + says
+
+
+def test_a_question_that_has_no_answer_is_not_in_the_headline() -> None:
+    query = {"target": "tub", "evidence": "either~no~~lung~yes", "prior": str(LEAST_PRIOR), "records": "10000"}
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value, **query)
+        assert "your question" not in headline(at) or not sentences(at)
+        assert "unknown" not in headline(at)
 
 
 MECHANISMS = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler", "MapExponential")
@@ -179,7 +237,8 @@ def test_fourier_on_a_network_that_is_not_binary_is_a_sentence_and_laplace_goes_
 
 def test_every_row_and_state_can_be_picked() -> None:
     at = open_page(PAGE, source="sprinkler")
-    for row in at.selectbox(key="choice.row").options:
+    first, *others = at.selectbox(key="choice.row").options
+    for row in (*others, first):
         fine(at.selectbox(key="choice.row").set_value(row).run())
         assert row.split(" | ")[0] in headline(at)
     state = next(box for box in at.selectbox if box.label == "State")
@@ -241,7 +300,8 @@ def test_a_row_and_a_question_of_the_old_table_do_not_break_the_new_one() -> Non
     fine(at.selectbox(key="choice.source").set_value("survey").run())
     fine(at.switch_page(PAGE).run())
     assert not sentences(at)
-    assert "A=" in headline(at)
+    assert "your question" not in headline(at)
+    assert "you picked" not in headline(at)
 
 
 def test_claimed_and_certified_are_shown_side_by_side() -> None:
