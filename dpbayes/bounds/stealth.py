@@ -48,7 +48,7 @@ RERUNS = Claim(
 MANY_TERMS = 1024
 """From so many terms on, the tail of their sum is an integral instead of as many incomplete gamma functions."""
 
-_BISECTIONS = 60
+_BISECTIONS = 24
 _STEP, _REACH = 0.25, 12.0
 """Of the integral, in standard deviations of ln Gamma at the largest value of what is integrated."""
 

@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,12 +27,12 @@ from dpbayes.shipped import SHIPPED
 from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import StealthAim
-from dpbayes.ui.running import progress, run_again
+from dpbayes.ui.running import Running, progress, run_again
 from dpbayes.ui.settings import Settings, current, set_parameter, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, short
 from dpbayes.ui.stealth_details import agreement, counted, details, many, share_text
-from dpbayes.ui.stealth_work import Stealth, proved_probability, stealth_of
-from dpbayes.ui.work import dataset, network
+from dpbayes.ui.stealth_work import Stealth, agreement_of, proved_probability, stealth_of
+from dpbayes.ui.work import dataset, is_simulated, network
 from dpbayes.validation import InputError
 
 PAINT = 0.03
@@ -56,30 +58,37 @@ def stealth_page() -> None:
     options = current().options("stealth")
     chosen = chosen_increment(found, current())
     t = chosen.t if chosen is not None else None
-    work = next((work for work in found.works if work.going), None)
+    works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), found.works, strict=False))
+    view = None
+    if chosen is not None:
+        asked = st.session_state.get("stealth.shared")
+        view = agreement_of(found, chosen.t, records=_records(current()), seed=current().seed, chosen=asked)
+        works["made-up table"] = view.work
     with right:
         _picture(found, options.sense, t)
-        _progress(found)
+        _progress(works)
     with left:
         _controls(t)
-    if chosen is not None:
+    if chosen is not None and view is not None:
         with place:
             headline(verdict(found, current(), chosen, name=_name(current())))
         time.sleep(PAINT)
         with right:
             _numbers(found, options.sense, chosen)
-        agreement(found, chosen.t, n=_records(current()))
+        agreement(net, view)
         details(found, options.sense, chosen.t)
-    if work is not None:
+    if any(work.going for work in works.values()):
         write_link()
         run_again()
 
 
-def _progress(found: Stealth) -> None:
-    long = next((work for work in found.works if work.is_long), None)
+def _progress(works: Mapping[str, Running[Any]]) -> None:
+    """Show how far the first of the works is that takes long, by what is released."""
+    long = next((name for name, work in works.items() if work.is_long), None)
     if long is not None:
-        what = "simulated releases" if long is found.works[0] else "simulated releases of the real counts"
-        progress(long, long.share, f"{100 * long.share:.0f} % of the {what}", key="stealth.stop", along=found.works)
+        share, of = works[long].share, "" if long == "noise" else f" of the {long}"
+        what = f"{100 * share:.0f} % of the simulated releases{of}"
+        progress(works[long], share, what, key="stealth.stop", along=tuple(works.values()))
 
 
 @dataclass(frozen=True)
@@ -99,9 +108,10 @@ def chosen_increment(found: Stealth, settings: Settings) -> Increment | None:
     worst, target = found.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
         return Increment(float(options.t), is_proved=worst is None)
-    if worst is not None and are_enough(len(worst.increments), target):
+    is_known = options.sense is Sense.MARGINALS and not is_simulated(found.network)
+    if worst is not None and not is_known and are_enough(len(worst.increments), target):
         return Increment(_rounded(worst.increment(target)), is_proved=False)
-    if worst is not None and found.works[0].going and are_enough(found.draws, target):
+    if worst is not None and not is_known and found.works[0].going and are_enough(found.draws, target):
         return None
     proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
     t = proved(found.network, min(target, NEAREST), noise=found.noise)
@@ -284,6 +294,8 @@ def _known_from(found: Stealth, sense: Sense, chosen: Increment) -> str:
         return ""
     if not chosen.is_proved:
         return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
+    if sense is Sense.MARGINALS and not is_simulated(found.network):
+        return " t is proved by a formula, which for tables of this size is as good as a simulation."
     if sense in found.worst:
         return " They are too few for this probability: t is the one proved for it."
     return ""
