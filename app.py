@@ -5,10 +5,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpbayes.ui.controls import segments
-from dpbayes.ui.settings import Seat, current, query_of, write_link
-from dpbayes.ui.show import escaped
+from dpbayes.ui.drawings import remember
+from dpbayes.ui.settings import Seat, current, left_out, query_of, write_link
+from dpbayes.ui.show import escaped, guarded
 from dpbayes.ui.stories import STORIES
-from dpbayes.ui.work import open_story
+from dpbayes.ui.work import open_story, story_page
 
 PAGES = {
     "": [st.Page("pages/home.py", title="Home", default=True)],
@@ -51,21 +52,54 @@ def sidebar() -> None:
             placeholder="Open a ready example",
             format_func=lambda key: STORIES[key].title,
             key="story",
-            on_change=lambda: st.session_state["story"] and open_story(STORIES[st.session_state["story"]].settings),
+            on_change=_open_chosen,
         )
+        if opened := st.session_state.get("story.opened"):
+            st.caption(f"Opened last: **{opened.title}**. {opened.question}")
+        missing = _missing_from_link()
         # Opening it reruns all: a page's fragment moves on without the sidebar, and the link must not be yesterday's.
         with st.popover("Share this view", width="stretch", key="share", on_change="rerun"):
+            if missing:
+                st.warning(missing)
             st.caption(
-                "This link reopens the same view. Uploaded tables stay with you: the link says they are missing."
+                f"This link reopens {'the rest of the' if missing else 'the same'} view. "
+                "Uploaded tables stay with you: the link says they are missing."
             )
             address = (st.context.url or "").partition("?")[0]
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
+        if missing:
+            st.caption(missing)
+
+
+def _open_chosen() -> None:
+    """Open the story that was picked, and let go of the list, so that the same one can be picked again."""
+    key, st.session_state["story"] = st.session_state["story"], None
+    if key:
+        open_story(STORIES[key])
+
+
+def _missing_from_link() -> str:
+    """Return the sentence about what the link cannot carry, empty if it carries everything."""
+    names = left_out(current())
+    if not names:
+        return ""
+    return (
+        f"The link leaves out {' and '.join(names)}: {'it is' if len(names) == 1 else 'they are'} too long for an "
+        "address. A network can be handed on as a file, from *Import or export* on the Network page."
+    )
 
 
 page = st.navigation(PAGES, expanded=True)
-current()
-sidebar()
-for problem in st.session_state.pop("link_problems", ()):
-    st.warning(escaped(problem))
-page.run()
-write_link()
+with guarded():
+    current()
+    if turned := story_page():
+        st.switch_page(turned)
+    replaced = remember()
+    if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
+        st.toast(f"{replaced}; Undo on the Network page brings it back.")
+    sidebar()
+    for problem in st.session_state.pop("link_problems", ()):
+        st.warning(escaped(problem))
+    with guarded():
+        page.run()
+    write_link()

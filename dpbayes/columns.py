@@ -17,6 +17,9 @@ from dpbayes.validation import InputError, brief, distinct_names
 MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "?", "null", "None"})
 """Texts that stand for a missing value, unless the column declares them as a state."""
 
+MAX_LETTERS = 500
+"""Most letters of a state: every picture and table of the page repeats it."""
+
 FloatArray = NDArray[np.float64]
 
 
@@ -215,6 +218,12 @@ def _check(column: Column) -> None:
     if not 1 <= len(column.domain) <= MAX_STATES:
         count = len(column.domain)
         raise InputError(f"Column {brief(column.name)} has {count:,} states; it needs 1 to {MAX_STATES}.")
+    longest = max(column.domain, key=len)
+    if len(longest) > MAX_LETTERS:
+        raise InputError(
+            f"Column {brief(column.name)} has the state {brief(longest)} of {len(longest):,} letters; the limit is "
+            f"{MAX_LETTERS}."
+        )
 
 
 def _looked_up(values: pd.Series, codes: dict[str, int]) -> NDArray[np.int64]:
@@ -235,7 +244,7 @@ def numbers_in(values: pd.Series) -> FloatArray:
 def _finite(name: str, point: object) -> float:
     try:
         number = float(point)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"The cut point {brief(point)} of {brief(name)} is not a number.") from None
     if not math.isfinite(number):
         raise InputError(f"The cut points of {brief(name)} must be finite numbers; {number} is not.")

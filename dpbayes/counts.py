@@ -1,7 +1,9 @@
 """The sufficient statistics of a table under a network, counted on packed bits."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,11 @@ class Counts:
                 f"Counts need one value for each of the network's {self.network.cell_count} cells; "
                 f"got an array of shape {self.values.shape}."
             )
+
+    @cached_property
+    def digest(self) -> str:
+        """A text that tells counts apart, so that what was computed of them can be found again."""
+        return hashlib.sha256(np.ascontiguousarray(self.values).tobytes() + str(self.n).encode()).hexdigest()
 
 
 def count(network: Network, data: Dataset) -> Counts:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.network import Network
+from dpbayes.text import numeral
 from dpbayes.validation import InputError, brief, finite_number
 
 FloatArray = NDArray[np.float64]
@@ -46,10 +47,10 @@ def _row_problem(network: Network, values: FloatArray, row: int) -> str:
     if not np.isfinite(cells).all():
         return f"The row {label} holds a probability that is not a finite number."
     if cells.min() < 0.0:
-        return f"The row {label} holds a negative probability, {cells.min():g}."
+        return f"The row {label} holds a negative probability, {numeral(cells.min(), 6)}."
     with np.errstate(over="ignore"):
         total = cells.sum()
-    return f"The probabilities of the row {label} sum to {total:.6g}; they must sum to 1."
+    return f"The probabilities of the row {label} sum to {numeral(total, 6)}; they must sum to 1."
 
 
 def random_cpts(network: Network, rng: np.random.Generator, *, concentration: float = 1.0) -> FloatArray:

@@ -194,10 +194,21 @@ class Network:
         """Sum `values` (..., K) within every row: (..., m)."""
         return np.add.reduceat(values, self.row_starts, axis=-1)
 
+    def node_and_codes(self, row: int) -> tuple[int, tuple[int, ...]]:
+        """The node that one row belongs to, and the codes of its parents' states."""
+        node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
+        cards = [int(self.cards[j]) for j in self.families[node][:-1]]
+        rest, codes = row - int(self.row_offsets[node]), [0] * len(cards)
+        for k in reversed(range(len(cards))):
+            rest, codes[k] = divmod(rest, cards[k])
+        return node, tuple(codes)
+
     def cells_of_row(self, row: int) -> slice:
         """The slice of cells of one row."""
-        start = int(self.row_starts[row])
-        return slice(start, start + int(self.cards[self.node_of_row[row]]))
+        node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
+        card = int(self.cards[node])
+        start = int(self.cell_offsets[node]) + (row - int(self.row_offsets[node])) * card
+        return slice(start, start + card)
 
     def table(self, values: NDArray[Any], node: int) -> NDArray[Any]:
         """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
@@ -212,12 +223,35 @@ class Network:
             labels += [f"{name} | {', '.join(row)}" if row else name for row in product(*given)]
         return tuple(labels)
 
+    def row_label(self, row: int) -> str:
+        """Return the name of one row, as `row_labels` has it, without the names of all others."""
+        node, codes = self.node_and_codes(row)
+        parents = self.families[node][:-1]
+        given = [assignment(self.names[j], self.states[j][code]) for j, code in zip(parents, codes, strict=True)]
+        return f"{self.names[node]} | {', '.join(given)}" if given else self.names[node]
+
+    def row_called(self, label: str) -> int | None:
+        """Return the first row of this name, or None; the name is taken apart, and no others are built."""
+        for node, (name, family) in enumerate(zip(self.names, self.families, strict=True)):
+            start, parents = f"{name} | ", family[:-1]
+            if not parents and label == name:
+                return int(self.row_offsets[node])
+            if parents and label.startswith(start):
+                texts = [[assignment(self.names[j], state) for state in self.states[j]] for j in parents]
+                codes = _read_in_turn(label[len(start) :], texts)
+                if codes is not None:
+                    row = 0
+                    for j, code in zip(parents, codes, strict=True):
+                        row = row * int(self.cards[j]) + code
+                    return int(self.row_offsets[node]) + row
+        return None
+
     def cell_label(self, cell: int) -> str:
         """Return a readable name of one cell, for example "dysp=yes | bronc=yes, either=no"."""
-        row = int(self.row_of_cell[cell])
-        state = self.states[self.node_of_row[row]][cell - int(self.row_starts[row])]
-        name, bar, given = self.row_labels()[row].partition(" | ")
-        return f"{assignment(name, state)}{bar}{given}"
+        node = int(np.searchsorted(self.cell_offsets, cell, side="right")) - 1
+        row, code = divmod(cell - int(self.cell_offsets[node]), int(self.cards[node]))
+        _, bar, given = self.row_label(int(self.row_offsets[node]) + row).partition(" | ")
+        return f"{assignment(self.names[node], self.states[node][code])}{bar}{given}"
 
     def telling_state(self, node: int) -> int:
         """The state to show when one has to stand for a node: the affirmative one, else the first."""
@@ -235,6 +269,33 @@ class Network:
 def assignment(name: str, state: str) -> str:
     """Return "smoke=yes", or "age < 25" where the state is itself a comparison."""
     return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}={state}"
+
+
+def _read_in_turn(text: str, options: Sequence[Sequence[str]]) -> tuple[int, ...] | None:
+    """Return which option of each list makes up the text, joined by commas: the first way of several, or None."""
+    # A state may hold a comma: the places that each list can begin at are found first, then those that lead to the end.
+    pieces = [[f"{each}, " for each in texts] for texts in options[:-1]] + [list(options[-1])]
+    reached = [{0}]
+    for texts in pieces:
+        reached.append({at + len(each) for at in reached[-1] for each in texts if text.startswith(each, at)})
+    useful = [reached.pop() & {len(text)}]
+    for texts, places in zip(reversed(pieces), reversed(reached), strict=True):
+        useful.append({at for at in places if _first_that_leads(text, texts, at, useful[-1]) is not None})
+    if not useful.pop():
+        return None
+    codes, at = [], 0
+    for texts, onward in zip(pieces, reversed(useful), strict=True):
+        code = _first_that_leads(text, texts, at, onward)
+        assert code is not None
+        codes.append(code)
+        at += len(texts[code])
+    return tuple(codes)
+
+
+def _first_that_leads(text: str, options: Sequence[str], at: int, onward: set[int]) -> int | None:
+    """Return the first option that the text goes on with at a place, to end at one of the places `onward`."""
+    fits = (k for k, each in enumerate(options) if at + len(each) in onward and text.startswith(each, at))
+    return next(fits, None)
 
 
 def _checked_states(name: str, states: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,10 @@ from dpbayes.bif import FloatArray, read_bif
 from dpbayes.network import Network
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+_PACKAGE = Path(__file__).resolve().parent
+
+DATA = next(path for path in (_PACKAGE / "data", _PACKAGE.parent / "data") if path.is_dir())
+"""The shipped tables and networks: inside an installed package, beside the package in a checkout."""
 
 MAX_NODES = 500
 MAX_FEATURES = 200

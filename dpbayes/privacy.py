@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpbayes.references import Reference
+from dpbayes.text import numeral
 from dpbayes.validation import InputError
 
 
@@ -29,7 +30,7 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
-            raise InputError(f"({self.epsilon:g}, {self.delta:g}) is not a privacy guarantee.")
+            raise InputError(f"({self.epsilon:g}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
 
     @property
     def is_private(self) -> bool:
@@ -39,7 +40,7 @@ class Guarantee:
     def __str__(self) -> str:
         if not self.is_private:
             return "no privacy guarantee"
-        return f"ε = {self.epsilon:.4g}" + (f", δ = {self.delta:.3g}" if self.delta else "")
+        return f"ε = {numeral(self.epsilon, 4)}" + (f", δ = {numeral(self.delta)}" if self.delta else "")
 
 
 NON_PRIVATE = Guarantee(math.inf, 0.0, reference=Reference("dpbayes", "no promise"))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,23 @@ FloatArray = NDArray[np.float64]
 
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is proposed for a column: a domain read off the data, if it has one; a reason where it is not to be used."""
+
+    name: str
+    domain: Categories | Cuts | None = None
+    reason: str = ""
+
+
+def proposal(name: str, values: Iterable[str]) -> Proposal:
+    """Return what `proposed_column` finds; what it refuses is not to be used, and its sentence is the reason."""
+    try:
+        return Proposal(name, proposed_column(name, values))
+    except InputError as error:
+        return Proposal(name, reason=str(error))
 
 
 def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from dpbayes.columns import Categories, Column, CountAs, Cuts, Groups, OwnState, encode
 from dpbayes.dataset import Dataset
+from dpbayes.domains import DeclaredColumn
 from dpbayes.network import Network
 from dpbayes.networks import DATA
 from dpbayes.tables import read_csv
@@ -44,6 +45,12 @@ def shipped_frame(key: str) -> pd.DataFrame:
     """Return the whole file of a table of SHIPPED as a frame of text, with the columns that it does not list too."""
     path = DATA / "tables" / f"{_shipped(key).file}.csv.gz"
     return read_csv(gzip.decompress(path.read_bytes()))
+
+
+def shipped_domains(key: str) -> tuple[DeclaredColumn, ...]:
+    """Return what is declared of every column of the file of a table of SHIPPED; those it does not list are unused."""
+    listed = {column.name: column for column in _shipped(key).columns}
+    return tuple(DeclaredColumn(name, listed.get(name), use=name in listed) for name in shipped_frame(key).columns)
 
 
 def default_network(key: str) -> Network:

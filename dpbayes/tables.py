@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as arrow_compute
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as arrow_parquet
 
@@ -17,14 +18,17 @@ MAX_UPLOAD = 200_000_000
 """Most bytes of a file."""
 
 MAX_UNPACKED = 2_000_000_000
-"""Most bytes that a Parquet file may say it unpacks to: a small file can hold a very large table."""
+"""Most bytes that a Parquet file may unpack to: a small file can hold a very large table."""
+
+MAX_VALUES = 200_000_000
+"""Most values of a Parquet file, records times columns: a number said often takes no room in the file."""
 
 MAX_COLUMNS = 500
 MAX_RECORDS = 10_000_000
 
 NO_RECORDS = "The file has a header but no records."
 
-_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _MAGIC = (
     (b"PAR1", "a Parquet file; read it as Parquet"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet; save the table as CSV"),
@@ -45,8 +49,8 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
     _refuse_size(data, limit)
     encoding = _checked_encoding(encoding)
     _refuse_binary(data, encoding)
-    if separator not in _SEPARATORS:
-        allowed = ", ".join(_SEPARATORS.values())
+    if separator not in SEPARATORS:
+        allowed = ", ".join(SEPARATORS.values())
         raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is none of them.")
     try:
         header = _header(data, separator, encoding)
@@ -69,24 +73,28 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
 def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
     """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
 
-    Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, bad
-    column names, and too large files.
+    Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, text
+    that is not UTF-8, bad column names, and too large files.
     """
     _refuse_size(data, limit)
     try:
-        file = arrow_parquet.ParquetFile(io.BytesIO(data))
-        meta = file.metadata
-        _refuse_records(meta.num_rows)
-        unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-        names = _checked_names([str(name) for name in file.schema_arrow.names])
-        if meta.num_rows == 0:
-            raise InputError(NO_RECORDS)
-        if unpacked > MAX_UNPACKED:
-            raise InputError(f"The file unpacks to {unpacked:,} bytes; the limit is {MAX_UNPACKED:,}.")
-        columns = [_as_text(name, column) for name, column in zip(names, file.read().columns, strict=True)]
+        schema = arrow_parquet.read_schema(io.BytesIO(data))
+        names = _checked_names([str(name) for name in schema.names])
+        _refuse_nested(schema)
+        # A text that is said often stays one text: plain columns of a small file can fill any memory.
+        file = arrow_parquet.ParquetFile(io.BytesIO(data), read_dictionary=list(names))
+        _refuse_unpacked(file.metadata, len(names))
+        columns: dict[str, pd.Series] = {}
+        size = 0
+        for name in names:
+            column = file.read(columns=[name]).column(name)
+            size += _text_size(column)
+            if size > MAX_UNPACKED:
+                raise InputError(f"The file unpacks to more than {MAX_UNPACKED:,} bytes of text.")
+            columns[name] = _as_text(name, column)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"This is not a Parquet file that can be read ({brief(error, 80)}).") from None
-    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+    return pd.DataFrame(columns)
 
 
 # What both readers refuse
@@ -145,10 +153,10 @@ def _header(data: bytes, separator: str, encoding: str) -> tuple[str, ...]:
         lines.seek(0)
         raw = re.sub(r'"[^"]*"', "", next((line for line in lines if line.strip()), ""))
     if len(header) == 1:
-        other, times = max(((s, raw.count(s)) for s in _SEPARATORS if s != separator), key=lambda pair: pair[1])
+        other, times = max(((s, raw.count(s)) for s in SEPARATORS if s != separator), key=lambda pair: pair[1])
         if times:
             raise InputError(
-                f"The header is one single column, {brief(header[0])}; the separator seems to be {_SEPARATORS[other]}."
+                f"The header is one single column, {brief(header[0])}; the separator seems to be {SEPARATORS[other]}."
             )
     names = [name.removeprefix("\ufeff") if i == 0 else name for i, name in enumerate(header)]
     return _checked_names(names)
@@ -204,12 +212,49 @@ def _refuse_open_quote(data: bytes, table: pa.Table) -> None:
 # Parquet
 
 
+def _refuse_nested(schema: pa.Schema) -> None:
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise InputError(
+                f"Column {brief(field.name)} holds lists or records; a column must hold one value per record."
+            )
+
+
+def _refuse_unpacked(meta: arrow_parquet.FileMetaData, width: int) -> None:
+    if not width:
+        raise InputError("The file has no columns.")
+    if meta.num_rows == 0:
+        raise InputError(NO_RECORDS)
+    _refuse_records(meta.num_rows)
+    if meta.num_rows * width > MAX_VALUES:
+        shape = f"{meta.num_rows:,} records of {width} columns"
+        raise InputError(f"The file has {shape}; the limit is {MAX_VALUES:,} values.")
+    unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+    if unpacked > MAX_UNPACKED:
+        raise InputError(f"The file unpacks to {unpacked:,} bytes; the limit is {MAX_UNPACKED:,}.")
+
+
+def _text_size(column: pa.ChunkedArray) -> int:
+    """Return the bytes of a column of text that is kept as a dictionary, once every value stands for itself; else 0."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not any(is_text(kind.value_type) for is_text in _TEXTS):
+        return 0
+    sizes = (arrow_compute.binary_length(chunk.dictionary.cast(pa.binary())) for chunk in column.chunks)
+    parts = (arrow_compute.sum(s.take(chunk.indices)).as_py() for s, chunk in zip(sizes, column.chunks, strict=True))
+    return sum(part or 0 for part in parts)
+
+
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+
+
 def _as_text(name: str, column: pa.ChunkedArray) -> pd.Series:
-    if pa.types.is_nested(column.type):
-        raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
     try:
-        text = column.cast(pa.string())
+        text = column.cast(pa.string()).fill_null("")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InputError(f"Column {brief(name)} holds {column.type} values, which cannot be shown as text.") from None
-    series: pd.Series = text.fill_null("").to_pandas()
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(f"Column {brief(name)} holds text that is not UTF-8; save the file with text in it.") from None
+    series: pd.Series = text.to_pandas()
     return series

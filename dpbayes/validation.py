@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable
 
+from dpbayes.text import numeral
+
 
 class InputError(ValueError):
     """A refusal whose message is one plain sentence that can be shown to the person as it is."""
@@ -10,8 +12,14 @@ class InputError(ValueError):
 
 def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
-    text = str(value).replace("\n", " ")
+    # Half a character, as JSON may hold it, cannot be sent to anybody: it is spelled out.
+    text = str(value).replace("\n", " ").encode(errors="backslashreplace").decode()
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
+
+
+def is_writable(text: str) -> bool:
+    """Return whether a text holds whole characters only; JSON may bring halves, which no page and no file can hold."""
+    return text == text.encode(errors="ignore").decode()
 
 
 def finite_number(name: str, value: object, *, low: float, high: float) -> float:
@@ -28,7 +36,9 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
     if math.isnan(number):
         raise InputError(f"{name} must be a number, and NaN is not one.")
     if not low <= number <= high:
-        raise InputError(f"{name} must be between {low:.12g} and {high:.12g}; {number:.12g} is not.")
+        raise InputError(
+            f"{name} must be between {numeral(low, 12)} and {numeral(high, 12)}; {numeral(number, 12)} is not."
+        )
     return number
 
 
@@ -38,7 +48,7 @@ def whole_number(name: str, value: object, *, low: int, high: int) -> int:
     if isinstance(value, int):  # a float would round it beyond 2^53
         return value
     if number != int(number):
-        raise InputError(f"{name} must be a whole number; {number:.12g} is not.")
+        raise InputError(f"{name} must be a whole number; {numeral(number, 12)} is not.")
     return int(number)
 
 

@@ -3,16 +3,15 @@
 import streamlit as st
 
 from dpbayes.ui.audit_page import audit_page
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 
 st.title("Audit")
 
 
-@st.fragment
+@fragment
 def live() -> None:
     """Rerun alone when one of its controls moves, so that a slider repaints its charts at once."""
-    with linked(), sentence_instead():
-        audit_page()
+    audit_page()
 
 
 live()

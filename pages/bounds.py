@@ -3,16 +3,15 @@
 import streamlit as st
 
 from dpbayes.ui.bounds_page import bounds_page
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 
 st.title("Bounds")
 
 
-@st.fragment
+@fragment
 def live() -> None:
     """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
-    with linked(), sentence_instead():
-        bounds_page()
+    bounds_page()
 
 
 live()

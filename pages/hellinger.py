@@ -3,16 +3,15 @@
 import streamlit as st
 
 from dpbayes.ui.hellinger_page import hellinger_page
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 
 st.title("Hellinger mechanism")
 
 
-@st.fragment
+@fragment
 def live() -> None:
     """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
-    with linked(), sentence_instead():
-        hellinger_page()
+    hellinger_page()
 
 
 live()

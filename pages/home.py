@@ -40,9 +40,8 @@ for start in range(0, len(STORIES), PER_ROW):
         with column.container(border=True, height="stretch"):
             st.markdown(f"**{story.title}**")
             st.caption(story.question)
-            if st.button("Open", key=f"open.{key}", help=f"Open “{story.title}”"):
-                open_story(story.settings)
-                st.switch_page(story.page)
+            help_text = f"Open “{story.title}”"
+            st.button("Open", key=f"open.{key}", help=help_text, on_click=open_story, args=(story,))
 
 with st.expander("What the guarantee means"):
     st.markdown(

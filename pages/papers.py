@@ -3,16 +3,15 @@
 import streamlit as st
 
 from dpbayes.ui.papers_page import papers_page
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 
 st.title("Papers")
 
 
-@st.fragment
+@fragment
 def live() -> None:
     """Rerun alone when a claim is chosen."""
-    with linked(), sentence_instead():
-        papers_page()
+    papers_page()
 
 
 live()

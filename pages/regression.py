@@ -3,16 +3,15 @@
 import streamlit as st
 
 from dpbayes.ui.regression_page import regression_page
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 
 st.title("Regression")
 
 
-@st.fragment
+@fragment
 def live() -> None:
     """Rerun alone when one of its controls moves, and while an experiment goes on."""
-    with linked(), sentence_instead():
-        regression_page()
+    regression_page()
 
 
 live()

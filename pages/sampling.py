@@ -5,24 +5,22 @@ import streamlit as st
 from dpbayes.ui.sampling_draws import draws_section
 from dpbayes.ui.sampling_game import game_section
 from dpbayes.ui.sampling_page import trim_section
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 
 st.title("Posterior sampling")
 
 
-@st.fragment
+@fragment
 def trimmed() -> None:
     """Rerun alone when a control of the release moves."""
-    with linked(), sentence_instead():
-        if trim_section():
-            draws_section()
+    if trim_section():
+        draws_section()
 
 
-@st.fragment
+@fragment
 def played() -> None:
     """Rerun alone when a control of the game moves."""
-    with linked(), sentence_instead():
-        game_section()
+    game_section()
 
 
 trimmed()

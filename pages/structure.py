@@ -2,17 +2,16 @@
 
 import streamlit as st
 
-from dpbayes.ui.show import linked, sentence_instead
+from dpbayes.ui.show import fragment
 from dpbayes.ui.structure_page import structure_page
 
 st.title("Structure")
 
 
-@st.fragment
+@fragment
 def live() -> None:
     """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
-    with linked(), sentence_instead():
-        structure_page()
+    structure_page()
 
 
 live()

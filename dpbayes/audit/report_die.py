@@ -33,6 +33,7 @@ from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, Hellin
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.privacy import NON_PRIVATE, Guarantee
+from dpbayes.text import numeral
 from dpbayes.validation import InputError
 
 _LAW_SHARE = 0.5
@@ -99,7 +100,7 @@ def audit_printed_map(mechanism: PrintedMap, *, epsilons: ArrayLike) -> AuditRep
     # k of n records in the first state, in the order in which `neighbour_pairs` lists (k, n - k).
     pairs = neighbour_pairs(mechanism.n, sides=2)
     inputs = tuple(_counts_text((k, mechanism.n - k)) for k in range(mechanism.n + 1))
-    outputs = tuple(f"{value:.4g}" for value in mechanism.theta)
+    outputs = tuple(numeral(value, 4) for value in mechanism.theta)
     words = "record" if mechanism.n == 1 else "records"
     scope = f"All tables of {mechanism.n:,} {words}, all their neighbours and all {mechanism.points:,} outputs."
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
@@ -145,7 +146,7 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, epsilons: ArrayLike) -> Audi
         "rescaling can only lower the loss."
     )
     least, first, share = rescaled_loss(n=die.n, scale=b)
-    output = f"the first two counts as {share:.4g} to {1 - share:.4g}"
+    output = f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}"
     # From (n, 0, ..) and (n - 1, 1, ..), all counts but the first one clipped to zero: an atom of the rescaled law too.
     atom = 1 / b + math.log1p(-math.exp(-die.n / b) / 2) - math.log1p(-math.exp(-(die.n - 1) / b) / 2)
     if atom > least:

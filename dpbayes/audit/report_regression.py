@@ -13,6 +13,7 @@ from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.privacy import Guarantee
 from dpbayes.regression import Moments
+from dpbayes.text import numeral
 from dpbayes.validation import InputError, whole_number
 
 Record = tuple[tuple[float, ...], float]
@@ -42,7 +43,9 @@ def audit_regression(mechanism: RegressionSampler, *, n: int, features: int, eps
         exact=most,
         at_least=min(mechanism.draws * pair.loss, most) if pair else 0.0,
         curve=DeltaCurve(grid, deltas, np.zeros(len(grid))),
-        worst=WorstCase(pair.told[0], pair.told[1], f"weights of length {mechanism.norm_bound:.4g}") if pair else None,
+        worst=WorstCase(pair.told[0], pair.told[1], f"weights of length {numeral(mechanism.norm_bound, 4)}")
+        if pair
+        else None,
         scope=f"All tables of {n:,} scaled records and all their neighbours; the value is what is proved for every n.",
     )
 
@@ -177,6 +180,6 @@ def _moments(rows: Sequence[tuple[int, Record]], d: int) -> Moments:
 
 
 def _text(record: Record, d: int) -> str:
-    shown = [f"{value:.3g}" for value in record[0]] + ["0"] * (d - len(record[0]))
+    shown = [numeral(value) for value in record[0]] + ["0"] * (d - len(record[0]))
     values = ", ".join(shown[:_NAMED]) + (", …" if d > _NAMED else "")
-    return f"(x = ({values}), y = {record[1]:.3g})"
+    return f"(x = ({values}), y = {numeral(record[1])})"

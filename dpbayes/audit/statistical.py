@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from dpbayes.mechanisms import MapEstimate
 from dpbayes.mechanisms.base import Release, ReleasedPosterior, SampledCpts
@@ -44,8 +44,8 @@ def epsilon_lower_bound(hits: ArrayLike, *, opposite: ArrayLike, doubt: float, d
     doubt = finite_number("doubt", doubt, low=1e-300, high=0.5)
     delta = finite_number("delta", delta, low=0, high=1)
     first, second = _checked(hits), _checked(opposite)
-    low = stats.beta.ppf(doubt / 2, first.sum(), (~first).sum() + 1) if first.any() else 0.0
-    high = stats.beta.isf(doubt / 2, second.sum() + 1, (~second).sum()) if not second.all() else 1.0
+    low = special.betaincinv(first.sum(), (~first).sum() + 1, doubt / 2) if first.any() else 0.0
+    high = special.betainccinv(second.sum() + 1, (~second).sum(), doubt / 2) if not second.all() else 1.0
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0
 
 
@@ -211,8 +211,8 @@ def _best(likely: FloatArray, unlikely: FloatArray, *, sign: float, doubt: float
     limits = np.unique(np.quantile(likely, np.linspace(0, 1, 4 * _BINS), method="lower"))
     count = len(likely)
     hits, false = (count - np.searchsorted(sample, limits) for sample in (likely, unlikely))
-    low = stats.beta.ppf(doubt / 2, hits, count - hits + 1)
-    high = np.where(false < count, stats.beta.isf(doubt / 2, false + 1, np.maximum(count - false, 1)), 1.0)
+    low = special.betaincinv(hits, count - hits + 1, doubt / 2)
+    high = np.where(false < count, special.betainccinv(false + 1, np.maximum(count - false, 1), doubt / 2), 1.0)
     bounds = np.log(np.maximum(low - delta, 1e-300) / high)
     place = int(np.argmax(bounds))
     return float(bounds[place]), float(limits[place])

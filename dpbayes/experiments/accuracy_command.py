@@ -24,12 +24,12 @@ from dpbayes.experiments.accuracy_plan import (
     epsilon_grid,
     methods_for,
 )
+from dpbayes.files import read_table
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.network import BINARY, Network
 from dpbayes.networks import NAMED, load_named, naive_bayes
 from dpbayes.shipped import SHIPPED, default_network, load_shipped
 from dpbayes.synthetic import MAX_RECORDS
-from dpbayes.tables import read_csv, read_parquet
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
 UNNAMED = "a table without a name"
@@ -266,9 +266,8 @@ def _table(asked: argparse.Namespace) -> Dataset:
     stated = _stated(asked)
     if not stated:
         raise InputError("A table from a file needs --states: the public states of every column that is to be a node.")
-    read = read_parquet if asked.table.endswith(".parquet") else read_csv
     columns = [Categories(name, states, public=True) for name, states in stated.items()]
-    return encode(read(Path(asked.table).read_bytes()), columns)
+    return encode(read_table(asked.table, Path(asked.table).read_bytes()).frame, columns)
 
 
 def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:

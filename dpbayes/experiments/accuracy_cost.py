@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dpbayes.experiments.accuracy_blanket import MOST_COLUMNS
 from dpbayes.experiments.accuracy_methods import Method
+from dpbayes.text import numeral
 from dpbayes.validation import InputError
 
 MOST_SECONDS = 600.0
@@ -161,5 +162,5 @@ def said_memory(size: float) -> str:
     """Return a number of bytes in words."""
     for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size >= each:
-            return f"{size / each:,.2g} {unit}"
+            return f"{numeral(size / each, 2)} {unit}"
     return f"{math.ceil(size / 1e3)} kB"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from dpbayes.experiments.accuracy import AccuracyStudy
 from dpbayes.experiments.accuracy_methods import Method
@@ -53,7 +53,7 @@ def clear_signs(lead: FloatArray, *, step: float) -> NDArray[np.int8]:
     if repeats < 2:
         return np.zeros(mean.shape, dtype=np.int8)
     spread = np.maximum(lead.std(axis=0, ddof=1), step / 2)
-    doubt = stats.t.isf(stats.norm.sf(FAR), repeats - 1) * spread / math.sqrt(repeats)
+    doubt = -special.stdtrit(repeats - 1, special.ndtr(-FAR)) * spread / math.sqrt(repeats)
     return np.where(np.abs(mean) > doubt, np.sign(mean), 0).astype(np.int8)
 
 

@@ -16,6 +16,7 @@ from dpbayes.counts import Counts
 from dpbayes.experiments.coverage import Estimate, KlStudy, QuantileEstimate
 from dpbayes.experiments.stealth import Needed
 from dpbayes.network import Network
+from dpbayes.text import numeral
 from dpbayes.validation import whole_number
 
 DOUBT = 4.0
@@ -195,7 +196,7 @@ def _by_quantile(
         exceeded.value,
         exceeded.value - DOUBT * exceeded.error > delta,
         "exact mean" if np.any(np.isfinite(exact)) else "",
-        f"{1 - delta:.6g} quantile of simulated releases",
+        f"{numeral(1 - delta, 6)} quantile of simulated releases",
         releases,
     )
 

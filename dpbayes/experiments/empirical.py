@@ -12,6 +12,7 @@ from dpbayes.experiments.coverage import MOST_RELEASES, KlStudy
 from dpbayes.lipschitz import discrete_log_ratio_bound
 from dpbayes.network import Network
 from dpbayes.query_game import NormalPair
+from dpbayes.text import numeral
 from dpbayes.validation import whole_number
 
 MOST_SAMPLES = 10**9
@@ -50,7 +51,7 @@ def fair_error(
     study = KlStudy(np.ones(1), np.sort(fair_errors(rng, samples=samples, cells=cells, draws=draws))[None])
     mean = np.array([mean_fair_error(samples, cells=cells)])
     found = kl_quantile(study, mean, printed=printed, delta=delta)
-    return replace(found, name=f"{1 - delta:.6g} quantile of simulated fair dice")
+    return replace(found, name=f"{numeral(1 - delta, 6)} quantile of simulated fair dice")
 
 
 def largest_move(network: Network, *, least: float) -> float:

@@ -26,8 +26,8 @@ from dpbayes.experiments.regression_scenario import (
     texts_of,
 )
 from dpbayes.experiments.regression_tables import OwnColumns, numeric_table
+from dpbayes.files import read_table
 from dpbayes.parameters import Choice, Parameter, parameters_of
-from dpbayes.tables import read_csv, read_parquet
 from dpbayes.validation import InputError, brief, whole_number
 
 _PREFIX = "regression."
@@ -184,8 +184,7 @@ def _linked(link: str) -> dict[str, str]:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    read = read_parquet if path.suffix.lower() in (".parquet", ".pq") else read_csv
-    return read(path.read_bytes())
+    return read_table(path.name, path.read_bytes()).frame
 
 
 def _option(name: str) -> str:

@@ -17,6 +17,7 @@ from dpbayes.mechanisms.regression_sampler import (
     norm_bound_for,
     printed_norm_bound,
 )
+from dpbayes.text import numeral
 from dpbayes.validation import InputError, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
@@ -173,7 +174,9 @@ def precision_grid(low: float, high: float, points: int) -> tuple[float, ...]:
     points = whole_number("The number of prior precisions", points, low=1, high=MOST_PRECISIONS)
     low, high = (PRIOR_PRECISION.checked("The prior precision", end) for end in (low, high))
     if low > high or (points > 1 and low >= high):
-        raise InputError(f"The prior precisions go from {low:g} to {high:g}; the first must be the smaller one.")
+        raise InputError(
+            f"The prior precisions go from {numeral(low, 6)} to {numeral(high, 6)}; the first must be the smaller one."
+        )
     return tuple(float(f"{b:.6g}") for b in np.geomspace(low, high, points))
 
 

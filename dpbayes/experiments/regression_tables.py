@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpbayes.regression import MOST_BOUND, PublicBounds, RegressionData
+from dpbayes.text import numeral
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
@@ -80,7 +81,8 @@ def stated_column(name: str, low: object, high: object, if_missing: object = Non
     )
     if lowest >= highest:
         raise InputError(
-            f"The lowest value of {brief(name)} must be below its highest; {lowest:g} and {highest:g} are not."
+            f"The lowest value of {brief(name)} must be below its highest; {numeral(lowest, 6)} and "
+            f"{numeral(highest, 6)} are not."
         )
     if if_missing is None:
         return NumericColumn(name, lowest, highest)

@@ -35,11 +35,21 @@ class ReleaseStudy:
         """|private - exact| posterior mean of every cell: (releases, K)."""
         return np.abs(self.private - self.exact.mean)
 
+    @property
+    def shift(self) -> FloatArray:
+        """The mean of `shifts` over all cells: (releases,)."""
+        return self.shifts.mean(axis=-1)
+
     @cached_property
     def predictive_kl_rows(self) -> FloatArray:
         """KL(exact || private) of every row's distribution of the next record's state in nats: (releases, m)."""
         losses: FloatArray = self.exact.network.row_sums(special.rel_entr(self.exact.mean, self.private))
         return losses
+
+    @property
+    def predictive_kl(self) -> FloatArray:
+        """The sum of `predictive_kl_rows` over the rows: (releases,)."""
+        return self.predictive_kl_rows.sum(axis=-1)
 
     @property
     def is_posterior(self) -> bool:

@@ -110,6 +110,22 @@ class RowState:
         return drawn
 
 
+def exact_mass_within(posterior: Dirichlets, bound: float) -> FloatArray:
+    """Return the share of every cell's exact posterior that lies in its region, as `RowState` has it: (K,)."""
+    network = posterior.network
+    changes = np.zeros(network.cell_count + 1, dtype=np.int64)
+    spans = Decisions(network).spans.reshape(-1, 3)
+    np.add.at(changes, spans[:, 0], 1)
+    np.add.at(changes, spans[:, 2], -1)
+    steps = np.cumsum(changes[:-1])  # decisions on the way to each cell
+    inside = np.ones(network.cell_count)
+    split = steps > 0
+    low, high = (np.exp(steps[split] * special.log_expit(edge)) for edge in (-bound, bound))
+    a, b = posterior.alpha[split], posterior.rest[split]
+    inside[split] = np.clip(special.betainc(a, b, high) - special.betainc(a, b, low), 0.0, 1.0)
+    return inside
+
+
 def _additive_steps(dimensions: int) -> FloatArray:
     """The additive recurrence of low discrepancy whose base generalises the golden ratio (dimensions,)."""
     base = 2.0

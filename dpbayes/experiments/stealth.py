@@ -8,7 +8,6 @@ import enum
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import networkx as nx
 import numpy as np
@@ -26,8 +25,11 @@ from dpbayes.validation import InputError
 
 FloatArray = NDArray[np.float64]
 
-BLOCK = 2_000_000
-"""Numbers that one step of a simulation holds at once."""
+BLOCK = 1 << 18
+"""Numbers that one step of a simulation holds at once, so that they stay near the processor."""
+
+_WHOLE = 1e-6
+"""Numbers so close to a whole one are whole: floating point moves them."""
 
 MOST_SCOPE = 18
 """Largest table of the elimination, as a power of two."""
@@ -277,15 +279,26 @@ def apart(said: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Noticed:
-    """What shows in simulated releases `updates` (releases, K) of n records."""
+    """What shows in simulated releases of n records, of each release by itself.
 
-    network: Network
-    updates: FloatArray
+    `totals` (releases, |I|) of the nodes' tables, the share of cells that are whole numbers, `whole_cells` (releases,),
+    and whether any is negative, `any_negative` (releases,); `said` (releases, families), as `said_of` has it.
+    """
 
-    @cached_property
-    def totals(self) -> FloatArray:
-        """The total of every node's table: (releases, |I|)."""
-        return np.add.reduceat(self.updates, self.network.cell_offsets[:-1], axis=-1)
+    totals: FloatArray
+    whole_cells: FloatArray
+    any_negative: NDArray[np.bool_]
+    said: FloatArray
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Noticed]") -> "Noticed":
+        """Return all releases together."""
+        return cls(
+            np.concatenate([part.totals for part in parts]),
+            np.concatenate([part.whole_cells for part in parts]),
+            np.concatenate([part.any_negative for part in parts]),
+            np.concatenate([part.said for part in parts]),
+        )
 
     @property
     def total(self) -> Estimate:
@@ -300,17 +313,34 @@ class Noticed:
     @property
     def whole(self) -> Estimate:
         """The share of cells that are whole numbers; all in truth."""
-        return Estimate.of(np.isclose(self.updates, np.round(self.updates), rtol=0, atol=1e-6).mean(axis=-1))
+        return Estimate.of(self.whole_cells)
 
     @property
     def negative(self) -> Estimate:
         """The share of releases with a negative cell; none in truth."""
-        return Estimate.share(int((self.updates < 0).any(axis=-1).sum()), draws=len(self.updates))
+        return Estimate.share(int(self.any_negative.sum()), draws=len(self.any_negative))
 
 
 def noticed(
-    mechanism: LaplaceFourier | LaplaceUpdates, counts: Counts, rng: np.random.Generator, *, releases: int
+    mechanism: LaplaceFourier | LaplaceUpdates,
+    counts: Counts,
+    rng: np.random.Generator,
+    *,
+    releases: int,
+    node: int = 0,
+    families: Sequence[int] = (0,),
 ) -> Noticed:
-    """Simulate releases of the same counts."""
-    outcome = mechanism.release(counts, rng, (releases,)).outcome
-    return Noticed(counts.network, outcome.updates)
+    """Simulate releases of the same counts; keep what shows, and what some families' tables say of a node of theirs."""
+    network, parts = counts.network, []
+    block = max(1, BLOCK // network.cell_count)
+    for start in range(0, releases, block):
+        updates = mechanism.release(counts, rng, (min(block, releases - start),)).outcome.updates
+        parts.append(
+            Noticed(
+                np.add.reduceat(updates, network.cell_offsets[:-1], axis=-1),
+                (np.abs(updates - np.round(updates)) <= _WHOLE).mean(axis=-1),
+                np.asarray((updates < 0).any(axis=-1)),
+                said_of(network, updates, node=node, families=families),
+            )
+        )
+    return Noticed.joined(parts)

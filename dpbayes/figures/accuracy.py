@@ -143,7 +143,7 @@ def curve_name(method: Method, plan: AccuracyPlan) -> str:
 def _line(method: Method, name: str) -> Trace:
     line = {"color": COLOURS[method], "width": 2.5, "dash": DASHES.get(method, "solid")}
     marker = {"color": COLOURS[method], "size": 7}
-    hover = "ε = %{x:.3g}: %{y:.3f}<extra>" + name + "</extra>"
+    hover = "ε = %{x:,.3~r}: %{y:.3f}<extra>" + name + "</extra>"
     return {
         "type": "scatter",
         "mode": "lines",

@@ -7,7 +7,20 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Axis, Trace, faded, figure_of, names_axis, titled
+from dpbayes.figures.style import (
+    BOUND,
+    EXACT,
+    INVALID,
+    PRIVATE,
+    Axis,
+    Trace,
+    faded,
+    figure_of,
+    names_axis,
+    numerals,
+    titled,
+)
+from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]
 
@@ -99,7 +112,7 @@ def _floor(deltas: FloatArray, marks: list[Mark]) -> float:
 def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> Trace:
     """A line at the promised epsilon from the promised delta up; a delta of zero stands at the bottom."""
     low = mark.delta if mark.delta > 0 else floor
-    promise = f"ε = {mark.epsilon:.4g}, δ = {mark.delta:.3g}"
+    promise = f"ε = {numeral(mark.epsilon, 4)}, δ = {numeral(mark.delta)}"
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -142,7 +155,7 @@ def laws_figure(
 
 
 def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, colour: str, name: str) -> Trace:
-    shared = {"x": x, "y": y, "name": name, "hovertemplate": "%{x}: %{y:.4g}"}
+    shared = {"x": x, "y": y, "name": name, "customdata": numerals(y), "hovertemplate": "%{x}: %{customdata}"}
     if few:
         return {"type": "bar", "marker": {"color": faded(colour, 0.85)}, **shared}
     return _LINES | {"line": {"color": colour, "width": 2.5}, **shared}
@@ -156,7 +169,8 @@ def shares_figure(labels: list[str], losses: FloatArray) -> go.Figure:
         "y": labels,
         "x": losses,
         "marker": {"color": PRIVATE},
-        "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+        "customdata": numerals(losses),
+        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
         "showlegend": False,
     }
     return figure_of(
@@ -253,7 +267,7 @@ def probability_text(log_odds: float) -> str:
     missing = 1 / (1 + math.exp(min(beyond, 700.0)))
     if missing >= 0.99e-4:
         value = 100 * (missing if log_odds < 0 else 1 - missing)
-        return f"{value:.2f}".rstrip("0").rstrip(".") + " %" if missing < 0.01 else f"{value:.3g} %"
+        return f"{value:.2f}".rstrip("0").rstrip(".") + " %" if missing < 0.01 else f"{numeral(value)} %"
     # The power of ten from the log odds: the probability itself may be too small for a float.
     exponent, part = divmod(-(beyond + math.log1p(math.exp(-beyond))) / math.log(10), 1)
     digit = round(10**part)

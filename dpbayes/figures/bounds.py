@@ -7,7 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import BOUND, INVALID, PRIVATE, Trace, figure_of, titled
+from dpbayes.figures.style import BOUND, INVALID, PRIVATE, Trace, figure_of, numerals, titled
+from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]
 
@@ -80,7 +81,8 @@ def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -
         "y": np.where(_drawn(y), y, np.nan),
         "name": name,
         "line": dict(line),
-        "hovertemplate": "%{y:.4g} at %{x:.3g}",
+        "customdata": numerals(y),
+        "hovertemplate": "%{customdata} at %{x:,.3~r}",
     }
 
 
@@ -108,7 +110,8 @@ def _dots(curves: BoundCurves) -> Trace:
         },
         "marker": {"color": PRIVATE, "size": 6},
         "name": curves.name,
-        "hovertemplate": "%{y:.4g} at %{x:.3g}",
+        "customdata": numerals(value),
+        "hovertemplate": "%{customdata} at %{x:,.3~r}",
     }
 
 
@@ -125,8 +128,9 @@ def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
         "line": {"color": BOUND, "width": 1},
         "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
         "text": sorted(shown, key=lambda name: shown[name]),
-        "name": f"here: {at:,.4g}{beyond}",
-        "hovertemplate": "%{text}: %{y:.4g}<extra></extra>",
+        "name": f"here: {numeral(at, 4)}{beyond}",
+        "customdata": numerals(np.array(sorted(shown.values()))),
+        "hovertemplate": "%{text}: %{customdata}<extra></extra>",
     }
 
 

@@ -118,5 +118,5 @@ def _family(family: str, average: float, noise: Mapping[str, float], *, symbol: 
             "color": [BOUND, *(COLOURS[name] for name in noise)],
             "line": {"color": "#FFFFFF", "width": 1},
         },
-        "hovertemplate": f"{family}, %{{text}}<br>%{{y:.4g}} counts<extra></extra>",
+        "hovertemplate": f"{family}, %{{text}}<br>%{{y:,.4~r}} counts<extra></extra>",
     }

@@ -8,6 +8,7 @@ from dpbayes.experiments.hellinger import LEVELS, Accuracy
 from dpbayes.experiments.hellinger_landscape import Outputs, SensitivityLine
 from dpbayes.experiments.hellinger_scenario import Method
 from dpbayes.figures.style import BOUND, EXACT, PRIVATE, Axis, Trace, faded, figure_of, titled
+from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ def error_box_figure(errors: dict[Method, FloatArray]) -> go.Figure:
         "mode": "text",
         "x": [top] * len(beyond),
         "y": list(beyond),
-        "text": [f"median {error:.2g} →" for error in beyond.values()],
+        "text": [f"median {numeral(error, 2)} →" for error in beyond.values()],
         "textposition": "middle left",
         "hoverinfo": "skip",
         "showlegend": False,
@@ -149,7 +150,7 @@ def _sensitivity_axis(line: SensitivityLine) -> Axis:
     stops = [stop for stop in STOPS if 0.9 * low <= stop <= 1.1 * high]
     if len(stops) < 3:  # a short axis has room for numbers that are less round
         stops = sorted({float(f"{stop:.2g}") for stop in np.geomspace(low, high, 3)})
-    ticks = {"tickvals": stops, "ticktext": [f"{stop:g}" for stop in stops]}
+    ticks = {"tickvals": stops, "ticktext": [numeral(stop, 6) for stop in stops]}
     return titled("sensitivity (Hellinger distance)", type="log", automargin=True, **ticks)
 
 
@@ -166,11 +167,11 @@ def sensitivity_plane_figure(ticks: FloatArray, values: FloatArray, *, data: tup
         "colorscale": "Cividis",
         "reversescale": True,
         "hoverongaps": False,
-        "hovertemplate": "side 1: %{x}, side 2: %{y}<br>sensitivity %{customdata:.3g}<extra></extra>",
+        "hovertemplate": "side 1: %{x}, side 2: %{y}<br>sensitivity %{customdata:,.3~r}<extra></extra>",
         "colorbar": {
             "title": {"text": f"{name} sensitivity"},
             "tickvals": stops,
-            "ticktext": [f"{10**stop:.2g}" for stop in stops],
+            "ticktext": [numeral(10**stop, 2) for stop in stops],
         },
     }
     cross = {
@@ -194,7 +195,7 @@ def output_figure(outputs: Outputs, *, data: int) -> go.Figure:
     """Draw how probable every released count of side 1 is, by mechanism, as steps."""
     traces = [
         _line(method, x=outputs.middles, y=shares)
-        | {"line": _line(method)["line"] | {"shape": "hvh", "width": 2}, "hovertemplate": "%{x:.0f}: %{y:.3g}"}
+        | {"line": _line(method)["line"] | {"shape": "hvh", "width": 2}, "hovertemplate": "%{x:,.0f}: %{y:,.3~r}"}
         for method, shares in outputs.shares.items()
     ]
     top = max(float(shares.max()) for shares in outputs.shares.values())

@@ -201,18 +201,18 @@ def rows_figure(
 
 
 def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str) -> go.Figure:
-    """Draw the mean KL divergence of rows (rows,) as bars, in nats; `what` it is between goes to the axis."""
+    """Draw the mean KL divergence of rows (rows,) as bars, in nats; `what` kind it is goes to the axis."""
     bars = {
         "type": "bar",
         "x": mean_kl,
         "y": distinct_labels(labels, 60),
         "orientation": "h",
         "marker": {"color": PRIVATE},
-        "hovertemplate": "%{x:.4g} nats<extra></extra>",
+        "hovertemplate": "%{x:,.4~r} nats<extra></extra>",
     }
     return figure_of(
         [bars],
-        x=titled(f"KL(exact || private) of {what}, nats, mean over releases"),
+        x=titled(f"{what} KL(exact || private), nats, mean"),
         y=names_axis(autorange="reversed"),
         height=_height(labels),
     )

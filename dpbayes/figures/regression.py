@@ -28,7 +28,7 @@ def error_figure(precisions: FloatArray, curves: dict[str, Errors], *, marked: f
         line = _look(name)
         if name != MEAN_NAME and errors.repeats > 1:
             traces.append(_band(precisions, errors, name=name, colour=line["color"]))
-        hover = "b = %{x:.4g}: %{y:.4g}"
+        hover = "b = %{x:,.4~r}: %{y:,.4~r}"
         traces.append(_LINES | {"x": precisions, "y": errors.mean, "line": line, "name": name, "hovertemplate": hover})
     shown = [errors.mean for errors in curves.values()]
     low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
@@ -58,7 +58,7 @@ def epsilon_figure(
             traces.append(_LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
     everything = np.concatenate([certified, printed, certified if several is None else several])
     for trace in traces:
-        trace["hovertemplate"] = "b = %{x:.4g}: ε = %{y:.4g}"
+        trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
     traces = _with_mark(traces, precisions, marked, (float(everything.min()), float(everything.max())))
     axis = titled("ε of what is released", type="log", automargin=True, exponentformat="power", dtick=2)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from dpbayes.experiments.estimates import Estimate
 from dpbayes.experiments.stealth import Sense
 from dpbayes.figures.style import BOUND, EXACT, PRIVATE, Axis, Trace, figure_of, plain, titled
+from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]
 
@@ -63,8 +64,8 @@ def _chosen(t: FloatArray, at: float, probability: Estimate) -> Trace:
         "y": [0.0, probability.value],
         "line": {"color": BOUND, "width": 1},
         "marker": {"symbol": ["line-ns", "diamond"], "size": 12, "color": PRIVATE, "line": {"width": 1.5}},
-        "name": f"t = {at:.3g}{beyond}",
-        "hovertemplate": f"t = {at:.4g}: {probability}<extra></extra>",
+        "name": f"t = {numeral(at)}{beyond}",
+        "hovertemplate": f"t = {numeral(at, 4)}: {probability}<extra></extra>",
     }
 
 
@@ -75,7 +76,7 @@ def _increments(t: FloatArray, records: float) -> Axis:
         type="log",
         range=[float(np.log10(t[0])), float(np.log10(t[-1]))],
         tickvals=stops,
-        ticktext=[f"{stop:g}<br>{_short(stop * records)}" for stop in stops],
+        ticktext=[f"{numeral(stop, 6)}<br>{_short(stop * records)}" for stop in stops],
         automargin=True,
     )
 
@@ -84,8 +85,8 @@ def _short(records: float) -> str:
     """Return a number of records in two or three characters and a unit."""
     for size, unit in ((1e9, " bn"), (1e6, " m"), (1e4, " k")):
         if records >= size:
-            return f"{records / (1000 if size == 1e4 else size):.3g}{unit}"
-    return f"{records:,.0f}" if records >= 10 else f"{records:.2g}"
+            return f"{numeral(records / (1000 if size == 1e4 else size))}{unit}"
+    return f"{records:,.0f}" if records >= 10 else numeral(records, 2)
 
 
 def agreement_figure(said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float]) -> go.Figure:

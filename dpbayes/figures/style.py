@@ -5,7 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpbayes.text import numeral
 
 EXACT = "#2E86C1"
 PRIVATE = "#E08A00"
@@ -58,6 +62,11 @@ def _stop(step: int, power: int) -> str:
 def names_axis(text: str = "", **more: Any) -> Axis:
     """Return an axis of names, with as much room as they need."""
     return titled(text, type="category", automargin=True, **more)
+
+
+def numerals(values: NDArray[np.float64], digits: int = 4) -> list[str]:
+    """Return numbers of any magnitude as the texts that a pointer shows; Plotly's own formats would use an e."""
+    return [numeral(float(value), digits) for value in values]
 
 
 def faded(colour: str, opacity: float) -> str:

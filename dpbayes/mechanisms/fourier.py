@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
@@ -35,6 +35,10 @@ INCREMENT = Parameter(
     title="Stealth increment",
     description="How much is added to the empty set's coefficient so that released tables are rarely negative.",
 )
+
+
+_BLOCK = 1 << 18
+"""Numbers that a simulation holds at once, so that they stay near the processor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +77,12 @@ class LaplaceFourier:
     @property
     def noise_sd(self) -> FloatArray:
         """Standard deviation of every cell's noise, in counts: (K,); the lift is not noise and is left out."""
-        cells = cells_per_family(self.prior.network)
+        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
+
+    @property
+    def node_noise_sd(self) -> FloatArray:
+        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        cells = np.diff(self.prior.network.cell_offsets).astype(np.float64)
         noisy = cells if self.calibration is Calibration.AS_PRINTED else cells - 1
         return math.sqrt(2) * self.noise_scale * np.sqrt(noisy) / cells
 
@@ -126,7 +135,7 @@ def needed_increments(
     Only noise is simulated and real counts can only help, so the answer is the same for every data set, n and
     epsilon, and costs no privacy. Corrects [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
     """
-    block = max(1, 4_000_000 // network.cell_count)
+    block = max(1, _BLOCK // network.cell_count)
     needed = np.empty(draws)
     for start in range(0, draws, block):
         size = min(block, draws - start)
@@ -144,7 +153,9 @@ def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3
     probability at most `doubt`. Errors: InputError when there are too few draws for so large a probability.
     """
     target = finite_number("The target probability", probability, low=0.0, high=1.0)
-    rank = int(stats.binom.ppf(1 - doubt, len(needed), target))
+    # The binomial law's quantile, as the whole law: `scipy.stats` would double the time to import this package.
+    below = special.bdtr(np.arange(len(needed) + 1.0), len(needed), target)
+    rank = int(np.searchsorted(below, 1 - doubt))
     if rank >= len(needed):
         raise InputError(f"A probability of {target:g} needs more than {len(needed):,} simulated draws.")
     return float(np.sort(needed)[rank])

@@ -40,6 +40,11 @@ class LaplaceUpdates:
         return np.full(self.prior.network.cell_count, np.sqrt(2) * self.noise_scale)
 
     @property
+    def node_noise_sd(self) -> FloatArray:
+        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        return np.full(len(self.prior.network.names), np.sqrt(2) * self.noise_scale)
+
+    @property
     def claimed(self) -> Guarantee:
         """epsilon, as [Zhang16] Corollary 1 states."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 1"))

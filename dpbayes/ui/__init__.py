@@ -3,6 +3,10 @@
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpbayes.ui.guard import watch
+
+watch()
+
 # A folder named pages/ makes Streamlit run page files alone, without app.py, until st.navigation has been called once
 # in the process. A link to a page that is the first thing a new server sees would then miss the sidebar and the
 # settings: say that we navigate ourselves, and run again.

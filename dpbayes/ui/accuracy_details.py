@@ -17,6 +17,7 @@ from dpbayes.figures.accuracy import curve_name, reliability_figure
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.references import Reference
 from dpbayes.shipped import SHIPPED
+from dpbayes.text import latex, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.accuracy_work import increment, reliability_run, table_is_asked
 from dpbayes.ui.running import progress
@@ -97,8 +98,10 @@ def _crossings(study: AccuracyStudy) -> None:
         for other in study.plan.private:
             found = None if method is other else overtakes(study, method, other)
             if found is not None:
-                behind = "" if found.behind is None else f"{found.behind:.4g}"
-                ahead = f"{found.ahead:.4g}" + ("" if found.until == found.ahead else f" to {found.until:.4g}")
+                behind = "" if found.behind is None else numeral(found.behind, 4)
+                ahead = numeral(found.ahead, 4) + (
+                    "" if found.until == found.ahead else f" to {numeral(found.until, 4)}"
+                )
                 names = {"method": curve_name(method, study.plan), "other": curve_name(other, study.plan)}
                 rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})
     if rows:
@@ -118,11 +121,11 @@ def _promises(study: AccuracyStudy) -> None:
     frame = pd.DataFrame(
         {"curve": [curve_name(m, study.plan) for m in study.plan.private]}
         | {
-            f"proved at ε = {study.plan.grid[k]:.3g}": [short(study.certified[m][k]) for m in study.plan.private]
+            f"proved at ε = {numeral(study.plan.grid[k])}": [short(study.certified[m][k]) for m in study.plan.private]
             for k in columns
         }
         | {
-            f"accuracy at ε = {study.plan.grid[k]:.3g}": [f"{study.mean(m)[k]:.3f}" for m in study.plan.private]
+            f"accuracy at ε = {numeral(study.plan.grid[k])}": [f"{study.mean(m)[k]:.3f}" for m in study.plan.private]
             for k in columns
         }
     )
@@ -134,7 +137,7 @@ def _promises(study: AccuracyStudy) -> None:
     if {Method.SAMPLER_PRINTED, Method.SAMPLER_MANY} & set(study.methods):
         said.append(
             "The printed sampler charges for one changed term of one draw. Up to "
-            f"ε = {coin_until(study.plan):.4g} its printed ω leaves only even odds: a coin is tossed."
+            f"ε = {numeral(coin_until(study.plan), 4)} its printed ω leaves only even odds: a coin is tossed."
         )
     if Method.FOURIER_PRINTED in study.methods:
         said.append(
@@ -175,12 +178,12 @@ def _fourier_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
     if Method.FOURIER_PRINTED in study.methods:
         found.append(
             f"- **{Method.FOURIER_PRINTED.value}**: {told}$t = -\\ln(1 - {plan.stealth:g}) = "
-            f"{releases.increment(Calibration.AS_PRINTED):.4g}$; drawn anew while a count is negative, "
+            f"{numeral(releases.increment(Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
             f"{ATTEMPTS + 1} times at most, then clipped at zero."
         )
     if Method.FOURIER in study.methods:
         found.append(
-            f"- **{Method.FOURIER.value}**: {told}$t = {increment(plan, Calibration.CERTIFIED):.4g}$, simulated for "
+            f"- **{Method.FOURIER.value}**: {told}$t = {latex(increment(plan, Calibration.CERTIFIED))}$, simulated for "
             f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
         )
     return found
@@ -207,7 +210,7 @@ def _sampler_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
         )
     if Method.SAMPLER_MANY in study.methods:
         found.append(
-            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {coin_until(plan):.4g}. "
+            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {numeral(coin_until(plan), 4)}. "
             f"$N = {plan.draws:,}$ draws are averaged."
         )
     if Method.SAMPLER in study.methods:

@@ -9,6 +9,7 @@ from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, Hellin
 from dpbayes.mechanisms.known import ByClass
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
+from dpbayes.text import latex, numeral
 from dpbayes.ui import controls, work
 from dpbayes.ui.audit_subject import Audited, knob, network_kind, to_recalibrate
 from dpbayes.ui.audit_work import Stepped, recalibration_work, show_progress
@@ -61,13 +62,13 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Stepped | No
 def _found(subject: Audited, report: AuditReport, target: float, value: float) -> None:
     """Offer what was found."""
     delta = report.claimed.delta
-    asked = f"ε = {target:g}" + (f", δ = {delta:.3g}" if delta else "")
+    asked = f"ε = {target:g}" + (f", δ = {numeral(delta)}" if delta else "")
     printed = getattr(subject.mechanism, "calibration", None)
     how = ""
     if isinstance(subject.mechanism, PosteriorSampler) and printed is Calibration.AS_PRINTED:
         how = ", with the certified calibration,"
     name = "B" if isinstance(subject.mechanism, RegressionSampler) else "ε"
-    st.markdown(f"Run at **{name} = {value:.6g}**{how} it loses no more than {asked} at this setting.")
+    st.markdown(f"Run at **{name} = {numeral(value, 6)}**{how} it loses no more than {asked} at this setting.")
     st.button("Use it", key="audit.use", on_click=_use, args=(subject, value), disabled=_in_use(subject, value))
     note = "n, the parameters and the target decide, never the data: it costs no privacy."
     if not subject.certified.is_private:
@@ -120,7 +121,7 @@ def _formulas(subject: Audited, report: AuditReport) -> None:
     at = int(abs(report.curve.epsilons - claim.epsilon).argmin())
     value = report.curve.deltas[at]
     same = "=" if report.curve.lower[at] == value else r"\le"
-    lost = f"{report.exact:.5g}" if report.exact < float("inf") else r"\infty"
+    lost = latex(report.exact, 5)
     st.markdown(described(subject.mechanism))
     st.markdown(
         f"""
@@ -128,18 +129,12 @@ The loss of neighbours $x, y$ at an output $r$ is $\\ln\\frac{{P[r|x]}}{{P[r|y]}
 pure $\\varepsilon$: $\\max_{{x \\sim y}}\\max_r \\ln\\frac{{P[r|x]}}{{P[r|y]}} {relation} {lost}$.
 
 The privacy curve is $\\delta(\\varepsilon) = \\max_{{x \\sim y}}\\sum_r \\left(P[r|x] - e^\\varepsilon
-P[r|y]\\right)_+$, here $\\delta({claim.epsilon:.4g}) {same} {latex(float(value))}$.
+P[r|y]\\right)_+$, here $\\delta({latex(claim.epsilon)}) {same} {latex(float(value), 3)}$.
 
 An attacker's odds after $j$ releases are the first odds times $\\prod_k P[r_k|x]/P[r_k|y]$, at most
 $e^{{j\\varepsilon}}$ times the first odds: the ε of releases from one table add up.
 """
     )
-
-
-def latex(number: float) -> str:
-    """Return a number in three digits as LaTeX."""
-    digits, _, exponent = f"{number:.3g}".partition("e")
-    return f"{digits} \\cdot 10^{{{int(exponent)}}}" if exponent else digits
 
 
 def _assumptions(subject: Audited, report: AuditReport) -> None:
@@ -155,8 +150,8 @@ def _assumptions(subject: Audited, report: AuditReport) -> None:
         assumption("The maximum is over all neighbours and all outputs: exact.", holds=True)
     else:
         assumption(
-            f"The maximum is exact: no, it lies between {report.at_least:.4g}, which two tables reach, and "
-            f"{report.exact:.4g}, which none exceed.",
+            f"The maximum is exact: no, it lies between {numeral(report.at_least, 4)}, which two tables reach, and "
+            f"{numeral(report.exact, 4)}, which none exceed.",
             holds=False,
         )
     if not report.certified.is_private:
@@ -190,28 +185,29 @@ def _(mechanism: HellingerLocal) -> str:
 
 @described.of(HellingerSmooth)
 def _(mechanism: HellingerSmooth) -> str:
-    what = rf"the smooth sensitivity at $\beta = {mechanism.beta:.4g}$"
+    what = rf"the smooth sensitivity at $\beta = {latex(mechanism.beta)}$"
     return _exponential(r"S_\beta(x)", what, mechanism.epsilon)
 
 
 def _exponential(scale: str, what: str, epsilon: float) -> str:
     return (
         f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "
-        f"$\\varepsilon = {epsilon:.4g}$; $H$ is the Hellinger distance and ${scale}$ {what}."
+        f"$\\varepsilon = {latex(epsilon)}$; $H$ is the Hellinger distance and ${scale}$ {what}."
     )
 
 
 @described.of(LaplaceCells, LaplaceOne)
 def _(mechanism: LaplaceCells | LaplaceOne) -> str:
-    return f"{escaped(mechanism.label)}: noise of scale $b = {mechanism.noise_scale:.4g}$, then clipped to $[0, n]$."
+    return f"{escaped(mechanism.label)}: noise of scale $b = {latex(mechanism.noise_scale)}$, then clipped to $[0, n]$."
 
 
 @described.of(RegressionSampler)
 def _(mechanism: RegressionSampler) -> str:
     return (
         "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ on "
-        f"$\\|w\\| \\le B$, at $b = {mechanism.prior_precision:.4g}$, $\\sigma^2 = {mechanism.noise_variance:.4g}$, "
-        f"$B = {mechanism.norm_bound:.4g}$, $N = {mechanism.draws}$. One replaced record moves the logarithm by "
+        f"$\\|w\\| \\le B$, at $b = {latex(mechanism.prior_precision)}$, "
+        f"$\\sigma^2 = {latex(mechanism.noise_variance)}$, $B = {latex(mechanism.norm_bound)}$, "
+        f"$N = {mechanism.draws}$. One replaced record moves the logarithm by "
         "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
         "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
         "it grows with $n$."
@@ -223,6 +219,6 @@ def _(mechanism: PrintedMap) -> str:
     return (
         "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
         "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
-        f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {mechanism.sensitivity:.4g}$. That bounds how "
-        f"much a set's *probability* moves; a density moves by more. On a grid of {mechanism.points:,} values."
+        f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(mechanism.sensitivity)}$. That bounds "
+        f"how much a set's *probability* moves; a density moves by more. On a grid of {mechanism.points:,} values."
     )

@@ -27,10 +27,11 @@ from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.parameters import parameters_of
 from dpbayes.privacy import NON_PRIVATE, Guarantee
+from dpbayes.text import numeral
 from dpbayes.ui import work
 from dpbayes.ui.options import AuditOptions, AuditSubject
 from dpbayes.ui.settings import Settings
-from dpbayes.ui.show import escaped, inside, short
+from dpbayes.ui.show import escaped, inside
 
 POINTS = 161
 """Points of a privacy curve."""
@@ -189,7 +190,7 @@ def epsilons_up_to(subject: Audited, exact: float) -> np.ndarray:
 
 def digits(number: float) -> str:
     """Return a loss in four digits, so that 1.021 is not 1, and whole from a thousand up."""
-    return f"{number:.4g}" if number < 1000 else short(number)
+    return numeral(number, 4)
 
 
 def curve_is_exact(report: AuditReport) -> bool:

@@ -17,6 +17,7 @@ from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network
+from dpbayes.text import numeral
 from dpbayes.ui.audit_subject import Audited
 from dpbayes.ui.show import chart, data_and_download, escaped, sentence_instead
 
@@ -134,9 +135,11 @@ def _noise(scale: float, *, step: float) -> None:
             y=titled("density"),
         ),
         key="audit.laws",
-        alt=f"Two Laplace densities of scale {scale:.4g}, {step:g} apart, and the loss between them.",
+        alt=f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and the loss between them.",
     )
-    st.caption(f"One of the numbers that move, before clipping: it loses {step / scale:.4g} at most, and all add up.")
+    st.caption(
+        f"One of the numbers that move, before clipping: it loses {numeral(step / scale, 4)} at most, and all add up."
+    )
 
 
 # Regression weights
@@ -160,7 +163,7 @@ def _weights(subject: Audited, made: RegressionSampler) -> None:
         alt="Densities of one draw of the weights under both tables along a diameter, and the loss between them.",
     )
     times = "" if made.draws == 1 else f" {made.draws:,} draws lose {made.draws:,} times as much."
-    st.caption(f"On the diameter through the weights that tell most. One draw loses {pair.loss:.4g}.{times}")
+    st.caption(f"On the diameter through the weights that tell most. One draw loses {numeral(pair.loss, 4)}.{times}")
     data_and_download(
         lambda: pd.DataFrame({"weights": places, "first": first, "second": second, "loss (nats)": logs[0] - logs[1]}),
         name="worst-pair",
@@ -184,7 +187,7 @@ def _rows(subject: Audited) -> None:
     )
     more = f" The {MOST_ROWS} largest of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
     times = "" if made.draws == 1 else f" {made.draws:,} draws lose {made.draws:,} times as much."
-    st.caption(f"One draw loses the sum of the rows, {losses.sum():.4g}.{times}{more}")
+    st.caption(f"One draw loses the sum of the rows, {numeral(losses.sum(), 4)}.{times}{more}")
     data_and_download(
         lambda: pd.DataFrame({"row": [labels[row] for row in rows], "loss (nats)": losses}),
         name="worst-pair",

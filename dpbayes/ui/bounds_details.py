@@ -11,6 +11,7 @@ from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.bounds.table1 import Setting, Table1Row, not_computable, table_1
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.network import Network
+from dpbayes.text import numeral
 from dpbayes.ui.bounds_work import Shown
 from dpbayes.ui.settings import Settings, current
 from dpbayes.ui.show import assumption, is_curator, refusal, short, source
@@ -66,7 +67,7 @@ def _counterexample(found: Counterexample) -> None:
 
 
 def _six_digits(value: float) -> str:
-    return "infinite" if math.isinf(value) else f"{value:.6g}"
+    return "infinite" if math.isinf(value) else numeral(value, 6)
 
 
 def _sentence(text: str) -> str:

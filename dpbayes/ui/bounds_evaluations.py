@@ -147,7 +147,7 @@ def corollary_3(subject: Subject, at: At) -> Bound:
 
 def negative_share(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
-    needed = needed_increments(subject.network, 4 * subject.releases, subject.seed)
+    needed = needed_increments(subject)
     return measured.negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 

@@ -14,6 +14,10 @@ Evaluate = Callable[[Subject, At], Bound]
 Fill = Callable[[Subject, At, Bound], str]
 
 
+def _all_of_it(subject: Subject) -> str:
+    return ""
+
+
 class Says(enum.Enum):
     """What kind of statement a bound is."""
 
@@ -39,7 +43,7 @@ class Exhibit:
     `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
     where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
     `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
-    than the usual ones.
+    than the usual ones. `part` names the part of the network that the claim is shown for, where it is not all of it.
     """
 
     claim: Claim
@@ -55,3 +59,4 @@ class Exhibit:
     uses: Uses = Uses.PUBLIC
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
+    part: Callable[[Subject], str] = _all_of_it

@@ -162,6 +162,7 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         ("epsilon", "bounds.gap", "prior"),
         (map.counterexample_lemma_4, map.counterexample_lemma_4_masses),
         uses=Uses.COUNTS,
+        part=formulas.row_of_root,
     ),
 }
 

@@ -70,7 +70,7 @@ def smoothing(subject: Subject, at: At, bound: Bound) -> str:
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
     return f"""
 - **Printed**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
-  \\frac{{{epsilon:g}}}{{2 \\ln({delta:g}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
+  \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
 - **Certified**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. What is proved of the
   mechanism needs a $\\beta$ that is no larger.
 """
@@ -112,8 +112,8 @@ def smooth_mechanism(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - {_thrown(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
   ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
-- **Printed**: $\\epsilon = {printed}$ nats with $\\delta = {delta:g}$.
-- **Certified**: ${certified}$ nats with $\\delta/2 = {delta / 2:g}$.
+- **Printed**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
+- **Certified**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
 - The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
   prior. Without any $\\delta$ it is ${pure}$ nats.
 """

@@ -127,8 +127,8 @@ def algorithm_3(subject: Subject, at: At, bound: Bound) -> str:
     printed, certified = _ends(bound)
     ratio = at.knobs.log_ratio
     return f"""
-- One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {subject.concentration:g}$, $n = {at.knobs.size:g}$ records, trimmed
-  to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
+- One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
+  trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
 - **Printed**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$, whatever $n$ is.
 - **Certified**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
   up to ${certified}$.

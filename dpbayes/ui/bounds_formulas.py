@@ -10,6 +10,7 @@ from dpbayes.bounds.posterior_kl import Constants
 from dpbayes.bounds.sampling import combined_concentration, least_printed_variation, likelihood_ratio
 from dpbayes.network import Network
 from dpbayes.sensitivity import count_sensitivity
+from dpbayes.text import latex
 from dpbayes.trimmed import log_odds_bound
 from dpbayes.ui.bounds_subject import At, Subject, kl_bounds
 from dpbayes.ui.show import escaped
@@ -28,12 +29,7 @@ def binary_root(network: Network) -> int | None:
 
 def number(value: float) -> str:
     """Return a number for a formula in four digits, with separators from a thousand up."""
-    if not math.isfinite(value):
-        return r"\infty" if value > 0 else r"\text{nothing}"
-    if 1000 <= abs(value) < 1e9:
-        return f"{value:,.0f}".replace(",", "{,}")
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
-    return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+    return r"\text{nothing}" if math.isnan(value) or value == -math.inf else latex(value)
 
 
 def _ends(bound: Bound) -> tuple[str, str]:
@@ -54,7 +50,7 @@ def _deviation(subject: Subject, at: At) -> tuple[str, str]:
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
         f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = "
-        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {at.knobs.delta:g}\\bigr)^{{1/2}} = {number(deviation)}",
+        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {number(at.knobs.delta)}\\bigr)^{{1/2}} = {number(deviation)}",
         number(deviation),
     )
 
@@ -148,7 +144,7 @@ def order(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - {_scale(subject, at)}; $m n \\ln n = {m} \\cdot {n} \\cdot \\ln {n} = {size}$.
 - **Printed**, with constant 1 for the $\\mathcal O$ terms:
-  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {at.knobs.delta:g}}} = {printed}$ nats.
+  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {number(at.knobs.delta)}}} = {printed}$ nats.
 - **Certified**: ${certified}$ nats.
 """
 
@@ -159,7 +155,7 @@ def proposition_1(subject: Subject, at: At, bound: Bound) -> str:
     cells = subject.network.cell_count
     return f"""
 - {_scale(subject, at)}, on $2m = {cells}$ counts.
-- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{at.knobs.delta:g}) = {printed}$.
+- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
 - **Certified**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
 """
 
@@ -236,7 +232,7 @@ def theorem_4_2(subject: Subject, at: At, bound: Bound) -> str:
     )
     m = number(2 * float(bound.printed[0]) ** 2)
     return f"""
-- Prior $\\mathrm{{Beta}}(a, a)$ with $a = {subject.concentration:g}$ in every row, $L_0 = {at.knobs.start:g}$,
+- Prior $\\mathrm{{Beta}}(a, a)$ with $a = {number(subject.concentration)}$ in every row, $L_0 = {at.knobs.start:g}$,
   $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The theorem's own
   $\\delta$ is a slack, here 1/2, and not this page's.
 - **Printed**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
@@ -262,8 +258,8 @@ def corollary_4(subject: Subject, at: At, bound: Bound) -> str:
     constant = log_odds_bound(at.knobs.omega)
     moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
     return f"""
-- One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {subject.concentration:g}$, $n = {subject.records}$ records, trimmed
-  to $[\\omega, 1-\\omega]$, $\\omega = {at.knobs.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
+- One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {subject.records}$ records,
+  trimmed to $[\\omega, 1-\\omega]$, $\\omega = {at.knobs.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
   {number(math.sqrt(constant))}$.
 - **Printed**: $\\epsilon = {printed}$ nats.
 - **Certified**: one record moves the density by up to ${number(moved)}$, hence
@@ -271,15 +267,20 @@ def corollary_4(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
+def row_of_root(subject: Subject) -> str:
+    """Return the row that Lemma 4 is shown for, in words."""
+    root = binary_root(subject.network)
+    return f"for the row of {escaped(subject.network.names[root])}" if root is not None else "for the row of a root"
+
+
 def lemma_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
     printed, certified = _ends(bound)
     t = at.knobs.gap / 2
-    root = binary_root(subject.network)
-    node = escaped(subject.network.names[root]) if root is not None else "a root"
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""
-- The row of {node}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$, $\\xi(S_t) = {number(near)}$.
+- Shown {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
+  $\\xi(S_t) = {number(near)}$.
 - **Printed**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
 - **Certified**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
 """

@@ -4,6 +4,7 @@ import math
 
 from dpbayes.bounds.posterior_kl import ORDER
 from dpbayes.references import PAPERS
+from dpbayes.text import numeral
 from dpbayes.ui.bounds_exhibit import Says
 from dpbayes.ui.bounds_options import Axis
 from dpbayes.ui.bounds_work import Shown
@@ -46,13 +47,13 @@ def verdict(found: Shown) -> str:
 def percent(share: float) -> str:
     """Return a probability in percent; a tiny one as a power of ten."""
     if 0 < share < 1e-5:
-        return f"{share:.1e}"
-    return f"{100 * share:.{4 if share > 0.99 else 3}g}\N{NO-BREAK SPACE}%"
+        return numeral(share, 2)
+    return f"{numeral(100 * share, 4 if share > 0.99 else 3)}\N{NO-BREAK SPACE}%"
 
 
 def times(ratio: float) -> str:
     """Return how many times, in two digits or whole."""
-    return short(ratio) if ratio >= 100 else f"{ratio:.2g}"
+    return short(ratio) if ratio >= 100 else numeral(ratio, 2)
 
 
 def _start(found: Shown) -> str:
@@ -62,7 +63,8 @@ def _start(found: Shown) -> str:
     if paper != "Zhang16":
         name += " of the Notes" if paper == "Notes" else f" of {PAPERS[paper].venue}"
     symbol = SYMBOLS.get(found.axis, found.axis.value)
-    return f"At {symbol} = {short(found.here)}, {name} as printed"
+    part = found.exhibit.part(found.subject)
+    return f"At {symbol} = {short(found.here)}, {name} as printed{f', {part},' if part else ''}"
 
 
 def _number(found: Shown, value: float) -> str:
@@ -94,8 +96,8 @@ def _exceeded(found: Shown, printed: float) -> str:
     return (
         f"{_start(found)} lets {percent(found.at.knobs.delta)} of {found.exhibit.trials} exceed "
         f"{_amount(found, printed)}; "
-        f"{percent(float(found.measured.exceeded[0]))} (± {100 * float(found.measured.exceeded_error[0]):.2g}) of "
-        f"simulated ones do: {_judged(found)}"
+        f"{percent(float(found.measured.exceeded[0]))} (± {numeral(100 * float(found.measured.exceeded_error[0]), 2)}) "
+        f"of simulated ones do: {_judged(found)}"
     )
 
 
@@ -135,7 +137,7 @@ def _chance(found: Shown, printed: float, certified: float) -> str:
     is_exact = math.isfinite(exact)
     known = f"exactly it is {percent(exact)}" if is_exact else f"simulated it is {_shares(found)}"
     if printed >= 1:
-        size = short(printed) if math.isfinite(printed) else "above 10^308"
+        size = short(printed) if math.isfinite(printed) else "above 10³⁰⁸"
         return f"{_start(found)} says nothing, for its probability is {size}; {known}."
     says = f"{_start(found)} allows {_amount(found, printed)}; {known}"
     if measured.violated[0]:
@@ -143,7 +145,7 @@ def _chance(found: Shown, printed: float, certified: float) -> str:
     # A handful of simulated cases is no basis for a ratio.
     is_sure = is_exact or float(measured.high[0] - measured.low[0]) < simulated
     compared = _compared(printed, exact if is_exact else simulated, "true")
-    proved = percent(certified) if certified > 0 else "less than 1e-300"
+    proved = percent(certified) if certified > 0 else "less than 10⁻³⁰⁰"
     return f"{says}, and {proved} is certified: {compared if is_sure else _compared(printed, certified, 'certified')}"
 
 

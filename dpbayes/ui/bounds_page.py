@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.figures.bounds import BoundCurves, bound_figure
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.bounds_details import details, table_1_live
 from dpbayes.ui.bounds_exhibit import Uses
@@ -154,7 +155,7 @@ def _picture(found: Shown) -> None:
         key="bounds",
         alt=f"{found.exhibit.unit} against {symbol}: {name} as printed and as certified"
         + "".join(f", {each}" for each in (measured.exact_name, measured.name) if each)
-        + f". At {symbol} = {found.here:g}, "
+        + f". At {symbol} = {numeral(found.here, 6)}, "
         + ", ".join(f"{name} {short(value) if math.isfinite(value) else 'unknown'}" for name, value in here.items())
         + "."
         + (wrong if measured.violated.any() else ""),

@@ -1,10 +1,10 @@
-"""What a bound is evaluated on and at, and what is kept of it in the session."""
+"""What a bound is evaluated on and at, and what several bounds share."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.bounds.base import FloatArray
 from dpbayes.bounds.map import MOST_RECORDS, TrimmedRow
@@ -15,12 +15,12 @@ from dpbayes.experiments.bounds import scaled_counts
 from dpbayes.experiments.coverage import KlStudy, simulate_kl
 from dpbayes.experiments.stealth import Needed, UnitNoise, least_noise
 from dpbayes.mechanisms import Calibration
+from dpbayes.memo import Memo
 from dpbayes.network import Network
 from dpbayes.parameters import Parameter, parameters_of
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.bounds_options import Axis, BoundsOptions
-from dpbayes.ui.work import digest_of
 from dpbayes.validation import InputError
 
 MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
@@ -29,19 +29,32 @@ EPSILONS = 41
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A network with a symmetric prior and, where there is a table, its public n; the counts for the curator only."""
+    """A network with a symmetric prior and, where there is a table, its public n; the counts for the curator only.
+
+    `memo` keeps what several claims share.
+    """
 
     network: Network
     concentration: float
     n: int | None
     counts: Counts | None
     seed: int
-    digest: str = ""
+    memo: Memo = field(default_factory=Memo)
 
     @property
     def prior(self) -> Dirichlets:
         """The prior. Errors: InputError for a concentration out of range."""
         return Dirichlets.symmetric(self.network, self.concentration)
+
+    @property
+    def digest(self) -> str:
+        """A text that tells the counts apart, empty where there are none."""
+        return "" if self.counts is None else self.counts.digest
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What tells this subject from others."""
+        return self.network, self.concentration, self.digest
 
     @property
     def held(self) -> Counts:
@@ -87,7 +100,7 @@ def moved(subject: Subject, at: At, axis: Axis, x: float) -> tuple[Subject, At]:
     if axis is Axis.RECORDS:
         n = round(x)
         counts = scaled_counts(subject.counts, n) if subject.counts is not None else None
-        return replace(subject, n=n, counts=counts, digest=digest_of(counts)), at
+        return replace(subject, n=n, counts=counts), at
     if axis is Axis.PRIOR:
         return replace(subject, concentration=x), at
     if axis is Axis.EPSILON:
@@ -128,19 +141,24 @@ SPANS = {
 }
 
 
-# What is kept: everything in the session, so that the counts of an upload never leave it
+# What several claims share
 
 
 def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
     """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
-    counts = subject.held
-    return _kl_bounds(subject.network, subject.concentration, subject.digest, at.epsilon, at.knobs.delta, counts)
+    counts, delta = subject.held, at.knobs.delta
+    key = (*subject.key, at.epsilon, delta)
+    return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
 
 
 def kl_study(subject: Subject, at: At) -> KlStudy:
     """Return simulated releases of the curator's counts. Errors: InputError without counts."""
-    key = (subject.network, subject.concentration, subject.digest, at.epsilon)
-    return _kl_study(*key, subject.releases, subject.seed, subject.held)
+    return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
+
+
+def _kl_study(subject: Subject, at: At) -> KlStudy:
+    rng = stream(subject.seed, "bounds", "posterior KL")
+    return simulate_kl(subject.prior, subject.held, epsilon=at.epsilons, releases=subject.releases, rng=rng)
 
 
 def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
@@ -150,39 +168,15 @@ def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
             f"This is shown for a row of at most {MOST_RECORDS:,} records, since the score's sensitivity is sought "
             f"among all tables of the row, and there are {subject.records:,}. Choose a smaller table on the Data page."
         )
-    return _trimmed_row(subject.concentration, at.knobs.omega, subject.records)
+    row = (subject.concentration, subject.concentration, at.knobs.omega, subject.records)
+    return subject.memo.once(row, TrimmedRow, *row)
 
 
-@st.cache_resource(scope="session", max_entries=64, show_spinner=False)
-def _trimmed_row(prior: float, omega: float, n: int) -> TrimmedRow:
-    return TrimmedRow(prior, prior, omega, n)
-
-
-@st.cache_resource(scope="session", max_entries=256, show_spinner=False, hash_funcs={Network: hash})
-def _kl_bounds(
-    network: Network, prior: float, digest: str, epsilon: tuple[float, ...], delta: float, _counts: Counts
-) -> PosteriorKl:
-    return posterior_kl(Dirichlets.symmetric(network, prior), _counts, epsilon=np.array(epsilon), delta=delta)
-
-
-@st.cache_resource(scope="session", max_entries=128, show_spinner=False, hash_funcs={Network: hash})
-def _kl_study(
-    network: Network,
-    prior: float,
-    digest: str,
-    epsilon: tuple[float, ...],
-    releases: int,
-    seed: int,
-    _counts: Counts,
-) -> KlStudy:
-    rng = stream(seed, "bounds", "posterior KL")
-    return simulate_kl(
-        Dirichlets.symmetric(network, prior), _counts, epsilon=np.array(epsilon), releases=releases, rng=rng
-    )
-
-
-@st.cache_resource(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
-def needed_increments(network: Network, releases: int, seed: int) -> Needed:
+def needed_increments(subject: Subject) -> Needed:
     """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
-    noise = UnitNoise.draw(network, Calibration.AS_PRINTED, stream(seed, "bounds", "stealth"), draws=releases)
-    return least_noise(noise).needed()
+    return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
+
+
+def _needed_increments(subject: Subject) -> Needed:
+    rng, draws = stream(subject.seed, "bounds", "stealth"), 4 * subject.releases
+    return least_noise(UnitNoise.draw(subject.network, Calibration.AS_PRINTED, rng, draws=draws)).needed()

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import streamlit as st
 
 from dpbayes.bounds.base import Bound
 from dpbayes.experiments.bounds import Measured
+from dpbayes.memo import Memo
 from dpbayes.network import Network
 from dpbayes.ui.bounds_evaluations import joined
 from dpbayes.ui.bounds_exhibit import Exhibit, Uses
@@ -17,7 +19,7 @@ from dpbayes.ui.bounds_subject import At, Subject, grid, moved, place
 from dpbayes.ui.running import Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
-from dpbayes.ui.work import counts, dataset, digest_of
+from dpbayes.ui.work import counts, dataset
 from dpbayes.validation import InputError
 
 TOGETHER = 250
@@ -80,7 +82,7 @@ def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
     held = counts(settings) if is_curator() and exhibit.uses is not Uses.PUBLIC else None
-    subject = Subject(net, settings.prior, records(settings), held, settings.seed, digest_of(held))
+    subject = Subject(net, settings.prior, records(settings), held, settings.seed, _memo())
     at = At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
     here = place(subject, at, axis)
     knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {axis.field, "prior"}
@@ -93,6 +95,13 @@ def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     curve = _joined(work.parts)
     measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
     return Shown(claim, axis, work, curve, here, bound, measured, at, subject)
+
+
+def _memo() -> Memo:
+    """Return what the session has computed for this page, so that the counts of an upload never leave it."""
+    memo = st.session_state.setdefault("bounds.memo", Memo())
+    assert isinstance(memo, Memo)
+    return memo
 
 
 def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:

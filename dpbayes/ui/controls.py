@@ -5,9 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dpbayes.parameters import Choice, Parameter, parameters_of
+from dpbayes.text import typed
+from dpbayes.ui.edits import edits_of
+from dpbayes.ui.guard import LEFT_OUT
 from dpbayes.ui.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
 from dpbayes.ui.show import escaped
 from dpbayes.validation import InputError
@@ -101,6 +105,21 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
     )
 
 
+def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **more: Any) -> pd.DataFrame:
+    """Offer a table whose cells can be typed in, but for `disabled` columns; edits of anything else are left out."""
+    kinds = {name: _KINDS.get(frame[name].dtype.kind, str) for name in frame.columns if name not in disabled}
+    try:
+        edits_of(key, len(frame), kinds)
+    except InputError:
+        del st.session_state[key]
+        st.warning(LEFT_OUT)
+    return st.data_editor(frame, key=key, disabled=disabled, **more)
+
+
+_KINDS: dict[str, type] = {"b": bool, "f": float}
+"""What may be typed into a column of a table, by the kind of its numbers; text into any other."""
+
+
 def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> None:
     """Build every control of a mechanism from its annotated parameters; `defaults` stand where nothing was chosen."""
     for name in parameters_of(mechanism):
@@ -188,4 +207,4 @@ def stops(parameter: Parameter) -> Sequence[float]:
 
 
 def _number_text(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return typed(value) if isinstance(value, float) else str(value)

@@ -5,14 +5,17 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.dataset import Dataset
+from dpbayes.domains import write_domains
 from dpbayes.figures.structure import column_figure
+from dpbayes.files import TableFile
 from dpbayes.networks import NAMED
-from dpbayes.shipped import SHIPPED, shipped_frame
+from dpbayes.shipped import SHIPPED, shipped_domains, shipped_frame
 from dpbayes.ui import controls
+from dpbayes.ui.domain_table import domain_table
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
-from dpbayes.ui.upload import column_editor, loader
-from dpbayes.ui.work import Upload, data_title, given_cpts, graph, leaking_columns, truth
+from dpbayes.ui.upload import loader, take
+from dpbayes.ui.work import data_title, given_cpts, graph, leaking_columns, truth
 from dpbayes.validation import InputError
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
@@ -52,7 +55,7 @@ def choose() -> None:
         _synthesise()
     elif is_curator():
         loader()
-        column_editor()
+        domain_table()
     else:
         st.info("The recipient does not see the curator's table.")
 
@@ -74,10 +77,17 @@ def _ready() -> None:
     )
     table = SHIPPED[current().data]
     st.caption(f"{table.description} Source: {table.source}")
+    st.download_button(
+        "Download domain description",
+        lambda: write_domains(shipped_domains(table.key)),
+        "domains.json",
+        mime="application/json",
+        help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
+        key="domains.shipped",
+        on_click="ignore",
+    )
     if is_curator() and st.button("Bin its columns differently", help="Opens the raw table as if you had loaded it."):
-        st.session_state["upload"] = Upload(table.title, shipped_frame(table.key))
-        for stale in ("columns", "upload.mark"):
-            st.session_state.pop(stale, None)
+        take(table.title, TableFile(shipped_frame(table.key), ""))
         change(data="upload", graph="", row="", target="", evidence=())
         st.rerun()
 
@@ -140,7 +150,7 @@ def _probabilities() -> None:
             "probability": cpts,
         }
     )
-    edited = st.data_editor(
+    edited = controls.edited(
         frame,
         hide_index=True,
         disabled=["row", "state"],
@@ -172,8 +182,9 @@ def look(data: Dataset) -> None:
     )
     st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
+        many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
         st.warning(
-            f"{len(leaks)} domains were taken from the data. Fine in a demonstration; in earnest they tell which "
+            f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
             "values occur. State them yourself, then mark them public."
         )
     if not is_curator():

@@ -2,6 +2,7 @@
 
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.known import ByClass
+from dpbayes.text import latex
 
 
 @ByClass
@@ -14,7 +15,7 @@ def formula(mechanism: object) -> str:
 def _(mechanism: LaplaceUpdates) -> str:
     return (
         f"$Z = \\mathrm{{clip}}(\\Delta + \\mathrm{{Lap}}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
-        f"scale $2|I|/\\varepsilon = {mechanism.noise_scale:.4g}$ counts."
+        f"scale $2|I|/\\varepsilon = {latex(mechanism.noise_scale)}$ counts."
     )
 
 
@@ -23,8 +24,8 @@ def _(mechanism: LaplaceFourier) -> str:
     closure = mechanism.prior.network.closure
     return (
         f"$s_\\gamma + \\mathrm{{Lap}}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
-        f"$b = {mechanism.noise_scale:.4g}$; one record flips at most $O = {closure.odd_overlap.value}$ of them. "
-        f"Every table is lifted by $2t|N_I|b = {mechanism.lift:,.4g}$ invented records."
+        f"$b = {latex(mechanism.noise_scale)}$; one record flips at most $O = {closure.odd_overlap.value}$ of them. "
+        f"Every table is lifted by $2t|N_I|b = {latex(mechanism.lift)}$ invented records."
     )
 
 
@@ -33,8 +34,8 @@ def _(mechanism: PosteriorSampler) -> str:
     low = mechanism.omega
     return (
         f"$N = {mechanism.draws:,}$ draws of every row from its posterior, kept to probabilities of at least "
-        f"$\\omega = {low:.4g}$. One record moves the log density of all draws together by at most "
-        f"$2|I|N\\ln\\frac{{1-\\omega}}{{\\omega}} = {mechanism.certified.epsilon:.4g}$ where every node is binary "
+        f"$\\omega = {latex(low)}$. One record moves the log density of all draws together by at most "
+        f"$2|I|N\\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$ where every node is binary "
         "(longer rows count once for each yes-no decision that leads to a state)."
     )
 
@@ -44,6 +45,6 @@ def _(mechanism: MapExponential) -> str:
     return (
         f"A cell of $G = {mechanism.cells:,}$ for every row, with probability proportional to its prior mass times "
         f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
-        f"all $u$ by at most $\\Delta = {mechanism.sensitivity:.4g}$. "
+        f"all $u$ by at most $\\Delta = {latex(mechanism.sensitivity)}$. "
         "All nodes share $\\varepsilon$: large networks need a large one."
     )

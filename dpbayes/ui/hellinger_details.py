@@ -20,6 +20,7 @@ from dpbayes.figures.hellinger import (
 )
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
+from dpbayes.text import latex, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import OutputRange, ShownSensitivity
 from dpbayes.ui.settings import current
@@ -88,7 +89,7 @@ def _plane(scenario: Scenario) -> None:
         alt=f"Heat map: {shown.value} sensitivity over all throws; data: {first:,} on side 1, {second:,} on side 2.",
     )
     controls.parameter_control("hellinger.shown")
-    st.caption(f"The global sensitivity is {hellinger.global_sensitivity(scenario.die):.3g} everywhere.")
+    st.caption(f"The global sensitivity is {numeral(hellinger.global_sensitivity(scenario.die))} everywhere.")
     rows, columns = np.nonzero(np.isfinite(plane.local))
     table = {
         "side 1": plane.ticks[columns],
@@ -158,26 +159,21 @@ def _formulas(scenario: Scenario) -> None:
 $P[r] \\propto \\exp\\left(-\\varepsilon H(x, r)\\,/\\,2\\Delta\\right)$ over the
 $|R| = \\binom{{n+m-1}}{{m-1}} = {die.size:,}$ distinct posteriors, where $H$ is the Hellinger distance and $\\Delta$ is
 
-- **global**: $\\Delta_g = \\sqrt{{1 - {extreme}}} = {widest:.4g}$, with
-  $g(t) = \\Gamma(t+\\frac12)/\\sqrt{{\\Gamma(t)\\Gamma(t+1)}}$, run at $\\varepsilon = {scenario.epsilon:.4g}$;
-- **local**: $\\Delta_l(x) = \\max_y H(x, y) = {local:.4g}$ over the tables $y$ that differ from $x$ in one throw;
-- **smooth**: $S_\\beta(x) = \\max_y \\Delta_l(y)\\,e^{{-\\beta d(x, y)}} = {smooth:.4g}$, run at
-  $\\varepsilon = {run:.4g}$, $\\delta = {_latex(delta)}$, with
-  $\\beta = \\ln(1 + \\varepsilon/(2\\ln(2|R|/\\delta))) = {scenario.beta:.4g}$.
+- **global**: $\\Delta_g = \\sqrt{{1 - {extreme}}} = {latex(widest)}$, with
+  $g(t) = \\Gamma(t+\\frac12)/\\sqrt{{\\Gamma(t)\\Gamma(t+1)}}$, run at $\\varepsilon = {latex(scenario.epsilon)}$;
+- **local**: $\\Delta_l(x) = \\max_y H(x, y) = {latex(local)}$ over the tables $y$ that differ from $x$ in one throw;
+- **smooth**: $S_\\beta(x) = \\max_y \\Delta_l(y)\\,e^{{-\\beta d(x, y)}} = {latex(smooth)}$, run at
+  $\\varepsilon = {latex(run)}$, $\\delta = {latex(delta, 3)}$, with
+  $\\beta = \\ln(1 + \\varepsilon/(2\\ln(2|R|/\\delta))) = {latex(scenario.beta)}$.
 
-Laplace noise has scale $2/\\varepsilon = {2 / scenario.epsilon:.4g}$ on every count, which is then clipped to $[0, n]$
-and rescaled to $n$"""
+Laplace noise has scale $2/\\varepsilon = {latex(2 / scenario.epsilon)}$ on every count, which is then clipped to
+$[0, n]$ and rescaled to $n$"""
         + (
-            f", or $1/\\varepsilon = {1 / scenario.epsilon:.4g}$ on one of two counts."
+            f", or $1/\\varepsilon = {latex(1 / scenario.epsilon)}$ on one of two counts."
             if die.sides == 2
             else "; one replaced throw moves two counts, whatever $m$ is."
         )
     )
-
-
-def _latex(number: float) -> str:
-    digits, _, exponent = f"{number:.3g}".partition("e")
-    return f"{digits} \\cdot 10^{{{int(exponent)}}}" if exponent else digits
 
 
 def _assumptions(scenario: Scenario) -> None:

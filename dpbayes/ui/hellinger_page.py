@@ -13,6 +13,7 @@ from dpbayes.experiments.hellinger_study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.parameters import parameters_of
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.hellinger_details import details, download, mechanism_table, pictures, promise
 from dpbayes.ui.hellinger_sweeps import sweeps
@@ -71,8 +72,8 @@ def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
     rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
     throws = f"{scenario.n:,} throw" + ("s" if scenario.n != 1 else "")
     text = (
-        f"At ε = {scenario.epsilon:g} and {throws}, {NAMES[best]} misses the exact posterior by {proved[best]:.2g} "
-        f"(Hellinger distance, median), {NAMES[rival]} by {proved[rival]:.2g}: "
+        f"At ε = {scenario.epsilon:g} and {throws}, {NAMES[best]} misses the exact posterior by "
+        f"{numeral(proved[best], 2)} (Hellinger distance, median), {NAMES[rival]} by {numeral(proved[rival], 2)}: "
     )
     if proved[rival] - proved[best] <= TIE * proved[rival]:
         text += "neither wins"

@@ -8,23 +8,24 @@ import streamlit as st
 from dpbayes.bif import read_bif, write_bif
 from dpbayes.edgelist import read_edges, write_edges
 from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
-from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.figures.structure import noise_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.references import Reference
 from dpbayes.ui import controls
-from dpbayes.ui.dag_editor import Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.graphs import MAX_CODE, TEMPLATES, Graph, code_of, graph_of, network_of
-from dpbayes.ui.settings import Cpts, change, current
-from dpbayes.ui.show import chart, escaped, sentence_instead, short, source
+from dpbayes.ui.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.drawings import draw, drawings, replace_drawing, travel
+from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
+from dpbayes.ui.settings import Cpts, current
+from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
 from dpbayes.validation import InputError, brief
 
 MANY_ARROWS = 60
 """Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
 
+FILE = "The network of the file"
 CHOICES = ("data", *NAMED, *TEMPLATES)
 
 
@@ -34,31 +35,35 @@ CHOICES = ("data", *NAMED, *TEMPLATES)
 def editor() -> None:
     """Draw the DAG by hand, or start from a ready one."""
     _start_from()
-    drawn_from = graph(current())
+    history, place = drawings(), st.empty()  # the place is there without a sentence too: the editor stays put
+    if history.replaced:
+        place.caption(f"{history.replaced}; Undo brings it back.")
     notes = {name: "no column of this name in the table" for name in strays(current())} if domains(current()) else {}
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
-    if st.session_state.get("drawn") != _origin() or "drawing" not in st.session_state:
-        st.session_state["rev"] = st.session_state.get("rev", 0) + 1
-        st.session_state["drawing"] = _drawing(drawn_from)
-        st.session_state["drawn"] = _origin()
+    if st.session_state.get("rev") != history.rev:
+        st.session_state["rev"] = history.rev
+        st.session_state["drawing"] = _drawing(history.present.graph)
     start: Drawing = st.session_state["drawing"]
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
     try:
-        rev = st.session_state["rev"]
-        drawn = dag_editor(start, rev=rev, key="dag", notes=notes, edge_notes=_arrow_notes())
+        drawn = dag_editor(start, rev=history.rev, key="dag", notes=notes, edge_notes=_arrow_notes(), beyond=beyond)
     except DrawingError as error:
         st.warning(escaped(str(error)))
         return
     if drawn != start:
-        _keep(drawn, drawn_from)
-    if len(current().graph) > MAX_CODE:
-        st.caption("This network is too large for a link; export it below to keep it.")
+        with sentence_instead():
+            _take(drawn)
+            st.rerun()
     _add_columns()
     if notes:
         st.caption(
             f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
             "them to a column's name, or draw synthetic records from this network."
         )
-        st.button("Draw synthetic records from this network", on_click=lambda: adopt_as_source(current()))
+        if st.button("Draw synthetic records from this network"):
+            with sentence_instead():
+                adopt_as_source(current())
+                st.rerun()
 
 
 def _arrow_notes() -> dict[tuple[str, str], str]:
@@ -74,32 +79,23 @@ def _arrow_notes() -> dict[tuple[str, str], str]:
     return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
 
 
-def _origin() -> str:
-    """Return what the drawing shows: a graph of its own, or the one that comes with some data."""
-    settings = current()
-    return settings.graph or f"{settings.data} {settings.source} {graph(settings).names}"
+def _drawing(graph: Graph) -> Drawing:
+    return Drawing(tuple(DrawnNode(name, *graph.places[name]) for name in graph.names), graph.edges)
 
 
-def _drawing(start: Graph) -> Drawing:
-    places = {name: start.places[name] for name in start.names if name in start.places}
-    if len(places) < len(start.names):
-        try:
-            places = layered_positions(network_of(start).graph) | places
-        except InputError:  # a cycle has no layers; a circle shows it
-            places = {name: (WIDTH / 2, HEIGHT / 2) for name in start.names} | places
-    return Drawing(tuple(DrawnNode(name, *places[name]) for name in start.names), start.edges)
-
-
-def _keep(drawn: Drawing, before: Graph) -> None:
+def _take(drawn: Drawing) -> None:
     """Make the drawing the network to fit; states follow a node through everything but a new name."""
     places = {node.name: (node.x, node.y) for node in drawn.nodes}
-    states = {name: states for name, states in before.states.items() if name in places}
-    code = code_of(Graph(tuple(places), drawn.edges, places, states))
-    st.session_state["drawn"] = code
+    before = graph(current()).states
+    draw(Graph(tuple(places), drawn.edges, places, {name: before[name] for name in places if name in before}))
     st.session_state["drawing"] = drawn
-    if code != current().graph:
-        change(graph=code)
-        st.rerun()
+
+
+def _turn(drawn: Drawing, direction: str) -> None:
+    """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
+    with suppress(InputError):  # too large to keep; the page has said so
+        _take(drawn)
+    travel(direction)
 
 
 def _start_from() -> None:
@@ -112,8 +108,8 @@ def _start_from() -> None:
         with sentence_instead():
             if spec:
                 graph_of(spec)
-            change(graph=spec)
-            st.session_state.pop("drawing", None)
+            replace_drawing("The chosen network" if spec else "The table's own network", graph=spec)
+            st.rerun()
 
 
 def _choice_title(kind: str) -> str:
@@ -140,29 +136,30 @@ def _add_columns() -> None:
         places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(chosen)}
         states = {name: domains(current())[name] for name in chosen}
         added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
-        change(graph=code_of(added))
-        st.rerun()
+        with sentence_instead():
+            replace_drawing("", graph=code_of(drawable(added)))
+            st.rerun()
 
 
 # What the structure costs
 
 
 def headline_of(net: Network) -> str:
-    """Return which mechanism wins on this graph, and by how much."""
+    """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
     epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon)
+    laplace = short(cost.laplace_noise)
     if cost.fourier_noise is None:
         name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
         return (
-            f"Only Laplace runs on this graph: it adds noise of sd {short(cost.laplace_noise)} to each of "
-            f"{cost.cells:,} counts at ε = {epsilon:g}. Fourier needs binary nodes, and {escaped(brief(name))} is not."
+            f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace. Fourier needs "
+            f"binary nodes, and {escaped(brief(name))} is not; Posterior sampling and private MAP take it as it is."
         )
-    winner, ratio = cost.winner
-    loser = LaplaceFourier.label if winner == LaplaceUpdates.label else LaplaceUpdates.label
-    if ratio < 1.005:
-        return f"Laplace and Fourier add the same noise on this graph: sd {short(cost.laplace_noise)} counts per cell."
-    bound = "" if cost.fourier_exact else " at most"
-    return f"{winner} wins on this graph: {loser} adds{bound} {ratio:.3g} × as much noise per cell at ε = {epsilon:g}."
+    bound = "" if cost.fourier_exact else "at most "
+    return (
+        f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace and "
+        f"{bound}{short(cost.fourier_noise)} from Fourier. Release shows whose probabilities are nearer."
+    )
 
 
 def _t_for(net: Network) -> float:
@@ -188,6 +185,8 @@ def costs(net: Network) -> None:
             f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
             "in every table, spread evenly over its cells."
         )
+    if cost.fourier_noise is not None:
+        noise_is_not_error()
     if cost.fourier_noise is not None:  # Laplace alone is the same in every cell: no picture needed
         nodes = node_costs(net, epsilon)
         noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
@@ -262,14 +261,13 @@ def _import(name: str, content: bytes) -> None:
         raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
     if name.lower().endswith(".bif") or "probability" in text:
         net, cpts = read_bif(text)
-        code = code_of(Graph.of(net))
+        code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
         if current().data == "synthetic":
-            change(source=code, cpts=Cpts.GIVEN, graph="")
+            replace_drawing(FILE, source=code, cpts=Cpts.GIVEN, graph="")
         else:
-            change(graph=code)
+            replace_drawing(FILE, graph=code)
     else:
         names, edges = read_edges(text)
-        change(graph=code_of(Graph.of(Network.from_edges(names, edges))))
-    st.session_state.pop("drawing", None)
+        replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.rerun()

@@ -9,6 +9,7 @@ from dpbayes.experiments.regression_scenario import NormBound, Records, Regressi
 from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.exports import safe_csv
 from dpbayes.references import Reference
+from dpbayes.text import latex
 from dpbayes.ui.show import assumption, source
 
 
@@ -73,38 +74,29 @@ def _formulas(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
     variance = study.noise_variance
     range_of_squares = "4B" if bound <= 1 else "(1+B)^2"
     rule = (
-        rf"B = 10/\sqrt{{b}} = {_number(bound)}"
+        rf"B = 10/\sqrt{{b}} = {latex(bound)}"
         if scenario.norm_bound is NormBound.PRINTED
-        else rf"B = {_number(bound)}, the largest with $\varepsilon = {scenario.epsilon:g}$ for all draws"
+        else rf"B = {latex(bound)}, the largest with $\varepsilon = {scenario.epsilon:g}$ for all draws"
     )
     rule = f"${rule}$" if scenario.norm_bound is NormBound.PRINTED else f"${rule.replace(', the', '$, the', 1)}"
-    total = f"; {study.draws:,} draws: ${_number(study.certified[k])}$" if study.draws > 1 else ""
+    total = f"; {study.draws:,} draws: ${latex(study.certified[k])}$" if study.draws > 1 else ""
     st.markdown(
         f"""
-Weights $w$ have the prior $N(0, I/b)$ with $b = {_number(b)}$, cut to $\\|w\\|_2 \\le B$; the target is
-$y \\sim N(x^\\top w, \\sigma^2)$ with $\\sigma^2 = {_number(variance)}$, and $\\|x\\|_2 \\le 1$, $|y| \\le 1$ after
+Weights $w$ have the prior $N(0, I/b)$ with $b = {latex(b)}$, cut to $\\|w\\|_2 \\le B$; the target is
+$y \\sim N(x^\\top w, \\sigma^2)$ with $\\sigma^2 = {latex(variance)}$, and $\\|x\\|_2 \\le 1$, $|y| \\le 1$ after
 scaling. The posterior is $N(\\mu_n, P^{{-1}})$ cut to the same ball, with
 $P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private draw is a draw from it.
 
 - **Norm bound**: {rule}.
-- **Certified**, one replaced record, one draw: $\\varepsilon = {range_of_squares}/\\sigma^2 = {_number(one)}${total}.
+- **Certified**, one replaced record, one draw: $\\varepsilon = {range_of_squares}/\\sigma^2 = {latex(one)}${total}.
   In general $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$: by how much one record's squared residual can vary over the ball.
 - **As printed**, one draw: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
-  $d = {d}$ and the worst $w$ of the ball: ${_number(printed)}$. Its factor $n$ counts every record although one is
-  replaced, and its gradients are misprinted; it is never below $n/\\sigma^2 = {_number(n / variance)}$.
+  $d = {d}$ and the worst $w$ of the ball: ${latex(printed)}$. Its factor $n$ counts every record although one is
+  replaced, and its gradients are misprinted; it is never below $n/\\sigma^2 = {latex(n / variance)}$.
 - **Exact** is ridge regression, the mean $\\mu_n$ without a cut; errors are the mean of $(y - x^\\top w)^2$ over the
   test records, in units in which the target's public range is $[-1, 1]$.
 """
     )
-
-
-def _number(value: float) -> str:
-    """Return a number for a formula: four digits, powers of ten written out."""
-    text = f"{value:.4g}"
-    if "e" not in text:
-        return text
-    digits, _, power = text.partition("e")
-    return rf"{digits} \cdot 10^{{{int(power)}}}"
 
 
 def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:

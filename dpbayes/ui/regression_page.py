@@ -16,6 +16,7 @@ from dpbayes.experiments.regression_scenario import (
 )
 from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.regression_details import code, details, numbers_and_files
 from dpbayes.ui.regression_upload import own_table
@@ -88,11 +89,11 @@ def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: s
     private, exact, baseline = (float(e.mean[k]) for e in (result.several, result.exact, result.baseline))
     text = (
         f"At {_place(study, scenario)}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
-        f"a mean squared error of {private:.3g} instead of {exact:.3g}, at a certified ε of "
+        f"a mean squared error of {numeral(private)} instead of {numeral(exact)}, at a certified ε of "
         f"{short(study.certified[k])}; {_printed(study, result.claimed[k])}."
     )
     if private >= baseline:
-        text += f" Predicting the training mean for everyone errs no more: {baseline:.3g}."
+        text += f" Predicting the training mean for everyone errs no more: {numeral(baseline)}."
     return text
 
 
@@ -109,7 +110,7 @@ def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[i
 
 def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
     """Return which precision is looked at, and what was asked for where that is another one."""
-    found, asked = f"{study.precisions[looked_at(study, scenario)]:.4g}", f"{scenario.precision:.4g}"
+    found, asked = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
     nearest = f", of the {len(study.precisions)} computed the nearest to {asked}" if asked != found else ""
     return f"prior precision b = {found}{nearest}"
 
@@ -129,7 +130,7 @@ def _printed(study: RegressionStudy, printed: float) -> str:
 def _rough(number: float) -> str:
     """Return a number in two digits, without an exponent where it is not too long."""
     rounded = float(f"{number:.2g}")
-    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else f"{rounded:g}"
+    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
 
 
 # Controls
@@ -178,7 +179,7 @@ def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None
     chart(
         error_figure(b, curves, marked=float(b[k])),
         key="regression.errors",
-        alt=f"Mean squared error against prior precision, by predictor. At b = {b[k]:.4g}: {summary}.",
+        alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
     _progress(run, result)
     return run, result
@@ -199,7 +200,7 @@ def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) ->
     unit = f", {run.target.unit}" if run.target.unit else ""
     frame = pd.DataFrame(
         {
-            f"at b = {study.precisions[k]:.4g}": name,
+            f"at b = {numeral(study.precisions[k], 4)}": name,
             "mean squared error": _known(errors.mean[k], "{:.4g}".format),
             "standard error": _known(errors.standard_error[k], "{:.1g}".format),
             f"root error{unit}": _known(run.target.root(float(errors.mean[k])), short),
@@ -247,7 +248,7 @@ def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
         key="regression.epsilons",
         alt=(
             "Epsilon of one draw against prior precision, certified and as printed. "
-            f"At b = {b[k]:.4g}: certified {short(float(one[k]))}, printed {short(float(printed[k]))}."
+            f"At b = {numeral(b[k], 4)}: certified {short(float(one[k]))}, printed {short(float(printed[k]))}."
         ),
     )
     st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {_features(size[1])}, σ², B and N.")

@@ -1,45 +1,52 @@
 """The person's own table for a regression: which columns of numbers, and the public bounds that she types."""
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.regression_tables import NumericColumn, OwnColumns, is_numeric, stated_column
-from dpbayes.ui.regression_work import own_columns, own_frame
+from dpbayes.ui.edits import edits_of
+from dpbayes.ui.regression_work import own_columns
 from dpbayes.ui.show import escaped, refusal, sentence_instead
 from dpbayes.ui.upload import loader
-from dpbayes.ui.work import upload
+from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief
+
+NUMBERS = ("lowest", "highest", "if missing")
+EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)
+TARGET = "regression.target"
 
 
 def own_table() -> None:
-    """Offer to load a table and state its columns' bounds; what is complete is kept for the session."""
-    mine = upload()
+    """Offer to load a table and state its columns' bounds; what is typed is kept for the session."""
     with st.expander("Your own table", expanded=own_columns() is None):
         loader()
         mine = upload()
         if mine is None:
             return
         with sentence_instead():
-            _editor(mine.name)
+            _editor(mine)
 
 
-def _editor(name: str) -> None:
-    frame = own_frame()
-    columns = _numeric_columns(frame)
+def _editor(mine: Upload) -> None:
+    columns = _numeric_columns(mine.frame)
     if len(columns) < 2:
-        raise InputError(f"The table {brief(name)} has fewer than two columns of numbers; a regression needs two.")
-    others = len(frame.columns) - len(columns)
+        raise InputError(f"The table {brief(mine.name)} has fewer than two columns of numbers; a regression needs two.")
+    others = len(mine.frame.columns) - len(columns)
     left_out = f" Left out, since not numbers: {others:,}." if others else ""
     st.caption(
-        escaped(f"{name}: {len(frame):,} records, {len(columns)} columns of numbers.{left_out}")
+        escaped(f"{mine.name}: {len(mine.frame):,} records, {len(columns)} columns of numbers.{left_out}")
         + " Type bounds that are known without looking at the records: bounds taken from them would be a leak. Values "
         "outside are clipped. *If missing* is a public number that stands in for missing values."
     )
-    target = st.selectbox("Target", columns, index=len(columns) - 1, format_func=escaped, key="regression.target")
-    edited = st.data_editor(
-        _blank(frame, columns),
+    mine = _typed(mine, columns)
+    assert mine.bounds is not None
+    st.data_editor(
+        mine.bounds,
         hide_index=True,
         disabled=["column"],
         column_config={
@@ -48,13 +55,35 @@ def _editor(name: str) -> None:
             "highest": st.column_config.NumberColumn(format="%g"),
             "if missing": st.column_config.NumberColumn(format="%g"),
         },
-        key="regression.bounds",
+        key=_key(mine),
     )
     try:
-        st.session_state["regression.own"] = stated(edited, target)
+        keep_upload(replace(mine, own=stated(mine.bounds, mine.target)))
     except InputError as error:
-        st.session_state.pop("regression.own", None)
+        keep_upload(replace(mine, own=None))
         refusal(error)
+
+
+def _key(mine: Upload) -> str:
+    return f"regression.bounds.{mine.number}.{mine.version}"
+
+
+def _typed(mine: Upload, columns: list[str]) -> Upload:
+    """Return the upload with the target that is chosen and the bounds that are typed."""
+    bounds = _blank(columns) if mine.bounds is None else mine.bounds
+    if st.session_state.get(TARGET) not in columns:  # another table, or Streamlit forgot it while elsewhere
+        st.session_state[TARGET] = mine.target or columns[-1]
+    target = st.selectbox("Target", columns, format_func=escaped, key=TARGET)
+    mine = replace(mine, bounds=bounds, target=target)
+    try:
+        edits = edits_of(_key(mine), len(bounds), EDITABLE)
+    except InputError as error:
+        refusal(error)
+        return mine.declared(mine.columns)
+    lines = bounds.to_dict("records")
+    for place, edit in edits.items():
+        lines[place].update(edit)
+    return replace(mine, bounds=_table(lines))
 
 
 def _numeric_columns(frame: pd.DataFrame) -> list[str]:
@@ -65,17 +94,16 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
     return kept[1]
 
 
-def _blank(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Return the table of bounds before the person types, the same object for the same file."""
-    kept = st.session_state.get("regression.blank")
-    if not kept or kept[0] is not frame:
-        empty = [None] * len(columns)
-        made = pd.DataFrame({"use": [True] * len(columns), "column": columns})
-        for name in ("lowest", "highest", "if missing"):
-            made[name] = pd.array(empty, dtype="Float64")
-        kept = (frame, made)
-        st.session_state["regression.blank"] = kept
-    return kept[1]
+def _blank(columns: list[str]) -> pd.DataFrame:
+    """Return the table of bounds before the person types."""
+    return _table([{"use": True, "column": name} | dict.fromkeys(NUMBERS) for name in columns])
+
+
+def _table(lines: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame({"use": [bool(line["use"]) for line in lines], "column": [line["column"] for line in lines]})
+    for name in NUMBERS:
+        frame[name] = pd.array([pd.NA if _is_blank(line[name]) else line[name] for line in lines], dtype="Float64")
+    return frame
 
 
 def stated(edited: pd.DataFrame, target: str) -> OwnColumns:

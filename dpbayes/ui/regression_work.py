@@ -49,8 +49,8 @@ class Run(Coming[RegressionResult]):
 
 def own_columns() -> OwnColumns | None:
     """Return what the person stated of the uploaded table's columns in this session, if anything."""
-    found = st.session_state.get("regression.own")
-    return found if isinstance(found, OwnColumns) else None
+    mine = upload()
+    return mine.own if mine else None
 
 
 def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
@@ -60,7 +60,7 @@ def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
     if scenario.records is Records.FULTON:
         return Records.FULTON
     mine = upload()
-    return Records.UPLOAD, id(mine.frame) if mine else 0, st.session_state.get("upload.mark"), own_columns()
+    return Records.UPLOAD, mine.number if mine else 0, own_columns()
 
 
 @st.cache_resource(max_entries=1, show_spinner="Reading the table …")

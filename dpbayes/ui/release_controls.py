@@ -1,6 +1,5 @@
 """The controls of the Release page: mechanism and parameters, the picked cell, prior and seed."""
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
@@ -8,19 +7,40 @@ from dpbayes.network import Network
 from dpbayes.ui import controls
 from dpbayes.ui.settings import MECHANISM_NAMES, current, set_parameter
 from dpbayes.ui.show import is_curator, sentence_instead
-from dpbayes.ui.work import STEALTH, defaults_for, needed, stealth_increment
+from dpbayes.ui.work import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
 
 ARROW = ":material/arrow_forward:"
 
+EXAMPLE = "dysp | bronc=yes, either=no"
+"""The row in the picture of the table that comes first, while the person has picked none."""
+
 
 def picked(net: Network) -> tuple[int, int]:
-    """Return the row and the cell that the settings name, else the first row and its telling state."""
+    """Return the row and the cell in the picture: what the settings name, else an example and its telling state."""
     labels = net.row_labels()
-    row = labels.index(current().row) if current().row in labels else 0
+    row = next((labels.index(name) for name in (current().row, EXAMPLE) if name in labels), 0)
     states = net.states[net.node_of_row[row]]
     telling = net.telling_state(int(net.node_of_row[row]))
     state = states.index(current().state) if current().state in states else telling
     return row, int(net.row_starts[row]) + state
+
+
+def has_picked(net: Network) -> bool:
+    """Whether the row in the picture is the person's choice."""
+    return current().row in net.row_labels()
+
+
+def question(net: Network) -> tuple[str, dict[str, str]]:
+    """Return the target, the first node where none is chosen, and what is given: states by node."""
+    target = current().target if current().target in net.names else net.names[0]
+    states = dict(zip(net.names, net.states, strict=True))
+    given = {name: state for name, state in current().evidence if name != target and state in states.get(name, ())}
+    return target, given
+
+
+def has_asked(net: Network) -> bool:
+    """Whether the question is the person's: she chose a target or what is given."""
+    return current().target in net.names or bool(question(net)[1])
 
 
 def release_controls(net: Network) -> None:
@@ -33,8 +53,9 @@ def release_controls(net: Network) -> None:
     if chosen is LaplaceFourier:
         with sentence_instead():
             _stealth(net)
-    controls.choice("CPT row", "row", net.row_labels(), help="A node, and the states of its parents.")
     row, _ = picked(net)
+    labels = net.row_labels()
+    controls.choice("CPT row", "row", labels, default=labels[row], help="A node, and the states of its parents.")
     node = int(net.node_of_row[row])
     controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
     with st.expander("Prior and seed" if is_curator() else "Prior"):
@@ -62,8 +83,9 @@ def _stealth(net: Network) -> None:
         return
     calibration = current().parameter("calibration")
     t = current().parameter("t", stealth_increment(net, calibration, STEALTH))
-    kept = float(np.mean(needed(net, calibration) <= t))
-    st.caption(f"With no data at all, {kept:.1%} of releases would be non-negative; real counts only help.")
+    kept = f"{kept_share(net, calibration, t):.1%} of releases"
+    said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
+    st.caption(f"With no data at all, {said} non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
     right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target)))

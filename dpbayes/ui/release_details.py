@@ -16,6 +16,7 @@ from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.formulas import formula
+from dpbayes.ui.release_controls import question
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current
 from dpbayes.ui.show import assumption, chart, data_and_download, escaped, is_curator, sentence_instead, source
 from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
@@ -29,10 +30,10 @@ LEVEL = 0.95
 
 _DIGITS = "%.3g"
 _COLUMNS = {
-    "|diff.|, cell": "Mean distance of this cell's private posterior mean from the exact one.",
-    "|diff.|, all": "The same, mean over all cells.",
+    "|diff.|, all": "Distance of private probabilities from exact ones, mean over all cells.",
     "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
-    "KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
+    "|diff.|, cell": "Distance of this cell's private probability from the exact one.",
+    "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
     "s.e.": "Standard error of that mean over the simulated releases.",
     "held": f"How much of this cell's exact posterior the private {LEVEL:.0%} interval holds.",
 }
@@ -82,10 +83,9 @@ def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
 
 def _query(study: ReleaseStudy, net: Network) -> None:
     controls.choice("What is the probability of", "target", net.names)
-    target = current().target if current().target in net.names else net.names[0]
+    target, evidence = question(net)
     known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
-    evidence = dict(pair for pair in current().evidence if pair in known.values())
     st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
     st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
     exact, private = study.query(target, evidence)
@@ -116,19 +116,24 @@ def _all_rows(study: ReleaseStudy, net: Network) -> None:
         figure = rows_figure(labels, first, _summary(study.exact, cells) if is_curator() else None)
         chart(figure, key="rows", alt="Means with 95 % intervals of one state of every row.")
         if is_curator():
-            kls, what = (
-                (study.kl_rows, "posteriors") if study.is_posterior else (study.predictive_kl_rows, "predictions")
-            )
-            mean_kl = kls.mean(axis=0)
-            worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
-            row_labels = net.row_labels()
-            figure = kl_figure([row_labels[row] for row in worst], mean_kl[worst], what=what)
-            chart(figure, key="kl", alt="Bars: the mean KL divergence of the rows where it is largest.")
-            data_and_download(
-                lambda: pd.DataFrame({"row": row_labels, "mean KL (nats)": mean_kl}),
-                name="kl-by-row",
-                curator_only=True,
-            )
+            _kl_of_rows(study, net)
+
+
+def _kl_of_rows(study: ReleaseStudy, net: Network) -> None:
+    """Show the rows that lose most: of predictions, which every release makes; of posteriors, where it holds them."""
+    means = {"prediction": study.predictive_kl_rows.mean(axis=0)}
+    if study.is_posterior:
+        means["posterior"] = study.kl_rows.mean(axis=0)
+    labels = net.row_labels()
+    for what, mean_kl in means.items():
+        worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
+        chart(
+            kl_figure([labels[row] for row in worst], mean_kl[worst], what=what),
+            key="kl" if what == "prediction" else "posterior-kl",
+            alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
+        )
+    columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
+    data_and_download(lambda: pd.DataFrame({"row": labels, **columns}), name="kl-by-row", curator_only=True)
 
 
 def _rows_shown(net: Network) -> np.ndarray:
@@ -182,8 +187,8 @@ def _comparison(net: Network, cell: int) -> None:
         numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
         st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
         st.caption(
-            "Curator only: not private. Means over simulated releases; KL in nats, with its standard error (s.e.). "
-            "A release that holds draws and no posterior has no KL from the exact one, and no intervals."
+            "Curator only: not private. Means over simulated releases; KL in nats. A release that holds draws and no "
+            "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
         )
 
 
@@ -210,14 +215,14 @@ def _compared(study: ReleaseStudy, chosen: Mechanism[Outcome] | DieMechanism, ce
     found: dict[str, object] = {
         "mechanism": chosen.label,
         "certified": str(chosen.certified),
+        "|diff.|, all": study.shift.mean(),
+        "prediction KL": study.predictive_kl.mean(),
         "|diff.|, cell": study.shifts[:, cell].mean(),
-        "|diff.|, all": study.shifts.mean(),
-        "prediction KL": study.predictive_kl_rows.sum(axis=-1).mean(),
     }
     if study.is_posterior:
         held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
         found |= {
-            "KL": study.kl.mean(),
+            "posterior KL": study.kl.mean(),
             "s.e.": study.kl_error,
             "held": held.mean(),
         }

@@ -1,16 +1,19 @@
 """The Release page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
 
 import time
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.experiments.estimates import near_one
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
-from dpbayes.network import Network
+from dpbayes.network import Network, assignment
+from dpbayes.text import apart, numeral
 from dpbayes.ui import controls
-from dpbayes.ui.release_controls import picked, release_controls
+from dpbayes.ui.release_controls import has_asked, has_picked, picked, question, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, inside, is_curator, refusal, short
@@ -38,22 +41,65 @@ def release_page() -> None:
         headline(_headline(study, net, cell))
     time.sleep(PAINT)
     with right:
-        _measures(study, net, row, cell)
+        _measures(study, row, cell)
     st.divider()
     release_details(study, net, cell)
 
 
 def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
-    name = escaped(f"P({net.cell_label(cell)})")
-    promise = escaped(str(study.release.guarantee))
+    """Speak of all rows; of the person's question and of the row that she picked, where she did, after that."""
+    start = f"With {escaped(str(study.release.guarantee))}, "
     if not is_curator():
-        mean = study.private[0, cell]
-        return f"With {promise}, this release says that {name} is about {mean:.2f}."
-    shift = study.shifts[:, cell]
-    return (
-        f"With {promise}, a {inside(study.release.mechanism)} release moves {name} by {shift.mean():.2g} on average, "
-        f"and by less than {np.quantile(shift, 0.9):.2g} in nine of ten releases."
-    )
+        says = [f"{name} is about {_probability(value)}" for name, value in _said(study, net, cell).items()]
+        whole = f"this release gives all {net.cell_count:,} probabilities of this network"
+        return f"{start}{whole}; it says that {', and that '.join(says)}."
+    moved = f"the probabilities of this network by {numeral(study.shift.mean(), 2)} on average"
+    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(study, net, cell).items())]
+    return f"{start}a {inside(study.release.mechanism)} release moves {'; '.join(parts)}."
+
+
+def _moved(study: ReleaseStudy, net: Network, cell: int) -> dict[str, float]:
+    """Return how far releases are from exact on average in what the person asked for and picked, by its name."""
+    found = {}
+    if answers := _answers(study, net):
+        exact, private = answers
+        found[f"{_question_name(net)}, your question,"] = float(np.abs(private - exact).mean())
+    if has_picked(net):
+        found[f"{escaped(f'P({net.cell_label(cell)})')}, which you picked,"] = float(study.shifts[:, cell].mean())
+    return found
+
+
+def _said(study: ReleaseStudy, net: Network, cell: int) -> dict[str, float]:
+    """Return what the first release says of what the person asked for and picked, else of what is in the picture."""
+    found = {}
+    if answers := _answers(study, net):
+        node = net.index(question(net)[0])
+        state = net.telling_state(node)
+        found[f"{_question_name(net, net.states[node][state])}, your question,"] = float(answers[1][0, state])
+    if has_picked(net) or not found:
+        why = "which you picked" if has_picked(net) else "in the picture"
+        found[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = float(study.private[0, cell])
+    return found
+
+
+def _answers(study: ReleaseStudy, net: Network) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the answers to the person's question; none if she has none, or it has no answer: that is said below."""
+    if not has_asked(net):
+        return None
+    with suppress(InputError):
+        return study.query(*question(net))
+    return None
+
+
+def _question_name(net: Network, state: str = "") -> str:
+    target, given = question(net)
+    asked = assignment(target, state) if state else target
+    known = ", ".join(assignment(*pair) for pair in given.items())
+    return escaped(f"P({asked} | {known})" if known else f"P({asked})")
+
+
+def _probability(value: float) -> str:
+    return near_one(value) if value > 0.99 else numeral(value, 2)
 
 
 def _picture(net: Network, cell: int) -> ReleaseStudy | None:
@@ -92,28 +138,46 @@ def _draws(
     return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
 
 
-def _measures(study: ReleaseStudy, net: Network, row: int, cell: int) -> None:
-    """Say how far the releases are from the exact posterior, for the curator; offer the numbers."""
+def _measures(study: ReleaseStudy, row: int, cell: int) -> None:
+    """Say how far the releases are from exact, for the curator; offer the numbers."""
     controls.toggle("Zoom to the posteriors", "zoom")
     if is_curator():
-        left, middle, right = st.columns(3)
+        _compared(study, row)
         if study.is_posterior:
-            held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
-            kl_row, kl_all = study.kl_rows[:, row], study.kl
-            left.metric("KL of this row, nats", short(kl_row.mean()), help="KL(exact || private), mean over releases.")
-            middle.metric("KL of all rows, nats", short(kl_all.mean()), help=f"Standard error {study.kl_error:.1g}.")
-            right.metric(
-                f"Coverage of {LEVEL:.0%} intervals",
-                f"{held.mean():.0%}",
-                help="How much of this cell's exact posterior lies in the private credible interval, on average.",
-            )
-        else:
-            lost = study.predictive_kl_rows.mean(axis=0)
-            what = "In nats: KL(exact || private) between distributions of the next record's state, mean over releases."
-            left.metric("Prediction KL, this row", short(lost[row]), help=what)
-            middle.metric("Prediction KL, all rows", short(lost.sum()), help=what)
+            _of_posteriors(study, row, cell)
         st.caption("Curator only: not private.")
     data_and_download(lambda: _curve_frame(study, cell), name="density", curator_only=is_curator())
+
+
+def _compared(study: ReleaseStudy, row: int) -> None:
+    """Show what every mechanism has, at the same place and in the same units whichever it is."""
+    left, middle, right = st.columns(3)
+    mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
+    left.metric(
+        "Mean difference, all probabilities",
+        mean,
+        help="|private - exact|, mean over all probabilities of all rows and over releases. "
+        f"In nine of ten releases the mean is at most {most}.",
+    )
+    what = "KL(exact || private) between distributions of the next record's state, mean over releases."
+    middle.metric("Prediction KL, all rows, nats", short(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
+    right.metric("Prediction KL, this row, nats", short(study.predictive_kl_rows[:, row].mean()), help=what)
+
+
+def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
+    """Show what only a release that holds posteriors has; its KL is of whole laws, and no other release's compares."""
+    st.markdown("**Of the released posteriors**, which not every mechanism has:")
+    left, middle, right = st.columns(3)
+    what = "KL(exact || private) between the posteriors of the probabilities, mean over releases."
+    error = f"Standard error {numeral(study.kl_error, 1)}."
+    left.metric("Posterior KL, all rows, nats", short(study.kl.mean()), help=f"{what} The rows' sum. {error}")
+    middle.metric("Posterior KL, this row, nats", short(study.kl_rows[:, row].mean()), help=what)
+    held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+    right.metric(
+        f"Coverage of {LEVEL:.0%} intervals",
+        f"{held.mean():.0%}",
+        help="How much of this cell's exact posterior lies in the private credible interval, on average.",
+    )
 
 
 def _curve_frame(study: ReleaseStudy, cell: int) -> pd.DataFrame:

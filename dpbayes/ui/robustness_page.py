@@ -103,7 +103,8 @@ def _moved(curves: Robustness, here: Robustness) -> None:
         ),
         key="robustness.moved",
         alt=f"KL divergence between the posteriors of two tables one record apart, against the strength of the prior "
-        f"from {curves.prior[0]:.3g} to {curves.prior[-1]:.3g}: exact, proved and as printed. {broken_text(curves)}",
+        f"from {short(curves.prior[0])} to {short(curves.prior[-1])}: exact, proved and as printed. "
+        f"{broken_text(curves)}",
     )
     st.caption(
         f"The larger of both directions of the KL divergence, exact. {broken_text(curves)} Both tables are "

@@ -19,6 +19,7 @@ from dpbayes.lipschitz import (
 from dpbayes.mechanisms import PosteriorSampler
 from dpbayes.query_game import KAPPA, Pair, symmetric_kl_bound
 from dpbayes.references import Reference
+from dpbayes.text import latex, numeral
 from dpbayes.ui.options import SamplingOptions
 from dpbayes.ui.show import assumption, chart, data_and_download, short, source
 
@@ -51,13 +52,13 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
         moved = options.columns * mechanism.log_odds_bound
         sharp = short(float(kl_bound_sharp(2 * moved)))
         st.markdown(
-            f"{here}Theorem 1(i) prints at most $2 L \\rho = {2 * moved:.4g}$, which is valid; the largest possible is "
-            f"${sharp}$, because the log ratio has a range of length $2 L \\rho$."
+            f"{here}Theorem 1(i) prints at most $2 L \\rho = {latex(2 * moved)}$, which is valid; the largest possible "
+            f"is ${sharp}$, because the log ratio has a range of length $2 L \\rho$."
         )
     else:
         st.markdown(
             f"{here}together at most $\\rho\\,(E_x \\ell + E_y \\ell) = {short(float(symmetric_kl_bound(pair)))}$. "
-            f"Theorem 1(ii) prints $\\kappa \\rho / c$ with $\\kappa = {KAPPA:.4g}$, which is refuted: exponential "
+            f"Theorem 1(ii) prints $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$, which is refuted: exponential "
             "records under Exp(1), n = 5, one of them moved from 0 to 100, give 572.3 nats, and 491.1 are printed."
         )
     data_and_download(
@@ -95,10 +96,17 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> p
     """Return the families' constants, as printed and as proved, for the chosen prior concentration."""
     a = options.concentration
     omega = mechanism.omega if mechanism else 0.0
-    network = f"{math.log(1 / omega):.4g}" if omega else "no finite L: not trimmed"
-    sharp = f"{discrete_log_ratio_bound(omega):.4g}" if omega else "no finite L: not trimmed"
+    network = numeral(math.log(1 / omega), 4) if omega else "no finite L: not trimmed"
+    sharp = numeral(discrete_log_ratio_bound(omega), 4) if omega else "no finite L: not trimmed"
     rows = [
-        ("exponential, rate ~ Exp(a)", "c", "|x − y|", f"{a:g}", f"{exponential_concentration(a):g}", "✓ as printed"),
+        (
+            "exponential, rate ~ Exp(a)",
+            "c",
+            "|x − y|",
+            f"{a:g}",
+            f"{exponential_concentration(a):g}",
+            "✓ as printed",
+        ),
         (
             "Laplace, 1/scale ~ Exp(a)",
             "c",
@@ -112,7 +120,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> p
             "c",
             "|x − y|",
             "O(a)",
-            f"{beta_concentration(a):.4g}, as √(a/π)",
+            f"{numeral(beta_concentration(a), 4)}, as √(a/π)",
             "✗ from n = 2 as printed, ✓ corrected",
         ),
         (
@@ -147,8 +155,8 @@ def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler |
     )
     if mechanism is not None:
         st.markdown(
-            f"Here $\\omega = {mechanism.omega:.4g}$, and one answer is certified for "
-            f"$\\varepsilon = 2 |I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {mechanism.certified.epsilon:.4g}$."
+            f"Here $\\omega = {latex(mechanism.omega)}$, and one answer is certified for "
+            f"$\\varepsilon = 2 |I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
         )
     trimmed = mechanism is not None
     kept = trimmed and mechanism is not None and mechanism.claimed.epsilon >= mechanism.certified.epsilon * (1 - 1e-9)

@@ -10,6 +10,7 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.posterior_sampler import MOST_DRAWS
 from dpbayes.network import Network
 from dpbayes.randomness import stream
+from dpbayes.text import numeral
 from dpbayes.ui.sampling_page import Shown, shown
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, short
@@ -98,8 +99,8 @@ def _omega(found: Shown, net: Network) -> None:
     else:
         kept = float(certified_omega(net, epsilon=chosen.epsilon, draws=chosen.draws))
         said = (
-            f"At ε = {chosen.epsilon:g} the printed ω is {at_printed:.3g}; "
-            f"{'safe is' if at_printed < kept else 'enough would be'} {kept:.3g} for this network "
+            f"At ε = {chosen.epsilon:g} the printed ω is {numeral(at_printed)}; "
+            f"{'safe is' if at_printed < kept else 'enough would be'} {numeral(kept)} for this network "
             f"and {chosen.draws:,} draw{'s' if chosen.draws > 1 else ''}."
         )
     st.markdown(said)

@@ -29,6 +29,7 @@ from dpbayes.query_game import (
     printed_answers_tail,
 )
 from dpbayes.randomness import stream
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import SamplingOptions
 from dpbayes.ui.sampling_details import CONCENTRATIONS, details_section
@@ -181,7 +182,9 @@ def _ceilings(found: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool
     promised = [("certified", found.mechanism.certified.epsilon)]
     if found.mechanism.calibration is Calibration.AS_PRINTED:
         promised.append(("claimed", found.mechanism.claimed.epsilon))
-    curves = [(f"ceiling, {who} ε = {epsilon:.4g} an answer", ceiling(epsilon, steps)) for who, epsilon in promised]
+    curves = [
+        (f"ceiling, {who} ε = {numeral(epsilon, 4)} an answer", ceiling(epsilon, steps)) for who, epsilon in promised
+    ]
     return [(name, curve, study.above(curve) == 0) for name, curve in curves]
 
 
@@ -199,10 +202,10 @@ def _belief(found: Game, study: GameStudy) -> None:
     left.caption(f"± {study.right_error[asked - 1]:.1%} (standard error), {study.log_odds.shape[1]:,} games")
     low, high = (float(end) for end in found.pair.gain_range)
     most = max(abs(low), abs(high))
-    middle.metric("Most one answer can tell", f"ε = {most:.4g}" if math.isfinite(most) else "no limit")
+    middle.metric("Most one answer can tell", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
     claimed = found.mechanism.claimed.epsilon if found.mechanism else math.inf
     broken = most > claimed * (1 + 1e-9)
-    middle.caption("of these two tables, exact" + (f"; ✗ only {claimed:.4g} is claimed" if broken else ""))
+    middle.caption("of these two tables, exact" + (f"; ✗ only {numeral(claimed, 4)} is claimed" if broken else ""))
     name, curve, _ = _ceilings(found, study)[-1]
     right.metric("Games above the ceiling", f"{study.above(curve):.1%}")
     right.caption(f"at any of {len(curve):,} answers; {name}")
@@ -219,7 +222,7 @@ def _sentence(found: Game, study: GameStudy, needed: NeededAnswers) -> str:
     proved = f"between {short(math.ceil(least))} and {short(math.ceil(most))} by proof"
     if needed.value is None:
         return f"{first}more than {len(study.log_odds):,} answers ({proved})."
-    return f"{first}about {needed.value:,} ± {needed.error:.2g} answers ({proved})."
+    return f"{first}about {needed.value:,} ± {numeral(needed.error, 2)} answers ({proved})."
 
 
 def printed_number(found: Game) -> float | None:
@@ -261,7 +264,7 @@ def _bounds(found: Game, needed: NeededAnswers, printed: float | None) -> None:
     columns[0].metric("At least (proved)", short(math.ceil(least)))
     columns[1].metric("Simulated", f"{needed.value:,}" if needed.value else f"> {MOST_SIMULATED:,}")
     if needed.value:
-        columns[1].caption(f"± {needed.error:.2g} (standard error)")
+        columns[1].caption(f"± {numeral(needed.error, 2)} (standard error)")
     columns[2].metric("At most (proved)", short(math.ceil(most)))
     columns[3].metric("Enough, as printed", "none" if printed is None else short(math.ceil(printed)))
     columns[3].caption("[Dimitrakakis14] Theorem 3; its condition could at best be necessary.")
@@ -270,5 +273,5 @@ def _bounds(found: Game, needed: NeededAnswers, printed: float | None) -> None:
         public = short(math.ceil(necessary_answers(moved, error=1 - LEVEL)))
         st.caption(
             f"Whatever the two tables, if they differ in one record: at least {public} answers, because the region is "
-            f"trimmed (L ρ = {moved:.3g})."
+            f"trimmed (L ρ = {numeral(moved)})."
         )

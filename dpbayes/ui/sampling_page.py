@@ -9,14 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.releases import density, density_grid
-from dpbayes.experiments.sampling import RowState, printed_omega
+from dpbayes.experiments.sampling import RowState, exact_mass_within, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.references import Reference
+from dpbayes.text import latex, numeral
 from dpbayes.ui import controls
-from dpbayes.ui.release_controls import picked
+from dpbayes.ui.release_controls import has_picked, picked
 from dpbayes.ui.release_page import PAINT
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import (
@@ -89,7 +90,7 @@ def trim_section() -> bool:
     if found is None:
         if nothing_printed(net, epsilon := current().parameter("epsilon")):
             with place:
-                omega = f"ω = exp(−ε/2) = {math.exp(-epsilon / 2):.3g}"
+                omega = f"ω = exp(−ε/2) = {numeral(math.exp(-epsilon / 2))}"
                 headline(f"As printed, nothing can be drawn at ε = {epsilon:g}: trimming at {omega} leaves nothing.")
         return False
     with place:
@@ -105,8 +106,9 @@ def trim_section() -> bool:
 def _controls(net: Network) -> None:
     for name in ("epsilon", "draws", "calibration"):
         controls.parameter_control(name)
-    controls.choice("CPT row", "row", net.row_labels(), help="A node, and the states of its parents.")
     row, _ = picked(net)
+    labels = net.row_labels()
+    controls.choice("CPT row", "row", labels, default=labels[row], help="A node, and the states of its parents.")
     node = int(net.node_of_row[row])
     controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
     with st.expander("Prior and seed" if is_curator() else "Prior"):
@@ -122,26 +124,43 @@ def nothing_printed(net: Network, epsilon: float) -> bool:
 
 
 def _headline(found: Shown, net: Network) -> str:
-    name = escaped(f"P({net.cell_label(found.cell)})")
-    chosen, (low, high) = found.mechanism, found.region
-    promise = f"ε = {chosen.epsilon:g}"
+    """Speak of all rows; of the row that the person picked, where she did, after that."""
+    chosen = found.mechanism
+    promise, rows = f"ε = {chosen.epsilon:g}", _drawn_from(chosen, net)
     nodes, draws = _many(len(net.names), "node"), _many(chosen.draws, "draw")
     if chosen.calibration is Calibration.AS_PRINTED:
         first = (
-            f"The printed ω lets {name} be drawn from {_interval(low, high)} and claims {promise} for {nodes} and "
-            f"{draws}; certified is ε = {chosen.certified.epsilon:.4g}."
+            f"With the printed ω, {rows}, and {promise} is claimed for {nodes} and {draws}; certified is "
+            f"ε = {chosen.certified.epsilon:.4g}."
         )
     else:
-        first = f"With {promise} shared by {nodes} and {draws}, {name} is drawn from {_interval(low, high)}."
+        first = f"With {promise} shared by {nodes} and {draws}, {rows}."
+    name = escaped(f"P({net.cell_label(found.cell)})")
     if not is_curator():
-        return f"{first} The draws average {found.draws.mean():.3f}."
-    return f"{first} {_visibility(found.posterior.exact_mass_within(found.bound))}"
+        why = "which you picked" if has_picked(net) else "in the picture"
+        return f"{first} The draws of {name}, {why}, average {found.draws.mean():.3f}."
+    posterior = chosen.prior.updated(counts(current()))
+    text = f"{first} {_visibility(float(exact_mass_within(posterior, found.bound).mean()))}"
+    if not has_picked(net):
+        return text
+    inside = _share(found.posterior.exact_mass_within(found.bound))
+    region = _interval(*found.region)
+    return f"{text} {name}, which you picked, is drawn from {region}, with {inside.lower()} of its exact posterior."
+
+
+def _drawn_from(chosen: PosteriorSampler, net: Network) -> str:
+    if net.is_binary:
+        return f"every probability is drawn from {_interval(chosen.omega, 1 - chosen.omega)}"
+    return f"no probability is drawn below {short(chosen.omega)}"
 
 
 def _visibility(inside: float) -> str:
-    share = "All" if inside >= 0.9995 else "Less than 0.1 %" if inside < 0.001 else f"{inside:.1%}".replace("%", " %")
     verdict = "hardly visible" if inside < 0.1 else "partly visible" if inside < 0.9 else "plainly visible"
-    return f"{share} of the exact posterior lies there: the data are {verdict}."
+    return f"{_share(inside)} of the exact posteriors lie there, on average over all rows: the data are {verdict}."
+
+
+def _share(inside: float) -> str:
+    return "All" if inside >= 0.9995 else "Less than 0.1 %" if inside < 0.001 else f"{inside:.1%}".replace("%", " %")
 
 
 def _interval(low: float, high: float) -> str:
@@ -231,7 +250,7 @@ def _promise(found: Shown) -> None:
             "One record moves a term of every node, in every draw: "
             r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
             f"with $T = {terms}$ yes-no decisions on the way to a record's states (one for a binary node), "
-            f"$N = {chosen.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {chosen.log_odds_bound:.4g}$. "
+            f"$N = {chosen.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(chosen.log_odds_bound)}$. "
             r"Printed is $\varepsilon = 2 \ln\frac{1}{\omega}$, whatever the number of nodes and draws."
         )
         assumption("Neighbours are " + chosen.certified.neighbours.value + ".", holds=True)

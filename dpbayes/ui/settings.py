@@ -14,7 +14,7 @@ from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.synthetic import MAX_RECORDS
-from dpbayes.ui.graphs import MAX_CODE, graph_of
+from dpbayes.ui.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.options import OPTIONS, described_options
 from dpbayes.validation import InputError, brief, finite_number, whole_number
 
@@ -46,8 +46,8 @@ class Settings:
     """The whole state of the app but for uploaded content.
 
     `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
-    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; the first is
-    taken where there is none of that name.
+    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; "" and names
+    that there are none of mean that the person has picked none.
     """
 
     seat: Seat = Seat.CURATOR
@@ -60,7 +60,7 @@ class Settings:
     mechanism: str = "LaplaceUpdates"
     prior: float = 1.0
     seed: int = 1
-    row: str = "dysp | bronc=yes, either=no"
+    row: str = ""
     state: str = ""
     zoom: bool = False
     target: str = ""
@@ -112,7 +112,7 @@ def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
 
 def _graph_spec(text: str) -> str:
     if text:
-        graph_of(text)
+        drawable(graph_of(text))
     return text
 
 
@@ -192,17 +192,38 @@ def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
 
 def query_of(settings: Settings) -> dict[str, str]:
     """Return what the link must carry: every choice that is not the default and fits. `settings_from` reads it."""
-    query: dict[str, str] = {}
+    short = {name: text for name, text in _texts(settings).items() if len(text) <= MAX_CODE}
+    return short | {name: _text(value) for name, value in settings.parameters}
+
+
+def left_out(settings: Settings) -> tuple[str, ...]:
+    """Return in words what the link does not carry, because it is too long for an address."""
+    return tuple(_CALLED[name] for name, text in _texts(settings).items() if len(text) > MAX_CODE)
+
+
+_CALLED = {
+    "source": "the network that records are drawn from",
+    "graph": "the drawn network",
+    "row": "the CPT row",
+    "state": "the state",
+    "target": "the target of the question",
+    "evidence": "the evidence",
+}
+"""What a person calls the settings whose text has no bound."""
+
+
+def _texts(settings: Settings) -> dict[str, str]:
+    """Return the text of every field that is not the default."""
+    texts: dict[str, str] = {}
     for field in dataclasses.fields(Settings):
         value = getattr(settings, field.name)
         if field.name == "parameters" or value == field.default:
             continue
         if field.name == "evidence":
-            query["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
+            texts["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
         else:
-            query[field.name] = _text(value)
-    short = {name: text for name, text in query.items() if len(text) <= MAX_CODE}
-    return short | {name: _text(value) for name, value in settings.parameters}
+            texts[field.name] = _text(value)
+    return texts
 
 
 def _text(value: object) -> str:

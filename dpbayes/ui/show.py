@@ -1,7 +1,9 @@
 """How a page shows things: a sentence, a chart with its data, a refusal."""
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,6 +11,8 @@ import streamlit as st
 
 from dpbayes.exports import safe_csv
 from dpbayes.references import PAPERS, Reference
+from dpbayes.text import numeral
+from dpbayes.ui.guard import WENT_WRONG, log_failure, notes
 from dpbayes.ui.settings import Seat, current, write_link
 from dpbayes.validation import InputError
 
@@ -22,7 +26,7 @@ def escaped(text: str) -> str:
 
 def short(number: float) -> str:
     """Return a number in three digits, or whole with separators from a thousand up."""
-    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
+    return numeral(number, 3)
 
 
 def inside(label: str) -> str:
@@ -52,6 +56,43 @@ def sentence_instead() -> Iterator[None]:
 def refusal(error: InputError) -> None:
     """Show a refusal's sentence."""
     st.warning(escaped(str(error)))
+
+
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show a sentence in place of whatever fails inside, and write what nobody foresaw to the server's log.
+
+    The outermost of a run also shows what is to be said of the browser's message. Streamlit's own ways to end a run
+    are no `Exception` and pass.
+    """
+    if not _inside.get():
+        for note in notes():
+            st.warning(escaped(note))
+    token = _inside.set(True)
+    try:
+        yield
+    except InputError as error:
+        refusal(error)
+    except Exception as error:
+        log_failure(error)
+        st.error(WENT_WRONG)
+    finally:
+        _inside.reset(token)
+
+
+def fragment(part: Callable[[], None]) -> Callable[[], None]:
+    """Let a part of a page rerun alone when one of its controls moves: `app.py` then neither guards nor links it."""
+
+    @st.fragment
+    @functools.wraps(part)
+    def alone() -> None:
+        with linked(), guarded():
+            part()
+
+    return alone
 
 
 @contextmanager
@@ -95,3 +136,12 @@ def source(reference: Reference) -> None:
     paper = PAPERS[reference.paper]
     link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
     st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")
+
+
+def noise_is_not_error() -> None:
+    """Say what noise per cell leaves open, and lead to the page that shows the errors."""
+    st.caption(
+        "Noise per cell alone does not decide whose probabilities are nearer: rows with few records and Fourier’s lift "
+        "do too. Release shows the errors of both."
+    )
+    st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")

@@ -1,7 +1,5 @@
 """What the Stealth page shows below its picture: whether tables agree, what else shows, formulas, counterexamples."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -17,24 +15,16 @@ from dpbayes.bounds.stealth import (
     printed_probability,
 )
 from dpbayes.experiments.estimates import Estimate, near_one
-from dpbayes.experiments.stealth import Noticed, Sense, apart, noticed, said_of, sharing_families
+from dpbayes.experiments.stealth import Noticed, Sense, apart
 from dpbayes.figures.stealth import agreement_figure
-from dpbayes.mechanisms import Calibration, LaplaceUpdates
-from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms import Calibration
 from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
 from dpbayes.references import Reference
+from dpbayes.text import latex, numeral
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import assumption, chart, short, source
-from dpbayes.ui.stealth_work import MOST_SHOWN, Stealth, made_up_counts
-
-RELEASES = 300
-MOST_VALUES = 600_000
-"""Releases times cells that are still quick."""
-
-WITHOUT_TABLE = 1000
-"""Records of the made-up table where there is no table whose n is public."""
-
+from dpbayes.ui.stealth_work import Agreement, Stealth
 
 # Numbers as text
 
@@ -54,45 +44,35 @@ def share_text(share: float) -> str:
     percent = 100 * share
     if 0 < percent < 0.1 or 99.9 < percent < 100:
         return "less than 0.1 %" if percent < 1 else "more than 99.9 %"
-    return f"{percent:.3g} %"
+    return f"{numeral(percent)} %"
 
 
 # Do tables agree?
 
 
-def agreement(found: Stealth, t: float, *, n: int | None) -> None:
+def agreement(net: Network, view: Agreement) -> None:
     """Show what two tables of a release say of a node that both hold, under Laplace and under Fourier."""
-    net = found.network
     st.subheader("Do the tables agree?")
-    records = min(n if n is not None else WITHOUT_TABLE, MOST_SHOWN)
-    held = made_up_counts(net, records, current().seed)
-    releases = max(20, min(RELEASES, MOST_VALUES // net.cell_count))
-    fourier = replace(found.mechanism, t=min(t, INCREMENT.high))
-    laplace = LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon)
-    seen = {
-        mechanism.label: noticed(mechanism, held, stream(current().seed, "stealth", mechanism.label), releases=releases)
-        for mechanism in (laplace, fourier)
-    }
-    differs = _panels(net, seen)
+    seen = view.seen
+    differs = _panels(net, view, seen)
+    releases = counted(len(next(iter(seen.values())).totals), "simulated release")
     st.caption(
-        f"{releases} simulated releases of a made-up table of {counted(records, 'coin flip')} in every column: nothing "
+        f"{releases} of a made-up table of {counted(view.records, 'coin flip')} in every column: nothing "
         "here depends on anybody’s data. What follows ± is a standard error; a number without it came out the same in "
         "every release."
     )
-    _observer(seen, differs, records)
+    _observer(seen, differs, view.records)
 
 
-def _panels(net: Network, seen: dict[str, Noticed]) -> dict[str, Estimate]:
+def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str, Estimate]:
     """Draw a panel for each mechanism, and return by how much its two tables differ on average."""
-    shared = [name for k, name in enumerate(net.names) if len(sharing_families(net, k)) > 1]
-    if not shared:
+    if not view.shared:
         st.caption("No node is in the tables of two others: without arrows there is nothing to disagree about.")
         return {}
-    chosen = st.selectbox("A node that two tables hold", shared, key="stealth.shared")
-    node = net.index(chosen)
-    families = sharing_families(net, node)[:2]
-    names = tuple(f"the table of {net.names[k]}" for k in families)
-    said = {label: said_of(net, view.updates, node=node, families=families) for label, view in seen.items()}
+    st.selectbox("A node that two tables hold", view.shared, key="stealth.shared")
+    chosen, node = net.names[view.node], view.node
+    names = tuple(f"the table of {net.names[k]}" for k in view.families)
+    said = {label: each.said for label, each in seen.items()}
     # Both panels have the same scale, each around its own releases: the lift moves them apart.
     room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
@@ -179,7 +159,7 @@ def _formulas(found: Stealth, t: float) -> None:
 - **Proved** for released tables:
   $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > 2t|N_I|),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > 2t|N_I|)\\}}
   = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
-  $t = {enough:.4g}$ keeps nine of ten releases non-negative: proved, without any simulation.
+  $t = {latex(enough)}$ keeps nine of ten releases non-negative: proved, without any simulation.
 - **Error** (Theorem 3): with probability 0.95, the largest family's table is within {many(error)} records of the truth
   in $L_1$ (proved), of which the lift is {many(t * found.records)}; printed, at the printed noise: {many(stated)}.
 """

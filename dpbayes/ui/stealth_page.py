@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,14 +24,15 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import StealthAim
-from dpbayes.ui.running import progress, run_again
+from dpbayes.ui.running import Running, progress, run_again
 from dpbayes.ui.settings import Settings, current, set_parameter, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, short
 from dpbayes.ui.stealth_details import agreement, counted, details, many, share_text
-from dpbayes.ui.stealth_work import Stealth, proved_probability, stealth_of
-from dpbayes.ui.work import dataset, network
+from dpbayes.ui.stealth_work import Stealth, agreement_of, proved_probability, stealth_of
+from dpbayes.ui.work import dataset, is_simulated, network
 from dpbayes.validation import InputError
 
 PAINT = 0.03
@@ -55,30 +58,37 @@ def stealth_page() -> None:
     options = current().options("stealth")
     chosen = chosen_increment(found, current())
     t = chosen.t if chosen is not None else None
-    work = next((work for work in found.works if work.going), None)
+    works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), found.works, strict=False))
+    view = None
+    if chosen is not None:
+        asked = st.session_state.get("stealth.shared")
+        view = agreement_of(found, chosen.t, records=_records(current()), seed=current().seed, chosen=asked)
+        works["made-up table"] = view.work
     with right:
         _picture(found, options.sense, t)
-        _progress(found)
+        _progress(works)
     with left:
         _controls(t)
-    if chosen is not None:
+    if chosen is not None and view is not None:
         with place:
             headline(verdict(found, current(), chosen, name=_name(current())))
         time.sleep(PAINT)
         with right:
             _numbers(found, options.sense, chosen)
-        agreement(found, chosen.t, n=_records(current()))
+        agreement(net, view)
         details(found, options.sense, chosen.t)
-    if work is not None:
+    if any(work.going for work in works.values()):
         write_link()
         run_again()
 
 
-def _progress(found: Stealth) -> None:
-    long = next((work for work in found.works if work.is_long), None)
+def _progress(works: Mapping[str, Running[Any]]) -> None:
+    """Show how far the first of the works is that takes long, by what is released."""
+    long = next((name for name, work in works.items() if work.is_long), None)
     if long is not None:
-        what = "simulated releases" if long is found.works[0] else "simulated releases of the real counts"
-        progress(long, long.share, f"{100 * long.share:.0f} % of the {what}", key="stealth.stop", along=found.works)
+        share, of = works[long].share, "" if long == "noise" else f" of the {long}"
+        what = f"{100 * share:.0f} % of the simulated releases{of}"
+        progress(works[long], share, what, key="stealth.stop", along=tuple(works.values()))
 
 
 @dataclass(frozen=True)
@@ -98,9 +108,10 @@ def chosen_increment(found: Stealth, settings: Settings) -> Increment | None:
     worst, target = found.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
         return Increment(float(options.t), is_proved=worst is None)
-    if worst is not None and are_enough(len(worst.increments), target):
+    is_known = options.sense is Sense.MARGINALS and not is_simulated(found.network)
+    if worst is not None and not is_known and are_enough(len(worst.increments), target):
         return Increment(_rounded(worst.increment(target)), is_proved=False)
-    if worst is not None and found.works[0].going and are_enough(found.draws, target):
+    if worst is not None and not is_known and found.works[0].going and are_enough(found.draws, target):
         return None
     proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
     t = proved(found.network, min(target, NEAREST), noise=found.noise)
@@ -120,10 +131,10 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
     if options.aim is StealthAim.TARGET:
         if options.target > NEAREST:
             return _certainty(f"On {name}", t, keeps, target=options.target)
-        share = "nine of ten" if options.target == 0.9 else f"{100 * options.target:.12g} % of"
+        share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)} % of"
         printed = float(printed_increment(options.target))
         asked = _asked(found, printed, t)
-        return f"On {name}, t = {t:.3g} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
+        return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
     promised = min(float(printed_probability(t)), NEAREST)
     if options.sense in found.worst:
         kept = found.worst[options.sense].estimate(t)
@@ -134,7 +145,7 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
         at_least = "more than 99.9 %" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
         share, false = f"{at_least} of", False
     return (
-        f"On {name}, t = {t:.3g} {verb} {keeps.format(share=share)}; the paper’s formula promises "
+        f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula promises "
         f"{share_text(promised)}{', which is too much' if false else ''}. "
         f"It invents {_records_of(t * found.records)} in every table."
     )
@@ -142,7 +153,7 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
 
 def _certainty(start: str, t: float, keeps: str, *, target: float) -> str:
     """Return what is true of a probability of 1, or one so near to it that nothing is proved."""
-    most = f"t = {t:.3g} is proved to keep {keeps.format(share='all but one in 10¹²')}"
+    most = f"t = {numeral(t)} is proved to keep {keeps.format(share='all but one in 10¹²')}"
     if target < 1:
         return f"{start}, {most}; nearer to 1 nothing is proved."
     return (
@@ -161,14 +172,15 @@ def simulated_share(kept: Estimate, draws: int) -> str:
 def _asked(found: Stealth, printed: float, t: float) -> str:
     """Return what the formula asks for, beside t: at the noise in use, and at the paper’s own."""
     if t <= 0:
-        return f"t = {printed:.2g}, where none is needed."
+        return f"t = {numeral(printed, 2)}, where none is needed."
     ratio = printed / t
-    times = short(ratio) if ratio >= 100 else f"{ratio:.2g}"
+    times = short(ratio) if ratio >= 100 else numeral(ratio, 2)
     is_printed = found.mechanism.calibration is Calibration.AS_PRINTED
     own = "" if is_printed else f"; {many(printed * found.printed_records)} at the noise as printed"
     return (
-        f"t = {printed:.2g}, {times} times as many invented records{'' if is_printed else ' at the same noise'} "
-        f"({many(printed * found.records)} instead of {many(t * found.records)} in every table{own})."
+        f"t = {numeral(printed, 2)}, {times} times as many invented records"
+        f"{'' if is_printed else ' at the same noise'} ({many(printed * found.records)} instead of "
+        f"{many(t * found.records)} in every table{own})."
     )
 
 
@@ -206,7 +218,7 @@ def _controls(t: float | None) -> None:
     controls.parameter_control("calibration")
     if t is not None and t <= INCREMENT.high:
         st.button(
-            f"Use t = {t:.4g} on the Release page",
+            f"Use t = {numeral(t, 4)} on the Release page",
             on_click=set_parameter,
             args=("t", t),
             help="There it becomes the stealth increment of the Fourier mechanism.",
@@ -228,7 +240,7 @@ def _picture(found: Stealth, sense: Sense, t: float | None) -> None:
         key="stealth.probability",
         alt="Probability that a Fourier release is non-negative against the increment t: as printed, as proved, and "
         f"as simulated in {len(simulated)} senses."
-        + (f" At t = {chosen[0]:.3g} it is {chosen[1]}." if chosen is not None else ""),
+        + (f" At t = {numeral(chosen[0])} it is {chosen[1]}." if chosen is not None else ""),
     )
 
 
@@ -282,6 +294,8 @@ def _known_from(found: Stealth, sense: Sense, chosen: Increment) -> str:
         return ""
     if not chosen.is_proved:
         return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
+    if sense is Sense.MARGINALS and not is_simulated(found.network):
+        return " t is proved by a formula, which for tables of this size is as good as a simulation."
     if sense in found.worst:
         return " They are too few for this probability: t is the one proved for it."
     return ""

@@ -5,34 +5,38 @@ Simulations go on from run to run of the page; see `running`.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
+from dpbayes.bounds.fourier import CoefficientNoise, invented_records, printed_noise
 from dpbayes.bounds.stealth import negative_marginal_probability, negative_table_probability
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.experiments.stealth import (
     LeastNoise,
     Needed,
+    Noticed,
     Sense,
     UnitNoise,
     is_table_in_reach,
     least_noise,
+    noticed,
+    sharing_families,
     simulate,
     table_work,
 )
-from dpbayes.mechanisms import Calibration, LaplaceFourier
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.running import Part, Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
-from dpbayes.ui.work import counts, digest_of
+from dpbayes.ui.work import counts, is_simulated, noise_of
 from dpbayes.validation import InputError
 
 MOST_SHOWN = 20_000
@@ -41,12 +45,25 @@ MOST_SHOWN = 20_000
 MOST_VALUES = 1_000_000
 """Draws times cells that are simulated anew, with the real counts, each time that epsilon moves."""
 
+MOST_NOISE, LEAST_DRAWS = 200_000_000, 200
+"""Draws times cells of the noise alone, some ten seconds of work; draws at least."""
+
+RELEASES, LEAST_RELEASES = 300, 20
+MOST_RELEASED = 600_000
+"""Releases of the made-up table, and releases times cells that are still quick."""
+
+WITHOUT_TABLE = 1000
+"""Records of the made-up table where there is no table whose n is public."""
+
 POINTS = 161
 HIGHEST = 5.0
 
 
-STEP, TABLE_STEP = 2_000_000, 20_000_000
+STEP, TABLE_STEP = 500_000, 5_000_000
 """Cells of released tables, and of the whole table's elimination, that one step of a simulation goes through."""
+
+MADE_UP_STEP = 250_000
+"""Cells that one step goes through where more than the least cell is looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +125,6 @@ class Stealth:
         return float(invented_records(self.network, noise=noise, epsilon=self.mechanism.epsilon, t=1.0))
 
 
-def noise_of(network: Network, calibration: Calibration) -> CoefficientNoise:
-    """Return what the bounds need to know of a calibration."""
-    return certified_noise(network) if calibration is Calibration.CERTIFIED else printed_noise(network)
-
-
 def stealth_of(settings: Settings, network: Network) -> Stealth:
     """Return simulations and bounds for the settings. Errors: InputError when a node is not binary."""
     calibration, sense = settings.parameter("calibration"), settings.options("stealth").sense
@@ -153,8 +165,13 @@ def _grid(worst: Needed) -> np.ndarray:
 
 
 def _draws(network: Network) -> int:
-    """Return as many draws as the Release page's default t comes from, so that the two pages agree."""
-    return 10_000 if network.cell_count < 1000 else 2_000
+    """Return as many draws as the Release page's default t comes from, so that the two pages agree.
+
+    Of large networks, whose t is proved on both pages, fewer.
+    """
+    if is_simulated(network):
+        return 10_000 if network.cell_count < 1000 else 2_000
+    return max(LEAST_DRAWS, min(2_000, MOST_NOISE // network.cell_count))
 
 
 def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Running[Part]:
@@ -194,8 +211,65 @@ def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[
     def step(size: int) -> Needed:
         return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, found.values)
 
-    key = (network, calibration, mechanism.epsilon, settings.prior, sense, digest_of(found))
+    key = (network, calibration, mechanism.epsilon, settings.prior, sense, found.digest)
     return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
+
+
+# Do tables agree?
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Releases of a made-up table, of which two `families` hold a `node`, or none do where no two tables share one.
+
+    `work` simulates them, a dictionary by mechanism for each step; `shared` are all nodes that two tables hold.
+    """
+
+    records: int
+    shared: tuple[str, ...]
+    node: int
+    families: tuple[int, ...]
+    work: Running[dict[str, Noticed]]
+
+    @property
+    def seen(self) -> dict[str, Noticed]:
+        """What shows in the releases so far, by mechanism."""
+        parts = self.work.parts
+        return {label: Noticed.joined([part[label] for part in parts]) for label in parts[0]}
+
+
+def agreement_of(found: Stealth, t: float, *, records: int | None, seed: int, chosen: str | None) -> Agreement:
+    """Return what two tables of a release say of the `chosen` node, else of the first that two tables hold."""
+    network = found.network
+    shared = tuple(name for k, name in enumerate(network.names) if len(sharing_families(network, k)) > 1)
+    node = network.index(chosen if chosen in shared else shared[0]) if shared else 0
+    families = sharing_families(network, node)[:2]
+    public = min(records if records is not None else WITHOUT_TABLE, MOST_SHOWN)
+    fourier = replace(found.mechanism, t=min(t, INCREMENT.high))
+    key = (network, fourier.calibration, fourier.epsilon, fourier.t, node, public, seed)
+    work = running("stealth.agreement", key, lambda: _agreement_steps(fourier, public, seed, node, families))
+    if not work.parts or not any(other.going for other in found.works):
+        work.work()
+    return Agreement(public, shared, node, families, work)
+
+
+def _agreement_steps(
+    fourier: LaplaceFourier, records: int, seed: int, node: int, families: Sequence[int]
+) -> Running[dict[str, Noticed]]:
+    """Simulate releases of a made-up table under Laplace and under Fourier: nothing here depends on anybody's data."""
+    network = fourier.prior.network
+    mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon), fourier)
+    drawn = {each.label: stream(seed, "stealth", each.label) for each in mechanisms}
+
+    def step(size: int) -> dict[str, Noticed]:
+        held = made_up_counts(network, records, seed)
+        return {
+            each.label: noticed(each, held, drawn[each.label], releases=size, node=node, families=families)
+            for each in mechanisms
+        }
+
+    releases = max(LEAST_RELEASES, min(RELEASES, MOST_RELEASED // network.cell_count))
+    return _steps(releases, each=max(1, MADE_UP_STEP // network.cell_count), step=step)
 
 
 @st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})

@@ -25,7 +25,8 @@ STORIES: dict[str, Story] = {
     ),
     "sprinkler": Story(
         "Draw an arrow, see its price",
-        "Was it the rain or the sprinkler? Add or remove an arrow and watch what each mechanism must add in noise.",
+        "Was it the rain or the sprinkler? Add or remove an arrow and watch the noise of each mechanism. "
+        "Noise alone does not tell which is nearer: Release does.",
         "pages/network.py",
         Settings(source="sprinkler", records=500),
     ),

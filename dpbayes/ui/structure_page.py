@@ -13,9 +13,10 @@ from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_fa
 from dpbayes.networks import chain
 from dpbayes.randomness import stream
 from dpbayes.references import Reference
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, data_and_download, headline, short, source
+from dpbayes.ui.show import assumption, chart, data_and_download, headline, noise_is_not_error, short, source
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""
@@ -60,6 +61,7 @@ def structure_page() -> None:
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
     _table(found, epsilon)
+    noise_is_not_error()
     data_and_download(lambda: _records(found, epsilon), name="structure", curator_only=False)
     _formulas(found, epsilon)
     _counterexample()
@@ -74,7 +76,7 @@ def _costs(nodes: int, graphs: int, seed: int) -> Costs:
 
 def verdict(found: Costs) -> str:
     """Return up to which density Fourier adds less noise, and what the paper says of it."""
-    nodes, most = found.random.nodes, f"{found.arrows[-1]:.2g}"
+    nodes, most = found.random.nodes, numeral(found.arrows[-1], 2)
     among, denser = f"among random graphs of {nodes} nodes", "in denser ones"
     if found.graphs == 1:
         among, denser = f"in the one random graph of {nodes} nodes drawn", "once it is denser"
@@ -94,7 +96,7 @@ def verdict(found: Costs) -> str:
 
 def density(crossing: Estimate) -> str:
     """Return a number of arrows per node with its standard error; two digits where a single graph tells none."""
-    return str(crossing) if np.isfinite(crossing.error) else f"{crossing.value:.2g}"
+    return str(crossing) if np.isfinite(crossing.error) else numeral(crossing.value, 2)
 
 
 def arrows_per_node(number: str) -> str:
@@ -204,7 +206,8 @@ def _counterexample() -> None:
         empty, line, complete = counterexample_denser(DENSER)
         st.markdown(
             f"Graphs of {DENSER} nodes, noise as printed. Fourier’s noise per cell as a multiple of Laplace’s, root "
-            f"mean square over cells: **{empty:.3g}** without arrows, **{line:.3g}** in a chain, **{complete:.3g}** in "
-            "the complete graph. The remark: “the denser the graph … the greater the reduction in scale”."
+            f"mean square over cells: **{short(empty)}** without arrows, **{short(line)}** in a chain, "
+            f"**{short(complete)}** in the complete graph. The remark: “the denser the graph … "
+            "the greater the reduction in scale”."
         )
         source(REMARK_COMPARISON.reference)

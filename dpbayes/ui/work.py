@@ -6,6 +6,7 @@ Errors are InputErrors that a page shows as they are.
 
 import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,24 +14,35 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.bounds.fourier import CoefficientNoise, certified_noise, printed_noise
+from dpbayes.bounds.stealth import certified_increment, negative_marginal_probability
+from dpbayes.columns import Column
 from dpbayes.counts import Counts, count
 from dpbayes.cpts import random_cpts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
+from dpbayes.domains import DeclaredColumn
+from dpbayes.experiments.regression_tables import OwnColumns
 from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, Outcome
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.network import Network
 from dpbayes.networks import NAMED, load_named
 from dpbayes.parameters import parameters_of
+from dpbayes.proposals import Proposal
 from dpbayes.randomness import stream
 from dpbayes.shipped import SHIPPED, default_network, load_shipped
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.settings import Cpts, Settings, change, current
+from dpbayes.ui.stories import Story
 from dpbayes.validation import InputError, brief
 
 SLOW_SAMPLE = 500_000
 """Synthetic tables above this show a progress bar while they are drawn."""
+
+MOST_SIMULATED = 5_000
+"""Cells of a network whose increments are still simulated at once. What is proved for larger tables is as good: the
+proof adds up cells, which hardly depend on each other there."""
 
 STEALTH = 0.9
 """How often a Fourier release should be non-negative where the person has not said."""
@@ -41,12 +53,47 @@ FIRST_COLUMNS = 12
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A person's own table as raw text values, and as records once its domains are stated. Lives in the session."""
+    """A person's own table: the file as text, what is declared of its columns, and the records. Lives in the session.
+
+    `proposals` and `columns` go by the file's columns: what was read off the data, and what the person declares; the
+    declared domain counts where there is one. `dataset` is None until the columns in use have domains that its values
+    fit; `encoded` are those domains. `number` tells the tables of a session apart; `version` counts the changes to what
+    is declared of this one, but for those typed into the page's own table. `bounds` and `target` are what is typed for
+    a regression, one line for every column of numbers, and `own` the columns once they are complete. `said` is how the
+    file was read; `source` is the same when one file is read twice, in two ways.
+    """
 
     name: str
     frame: pd.DataFrame
     dataset: Dataset | None = None
-    leaks: frozenset[str] = frozenset()
+    proposals: tuple[Proposal, ...] = ()
+    columns: tuple[DeclaredColumn, ...] = ()
+    encoded: tuple[Column, ...] = ()
+    number: int = 0
+    version: int = 0
+    bounds: pd.DataFrame | None = None
+    target: str = ""
+    own: OwnColumns | None = None
+    said: str = ""
+    source: str = ""
+
+    @property
+    def leaks(self) -> frozenset[str]:
+        """The columns whose domains were taken from the data, or are not said to be public."""
+        return frozenset(column.name for column in self.encoded if not column.public)
+
+    def domain(self, place: int) -> Column | None:
+        """Return the domain of a column of the file: the declared one, else the proposed one, else None."""
+        return self.columns[place].domain or self.proposals[place].domain
+
+    def declared(self, columns: Iterable[DeclaredColumn]) -> "Upload":
+        """Return the table with other declared columns, which its page has not shown yet."""
+        return replace(self, columns=tuple(columns), version=self.version + 1)
+
+
+def keep_upload(mine: Upload) -> None:
+    """Make this the session's uploaded table."""
+    st.session_state["upload"] = mine
 
 
 def upload() -> Upload | None:
@@ -208,13 +255,6 @@ def counts(settings: Settings) -> Counts:
     return found
 
 
-def digest_of(counts: Counts | None) -> str:
-    """Return a text that tells counts apart, for what the session keeps."""
-    if counts is None:
-        return ""
-    return hashlib.sha256(np.ascontiguousarray(counts.values).tobytes() + str(counts.n).encode()).hexdigest()
-
-
 def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[Outcome]:
     """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
     chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
@@ -232,8 +272,31 @@ def defaults_for(chosen: type[Any], settings: Settings, net: Network) -> dict[st
 
 def stealth_increment(net: Network, calibration: Calibration, probability: float) -> float:
     """Return the t that keeps releases of this graph non-negative with this probability, to four digits, rounded up."""
-    t = increment_for(probability, needed(net, calibration))
+    is_small = is_simulated(net)
+    t = increment_for(probability, needed(net, calibration)) if is_small else _proved(net, calibration, probability)
     return math.ceil(t * 1e4) / 1e4
+
+
+def is_simulated(net: Network) -> bool:
+    """Return whether `stealth_increment` comes from a simulation; it is proved by a formula for large networks."""
+    return net.cell_count <= MOST_SIMULATED
+
+
+@st.cache_data(scope="session", max_entries=128, show_spinner=False, hash_funcs={Network: hash})
+def _proved(net: Network, calibration: Calibration, probability: float) -> float:
+    return certified_increment(net, probability, noise=noise_of(net, calibration))
+
+
+def noise_of(net: Network, calibration: Calibration) -> CoefficientNoise:
+    """Return what the bounds need to know of a calibration."""
+    return certified_noise(net) if calibration is Calibration.CERTIFIED else printed_noise(net)
+
+
+def kept_share(net: Network, calibration: Calibration, t: float) -> float:
+    """Return how often t keeps releases of no data non-negative: as simulated, or at least as often as proved."""
+    if is_simulated(net):
+        return float(np.mean(needed(net, calibration) <= t))
+    return 1 - float(negative_marginal_probability(net, noise=noise_of(net, calibration), t=t))
 
 
 @st.cache_data(scope="session", max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
@@ -243,6 +306,13 @@ def needed(net: Network, calibration: Calibration) -> np.ndarray:
     return needed_increments(net, calibration, stream(0, "stealth"), draws=draws)
 
 
-def open_story(settings: Settings) -> None:
-    """Show a ready example from the seat the person sits in; uploads stay where they are."""
-    st.session_state["settings"] = replace(settings, seat=current().seat)
+def open_story(story: Story) -> None:
+    """Show a ready example from the seat the person sits in; uploads stay where they are. `story_page` leads to it."""
+    st.session_state["settings"] = replace(story.settings, seat=current().seat)
+    st.session_state["story.opened"] = story
+    st.session_state["story.page"] = story.page
+
+
+def story_page() -> str | None:
+    """Return, once, the page of a story that was just opened: a callback cannot turn to it, the next run can."""
+    return st.session_state.pop("story.page", None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from dpbayes.bounds import fourier as claims
 from dpbayes.bounds import stealth
@@ -139,6 +139,25 @@ def test_the_tail_is_known_for_one_and_two_terms_and_vectorised():
     assert signed_sum_tail(1, x) == pytest.approx(np.exp(-x) / 2, rel=1e-12)
     assert signed_sum_tail(2, x) == pytest.approx(np.exp(-x) * (2 + x) / 4, rel=1e-12)
     assert signed_sum_tail(2000, 0.0) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("terms", [1024, 1500, 4095])
+def test_the_tail_of_many_terms_is_the_sum_over_all_of_them(terms, monkeypatch):
+    x = np.sqrt(2 * terms) * np.array([[0.0, 1e-3, 0.3], [1.0, 4.0, 20.0]])
+    quick = signed_sum_tail(terms, x)
+    monkeypatch.setattr(stealth, "MANY_TERMS", terms + 1)
+    assert quick == pytest.approx(signed_sum_tail(terms, x), rel=1e-10)
+
+
+def test_the_tail_of_a_million_terms_is_normal_and_takes_no_function_of_each(monkeypatch):
+    terms = 2**20 - 1
+    monkeypatch.delattr(special, "gammaincc")
+    sd = np.array([0.0, 1.0, 3.0, 5.0])
+    found = signed_sum_tail(terms, sd * np.sqrt(2 * terms))
+    # Edgeworth: the kurtosis of a Laplace draw is 3 above the normal one.
+    density = np.exp(-sd * sd / 2) / np.sqrt(2 * np.pi)
+    assert found == pytest.approx(special.ndtr(-sd) + density * (sd**3 - 3 * sd) / 8 / terms, rel=1e-9)
+    assert np.array_equal(signed_sum_tail(terms, np.array([1e7, 1e12])), [0.0, 0.0])
 
 
 @pytest.mark.parametrize("make", [printed_noise, certified_noise])

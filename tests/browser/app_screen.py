@@ -91,6 +91,15 @@ class AppScreen(Screen):
     def epsilon_box(self) -> Locator:
         return self.page.get_by_role("textbox", name="epsilon as a number")
 
+    @property
+    def story(self) -> Locator:
+        return self.page.get_by_role("combobox", name="Story")
+
+    def choose_story(self, title: str) -> None:
+        """Open a ready example from the sidebar."""
+        self.story.click()
+        self.page.get_by_role("option", name=title, exact=True).click()
+
     def type_epsilon(self, text: str) -> None:
         self.epsilon_box.fill(text)
         self.epsilon_box.press("Enter")

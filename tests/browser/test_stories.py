@@ -61,6 +61,55 @@ def test_a_deleted_node_comes_back_and_the_drawing_survives_another_page(visit):
         assert screen.centre(name) == pytest.approx(place, abs=2)
 
 
+def test_undo_in_the_editor_reaches_over_a_ready_network_a_table_and_a_story(visit):
+    screen = visit("network")
+    screen.drag_arrow("asia", "xray")
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    screen.drag_arrow("asia", "dysp")
+    expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
+    screen.page.get_by_role("combobox", name="Start from").click()
+    screen.page.get_by_role("option", name="Cancer (published)").click()
+    screen.settle()
+    screen.button("Use").click()
+    replaced = screen.main.get_by_text("replaced your drawing; Undo brings it back.")
+    expect(replaced).to_be_visible(timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("20")
+    screen.button("Undo").click()
+    expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
+    expect(screen.arrow("asia", "dysp")).to_be_visible()
+    expect(screen.status).to_have_text("Undone.")
+    expect(screen.button("Undo")).to_be_focused()
+    expect(replaced).to_have_count(0)
+    screen.press("Enter")  # and on over the strokes before it
+    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.button("Undo")).to_be_focused()
+    for cells in ("48", "20"):
+        screen.button("Redo").click()
+        expect(screen.metric("Cells K")).to_have_text(cells, timeout=SLOW_MS)
+    expect(screen.button("Redo")).to_be_disabled()
+    screen.button("Undo").click()
+    expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
+
+    screen.go("Data")
+    screen.option("A ready table").click()
+    expect(screen.page.get_by_text("replaced your drawing; Undo on the Network page")).to_be_visible(timeout=SLOW_MS)
+    screen.go("Network")
+    expect(replaced).to_be_visible()
+    screen.button("Undo").click()
+    expect(screen.arrow("asia", "dysp")).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+
+    screen.choose_story("A hospital-sized network")
+    expect(screen.page.locator(".node")).to_have_count(37, timeout=SLOW_MS)
+    expect(replaced).to_be_visible()
+    screen.node("HISTORY").focus()
+    screen.press("Delete")
+    expect(screen.page.locator(".node")).to_have_count(36)
+    expect(replaced).to_have_count(0, timeout=SLOW_MS)
+    screen.press("Control+z", "Control+z")
+    expect(screen.arrow("asia", "dysp")).to_be_visible(timeout=SLOW_MS)
+
+
 # Release
 
 

@@ -109,6 +109,10 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
         screen.settle()
     done(screen, "regression-errors")
     expect(screen.headline).to_contain_text("one private draw predicts pay")
+    screen.go("Home")
+    screen.go("Regression")
+    expect(screen.headline).to_contain_text("one private draw predicts pay")
+    assert screen.warnings.count() == 0
     repeats = screen.page.get_by_role("textbox", name="Repeats as a number")
     repeats.fill("200000")
     repeats.press("Enter")

@@ -1,6 +1,7 @@
 """Stories of who looks, on what background, and at whose table."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -27,7 +28,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
     assert "exact (curator only: not private)" in screen.legend()
     assert EXACT in _strokes(screen.main)
-    assert screen.metric("KL of this row").count() == 1
+    assert screen.metric("Prediction KL, this row").count() == 1
     screen.option("Recipient").click()
     expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
     screen.settle()
@@ -42,7 +43,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
         if title != "Home":  # its steps tell what a curator will see
             _shows_nothing_exact(screen.main)
     screen.option("Curator").click()
-    expect(screen.metric("KL of this row")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.metric("Prediction KL, this row")).to_be_visible(timeout=SLOW_MS)
     screen.settle()
     assert screen.curves() == curator_curves
 
@@ -107,6 +108,49 @@ def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
     assert screen.warnings.count() == 0
 
 
+def test_declared_domains_last_as_long_as_the_session(visit):
+    screen = visit("data")
+    lines = [f"{20 + k % 61},{'yes' if k % 3 else 'no'}" for k in range(200)]
+    screen.load_own("ages.csv", "\n".join(["age,wet", *lines]))
+    table, box = screen.main.get_by_test_id("stDataFrame").first, screen.page.locator("[id^=gdg-overlay] textarea")
+    cuts = screen.table_cells(0).index("cut points") + 1
+    assert screen.table_cells(0)[cuts] != "30"
+    table.click(position={"x": 150, "y": 35 + 17})  # the name of the first column; its kind and domain come next
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        screen.press(key)
+    box.fill("30")
+    box.press("Enter")
+    expect(box).to_have_count(0)
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight", "Enter"):  # Enter went down a line
+        screen.press(key)
+    screen.settle()
+    assert screen.table_cells(0)[cuts] == "30"
+    screen.go("Release")
+    expect(screen.headline).to_contain_text("P(age < 30)")
+    before = screen.headline.inner_text()
+    for title in ("Home", "Data", "Network", "Data"):
+        screen.go(title)
+    assert screen.table_cells(0)[cuts] == "30"
+    domains = screen.table_cells(1)
+    assert domains[:4] == ["age", "2", "< 30, >= 30", "public"]
+    screen.main.get_by_text("Save or load what you declared").click()
+    with screen.page.expect_download() as download:
+        screen.button("Download domain description").click()
+    description = Path(download.value.path()).read_bytes()
+    screen.go("Release")
+    assert screen.headline.inner_text() == before
+    other = visit("data")
+    other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
+    assert other.table_cells(0)[cuts] != "30"
+    other.main.get_by_text("Save or load what you declared").click()
+    files = other.main.locator("input[type=file]").nth(1)
+    files.set_input_files([{"name": "domains.json", "mimeType": "application/json", "buffer": description}])
+    other.button("Use this description").click()
+    expect(other.main.get_by_text("1 domain was taken from the data")).to_be_visible(timeout=SLOW_MS)
+    other.settle()
+    assert other.table_cells(0)[cuts] == "30"
+
+
 def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
     screen = visit("data")
     screen.load_own("mine.csv", CSV)
@@ -123,3 +167,19 @@ def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
         expect(screen.headline).to_contain_text("mine.csv: 200 records")
     screen.go("Release")
     expect(screen.headline).to_contain_text("<b>rain</b>")
+
+
+# Ready examples
+
+
+def test_a_story_chosen_in_the_sidebar_turns_to_its_page_and_can_be_chosen_again(visit):
+    screen = visit("papers")
+    for _ in range(2):
+        screen.choose_story("A chest clinic")
+        screen.arrived("Release")
+        expect(screen.story).to_have_value("")
+        expect(screen.page.get_by_text("Opened last: A chest clinic.")).to_be_visible()
+        assert "ε = 1," in screen.headline.inner_text()
+        screen.type_epsilon("3")
+        expect(screen.headline).to_contain_text("ε = 3,", timeout=SLOW_MS)
+        expect(screen.story).to_have_value("")

@@ -45,6 +45,12 @@ def empty(size: int) -> Network:
     return Network.from_edges([f"v{i}" for i in range(size)], [])
 
 
+def star(parents: int, children: int = 1) -> Network:
+    """Each of the children has all the parents."""
+    above, below = [f"p{i}" for i in range(parents)], [f"c{i}" for i in range(children)]
+    return Network.from_edges([*above, *below], [(p, c) for c in below for p in above])
+
+
 # Random networks and tables
 
 

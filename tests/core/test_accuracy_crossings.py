@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpbayes.experiments.accuracy import (
     AccuracyPlan,
@@ -102,3 +103,12 @@ def test_figure_1_is_told_without_noise():
     assert back is not None
     assert back.behind is None
     assert back.ahead == study.plan.epsilons[int(np.flatnonzero(errors > FAR * 1.03)[0])]
+
+
+@pytest.mark.parametrize("repeats", [2, 5, 50])
+def test_repeats_that_agree_are_no_surer_than_half_a_test_record(repeats):
+    """Three standard errors' worth of Student's t, times half a record's worth, over the root of the repeats."""
+    step = 0.01
+    edge = stats.t.isf(stats.norm.sf(3.0), repeats - 1) * (step / 2) / math.sqrt(repeats)
+    lead = np.array([1.001, 0.999, -0.999, -1.001]) * edge
+    assert list(clear_signs(np.tile(lead, (repeats, 1)), step=step)) == [1, 0, 0, -1]

@@ -1,8 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from dpbayes import closure as closure_module
-from dpbayes.closure import Closure, walsh
+from dpbayes.closure import Closure, OddOverlap, walsh
+from dpbayes.network import Network
 from dpbayes.validation import InputError
 from tests.core.strategies import (
     ASIA,
@@ -14,6 +17,7 @@ from tests.core.strategies import (
     empty,
     naive_closure,
     random_networks,
+    star,
 )
 
 RANDOM = random_networks(60, most_nodes=6)
@@ -77,6 +81,35 @@ def test_the_slot_of_a_cell_with_ones_on_a_subset_holds_that_subset(network):
     assert next(slots, None) is None
 
 
+WITH_TWINS = [
+    star(5),
+    star(4, 2),
+    star(3, 3),
+    Network.from_edges("abcdefg", ["ad", "bd", "cd", "be", "ce", "df", "eg"]),
+]
+"""Networks in which many nodes lie in the same families."""
+
+
+@pytest.mark.parametrize("network", WITH_TWINS, ids=range(len(WITH_TWINS)))
+def test_nodes_of_the_same_families_are_counted_together_and_rightly(network):
+    closure = network.closure
+    assert len(closure) == len(naive_closure(network)) == len(closure.members)
+    assert set(closure.members) == naive_closure(network)
+    assert closure.odd_overlap == OddOverlap(largest_odd_count(network), exact=True)
+
+
+def test_the_size_and_the_odd_overlap_of_a_wide_family_take_no_list_of_its_subsets():
+    closures = [network.closure for network in (star(19), star(16, 4), complete(18))]
+    tracemalloc.start()
+    try:
+        found = [(len(closure), closure.odd_overlap.value) for closure in closures]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == [(2**20, 2**19), (5 * 2**16, 2**18), (2**18, 2**17)]
+    assert most < 200_000, "a list of the subsets takes 8 MB at least"
+
+
 def test_representatives_hold_each_member_once():
     closure = ASIA.closure
     assert np.array_equal(closure.slots[closure.representatives], np.arange(len(closure)))
@@ -85,6 +118,24 @@ def test_representatives_hold_each_member_once():
 def test_walsh_twice_is_the_identity_times_the_size():
     values = np.random.default_rng(1).integers(-9, 9, (3, 2, 2, 2))
     assert np.array_equal(walsh(walsh(values, 3), 3), 8 * values)
+
+
+def axis_by_axis(values: np.ndarray, bits: int) -> np.ndarray:
+    for axis in range(values.ndim - bits, values.ndim):
+        zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
+        values = np.stack((zero + one, zero - one), axis)
+    return values
+
+
+@pytest.mark.parametrize("bits", [0, 1, 2, 5, 6, 7, 9, 12])
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3), (0,)])
+def test_walsh_gives_to_the_last_digit_what_it_gives_axis_by_axis_and_leaves_its_argument_alone(bits, batch):
+    values = np.random.default_rng(bits).normal(size=(*batch, *(2,) * bits))
+    before = values.copy()
+    assert np.array_equal(walsh(values, bits), axis_by_axis(values, bits))
+    assert np.array_equal(values, before)
+    turned = values.astype(np.int64).T.copy().T
+    assert np.array_equal(walsh(turned, bits), axis_by_axis(turned, bits))
 
 
 def test_a_family_that_is_too_wide_is_refused_with_the_limit():

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -106,3 +108,25 @@ def test_what_cannot_be_simulated_is_refused():
         study([1.0, 0.0], 5)
     with pytest.raises(InputError, match="strictly between"):
         study(1.0, 5).quantile(1.0)
+
+
+@pytest.mark.parametrize("releases", [10, 40, 365, 2_000])
+@pytest.mark.parametrize("tenths", [1, 5, 9])
+def test_the_interval_of_a_quantile_is_the_narrowest_that_the_binomial_law_allows(releases, tenths):
+    """The k-th of the ordered releases lies above the quantile if fewer than k fall below it."""
+    ordered = np.arange(1.0, releases + 1)  # the k-th is k
+    interval = KlStudy(np.ones(1), ordered[None]).quantile(tenths / 10, confidence=0.95)
+
+    def fewer_than(k):
+        ways = (math.comb(releases, i) * tenths**i * (10 - tenths) ** (releases - i) for i in range(int(k)))
+        return sum(ways) / 10**releases
+
+    low, high = interval.low[0], interval.high[0]
+    if not np.isnan(low):
+        assert fewer_than(low) <= 0.025 < fewer_than(low + 1)
+    else:
+        assert fewer_than(1) > 0.025
+    if not np.isnan(high):
+        assert 1 - fewer_than(high) <= 0.025 < 1 - fewer_than(high - 1)
+    else:
+        assert 1 - fewer_than(releases) > 0.025

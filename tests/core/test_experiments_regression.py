@@ -367,9 +367,14 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     frame.loc[3, "é"] = np.nan
     asked = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
     found = {}
-    for name in ("-my table.csv", "t.parquet"):
+    writers = {
+        "-my table.csv": lambda path: frame.to_csv(path, index=False),
+        "t.parquet": frame.to_parquet,
+        "german.csv": lambda path: frame.to_csv(path, index=False, sep=";", decimal=",", encoding="latin-1"),
+    }
+    for name, write in writers.items():
         path = tmp_path / name
-        frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+        write(path)
         recipe = Recipe(scenario=asked, table=str(path), columns=OWN)
         assert recipe_of(recipe.arguments) == recipe
         assert recipe_of(Recipe(scenario=asked, table=name, columns=OWN).arguments).table == name

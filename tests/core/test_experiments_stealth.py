@@ -11,6 +11,7 @@ from scipy import stats
 from dpbayes.closure import walsh
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
+from dpbayes.experiments import stealth
 from dpbayes.experiments.estimates import Estimate, near_one
 from dpbayes.experiments.stealth import (
     Needed,
@@ -234,15 +235,29 @@ def test_families_that_share_a_node_say_how_often_it_occurs():
 def test_fourier_tables_agree_and_laplace_tables_do_not():
     counts = count(ASIA, random_table(ASIA, rng(), 500))
     prior = Dirichlets.symmetric(ASIA)
-    laplace = noticed(LaplaceUpdates(prior=prior, epsilon=1.0), counts, rng(), releases=50)
+    laplace = noticed(LaplaceUpdates(prior=prior, epsilon=1.0), counts, rng(), releases=50, node=2, families=(2, 3))
     for calibration in Calibration:
-        consistent = noticed(fourier(ASIA, calibration, t=0.5), counts, rng(), releases=50)
+        about = {"node": 2, "families": sharing_families(ASIA, 2)}
+        consistent = noticed(fourier(ASIA, calibration, t=0.5), counts, rng(), releases=50, **about)
         assert consistent.spread == Estimate(0, 0)
-        gap = np.diff(said_of(ASIA, consistent.updates, node=2, families=sharing_families(ASIA, 2)), axis=-1)
-        assert np.abs(gap).max() < 1e-8
+        assert np.abs(np.diff(consistent.said, axis=-1)).max() < 1e-8
     assert laplace.spread.value > 10
     assert 0 < laplace.spread.error < laplace.spread.value / 5
-    assert np.abs(np.diff(said_of(ASIA, laplace.updates, node=2, families=(2, 3)), axis=-1)).mean() > 5
+    assert np.abs(np.diff(laplace.said, axis=-1)).mean() > 5
+
+
+@pytest.mark.parametrize("block", [1, 100, 10**6])
+def test_releases_in_blocks_are_those_of_one_block(block, monkeypatch):
+    counts = count(ASIA, random_table(ASIA, rng(), 500))
+    for mechanism in (LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=3.0), fourier(ASIA, t=0.02)):
+        monkeypatch.setattr(stealth, "BLOCK", block)
+        seen = noticed(mechanism, counts, rng(), releases=40, node=5, families=(5, 6, 7))
+        updates = mechanism.release(counts, rng(), (40,)).outcome.updates
+        assert np.array_equal(seen.totals, np.add.reduceat(updates, ASIA.cell_offsets[:-1], axis=-1))
+        assert np.array_equal(seen.said, said_of(ASIA, updates, node=5, families=(5, 6, 7)))
+        whole = np.isclose(updates, np.round(updates), rtol=0, atol=1e-6).mean(axis=-1)
+        assert seen.whole == Estimate.of(whole)
+        assert seen.negative == Estimate.share(int((updates < 0).any(axis=-1).sum()), draws=40)
 
 
 def test_what_an_observer_notices():
@@ -262,7 +277,7 @@ def test_what_shows_has_the_standard_errors_of_independent_releases():
     counts = count(ASIA, random_table(ASIA, rng(), 500))
     laplace = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
     seen = noticed(laplace, counts, rng(), releases=200)
-    totals = np.add.reduceat(seen.updates, ASIA.cell_offsets[:-1], axis=-1)
+    totals = seen.totals
     assert seen.total == Estimate(pytest.approx(totals.mean()), pytest.approx(stats.sem(totals.mean(axis=-1))))
     gaps = totals.max(axis=-1) - totals.min(axis=-1)
     assert seen.spread == Estimate(pytest.approx(gaps.mean()), pytest.approx(stats.sem(gaps)))

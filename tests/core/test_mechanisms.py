@@ -355,3 +355,14 @@ def test_a_bad_calibration_is_refused_and_the_options_are_named(calibration):
 def test_fourier_refuses_a_node_that_is_not_binary_by_name():
     with pytest.raises(InputError, match='"sky" has 3 states'):
         fourier(Network.from_edges(["sky"], [], {"sky": "xyz"}))
+
+
+@pytest.mark.parametrize("draws", [100, 1_000, 10_000])
+@pytest.mark.parametrize("target", [0.0, 0.5, 0.9, 0.98])
+def test_the_increment_is_the_order_statistic_that_the_binomial_law_names(draws, target):
+    rank = int(stats.binom.ppf(0.999, draws, target))
+    if rank >= draws:
+        with pytest.raises(InputError, match="simulated draws"):
+            increment_for(target, np.arange(float(draws)))
+    else:
+        assert increment_for(target, np.arange(float(draws))) == rank

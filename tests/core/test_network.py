@@ -5,7 +5,7 @@ from hypothesis import given
 from dpbayes import network as network_module
 from dpbayes.network import BINARY, MAX_STATES, Network
 from dpbayes.validation import InputError
-from tests.core.strategies import ASIA, cell_positions, complete, networks
+from tests.core.strategies import ASIA, cell_positions, complete, networks, star
 
 CATEGORICAL = networks(most_nodes=5, states=(1, 3))
 
@@ -98,6 +98,47 @@ def test_row_labels_read_as_conditions_first_parent_slowest():
 @given(CATEGORICAL)
 def test_there_is_one_distinct_label_for_every_row(network):
     assert len(set(network.row_labels())) == network.row_count
+
+
+@given(CATEGORICAL)
+def test_one_row_is_named_and_found_by_its_name_as_in_the_list_of_all(network):
+    labels = network.row_labels()
+    assert [network.row_label(row) for row in range(network.row_count)] == list(labels)
+    assert [network.row_called(label) for label in labels] == list(range(network.row_count))
+    for row in range(network.row_count):
+        node, codes = network.node_and_codes(row)
+        assert (
+            network.row_offsets[node]
+            + (np.ravel_multi_index(codes, network.cards[[*network.families[node][:-1]]]) if codes else 0)
+            == row
+        )
+    for cell in range(network.cell_count):
+        row = network.row_of_cell[cell]
+        name, bar, given = labels[row].partition(" | ")
+        code = cell - network.row_starts[row]
+        assert network.cell_label(cell) == f"{name}={network.states[network.node_of_row[row]][code]}{bar}{given}"
+
+
+@pytest.mark.parametrize("label", ["", "z", "c", "c | ", "c | a=no", "c | a=no, b=lo, ", "c | b=lo, a=no", "a | x=1"])
+def test_a_name_of_no_row_is_no_row(label):
+    assert Network.from_edges("abc", ["ac", "bc"], {"b": ("lo", "mid")}).row_called(label) is None
+
+
+def test_names_that_can_be_read_in_several_ways_are_those_of_the_first_such_row():
+    states = {"a": ("1", "1, b=2", "<3"), "b": ("2", "2, b=2", "> 4, b=2")}
+    network = Network.from_edges(["a", "b", "c", "c | a=1, b"], [("a", "c"), ("b", "c")], states)
+    labels = network.row_labels()
+    assert len(set(labels)) < len(labels), "else this tests nothing"
+    assert [network.row_called(label) for label in labels] == [labels.index(label) for label in labels]
+
+
+def test_one_label_of_a_wide_node_takes_no_labels_of_its_other_rows(monkeypatch):
+    network = star(19)
+    monkeypatch.delattr(Network, "row_labels")
+    label = "c0 | " + ", ".join(f"p{i}=yes" for i in range(19))
+    assert network.row_label(network.row_count - 1) == label
+    assert network.row_called(label) == network.row_count - 1
+    assert network.cell_label(network.cell_count - 2) == label.replace("c0 |", "c0=no |")
 
 
 def test_asia_has_eighteen_rows_and_thirty_six_cells():

@@ -31,7 +31,7 @@ def test_infinite_epsilon_or_delta_one_promise_nothing(guarantee, private):
     [
         (Guarantee(1), "ε = 1"),
         (Guarantee(32 / 34), "ε = 0.9412"),
-        (Guarantee(0.5, 1e-6), "ε = 0.5, δ = 1e-06"),
+        (Guarantee(0.5, 1e-6), "ε = 0.5, δ = 10⁻⁶"),
         (NON_PRIVATE, "no privacy guarantee"),
     ],
 )

@@ -2,8 +2,10 @@
 
 import pytest
 
+from dpbayes.columns import encode
 from dpbayes.counts import count
-from dpbayes.shipped import SHIPPED, default_network, load_shipped, shipped_frame
+from dpbayes.domains import for_table, read_domains, write_domains
+from dpbayes.shipped import SHIPPED, default_network, load_shipped, shipped_domains, shipped_frame
 from dpbayes.validation import InputError
 
 RECORDS = {
@@ -24,6 +26,15 @@ def test_loads_with_public_domains_and_fits_its_network(key: str) -> None:
     network = default_network(key)
     assert network.is_binary == (key not in ("adult", "fulton"))
     assert count(network, data).values.sum() == data.n * len(network.names)
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_its_description_encodes_the_raw_file_to_the_same_table(key: str) -> None:
+    frame, data = shipped_frame(key), load_shipped(key)
+    columns = for_table(read_domains(write_domains(shipped_domains(key))), list(frame.columns))
+    again = encode(frame, [column.domain for column in columns if column.use and column.domain]).select(data.names)
+    assert again.states == data.states
+    assert (again.codes == data.codes).all()
 
 
 def test_every_declared_state_occurs() -> None:

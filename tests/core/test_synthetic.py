@@ -105,3 +105,19 @@ def test_wrong_sizes(n: int) -> None:
 def test_wrong_tables_name_the_row(row: list[float], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         checked_cpts(chain(2), [0.5, 0.5, 0.5, 0.5, *row])
+
+
+class _Last:
+    """A generator whose every uniform is the greatest there is: 1 - 2^-53."""
+
+    def random(self, *, out):
+        out[:] = 1 - 2.0**-53
+        return out
+
+
+def test_the_greatest_uniform_never_draws_a_state_without_probability():
+    """Ten tenths add up to less than one in floating point, and the eleventh state has probability 0."""
+    probabilities = np.array([0.1] * 10 + [0.0])
+    assert np.cumsum(probabilities)[-1] <= 1 - 2.0**-53
+    die = Network.from_edges(["die"], [], {"die": tuple("abcdefghijk")})
+    assert set(sample_dataset(die, probabilities, 3, _Last()).codes.ravel()) == {9}

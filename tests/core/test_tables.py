@@ -3,9 +3,13 @@
 import contextlib
 import io
 import re
+from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,6 +126,96 @@ def test_parquet_refusals(data: bytes, sentence: str) -> None:
         read_parquet(data)
 
 
+def arrow(**columns: pa.Array) -> bytes:
+    file = io.BytesIO()
+    arrow_parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def broken_text() -> pa.Array:
+    """Three texts of which the second is not UTF-8; neither is what Arrow writes of them."""
+    offsets = np.array([0, 1, 3, 4], dtype=np.int32)
+    return pa.StringArray.from_buffers(3, pa.py_buffer(offsets), pa.py_buffer(b"a\xff\xfeb"))
+
+
+MANY = 3_000_000
+
+
+def long_text_said_often() -> bytes:
+    return arrow(a=pa.DictionaryArray.from_arrays(np.zeros(MANY, dtype=np.int32), pa.array(["x" * 1000])))
+
+
+ODD_PARQUET: dict[str, tuple[Callable[[], bytes], str]] = {
+    "text that is not UTF-8": (lambda: arrow(a=broken_text()), 'Column "a" holds text that is not UTF-8'),
+    "large text": (lambda: arrow(a=broken_text().cast(pa.large_binary()).view(pa.large_string())), "not UTF-8"),
+    "bytes": (lambda: arrow(a=pa.array([b"x", b"\xff"])), "cannot be shown as text"),
+    "records": (lambda: arrow(a=pa.array([{"x": 1}])), "holds lists or records"),
+    "maps": (lambda: arrow(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32()))), "holds lists or records"),
+    "no such time zone": (lambda: arrow(a=pa.array([0], pa.timestamp("us", "Mars/Base"))), "cannot be shown as text"),
+    "no columns": (lambda: arrow(), "The file has no columns."),
+    "no records": (lambda: arrow(a=pa.array([], pa.int64())), "no records"),
+    "no name": (lambda: arrow(**{" ": pa.array([1])}), "Column 1 has no name"),
+    "a long text said often": (long_text_said_often, "unpacks to more than 2,000,000,000 bytes"),
+}
+
+
+@pytest.mark.parametrize(("made", "sentence"), ODD_PARQUET.values(), ids=list(ODD_PARQUET))
+def test_odd_parquet_is_one_sentence(made: Callable[[], bytes], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read_parquet(made())
+
+
+def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = arrow(a=pa.array([1] * 6), b=pa.array([1] * 6))
+    monkeypatch.setattr("dpbayes.tables.MAX_VALUES", 12)
+    assert len(read_parquet(data)) == 6
+    monkeypatch.setattr("dpbayes.tables.MAX_VALUES", 11)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
+    with pytest.raises(InputError, match="6 records of 2 columns; the limit is 11 values"):
+        read_parquet(data)
+
+
+def test_two_columns_of_one_name_are_one_sentence() -> None:
+    file = io.BytesIO()
+    arrow_parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), file)
+    with pytest.raises(InputError, match='Two columns are named "a"'):
+        read_parquet(file.getvalue())
+
+
+def test_parquet_of_every_type_becomes_text() -> None:
+    columns = {
+        "a": pa.array(["x", None, "x"]).dictionary_encode(),
+        "a.b": pa.array([7, 8, None]).dictionary_encode(),
+        "decimal": pa.array([Decimal("1.50"), None, Decimal("-2")], pa.decimal128(5, 2)),
+        "big": pa.array([0, 2**64 - 1, None], pa.uint64()),
+        "day": pa.array([0, 1, None], pa.date32()),
+        "moment": pa.array([0, None, 10**9], pa.timestamp("ns")),
+        "price": pa.array([Decimal("1.50"), None, Decimal("1.50")]).dictionary_encode(),
+        "nothing": pa.nulls(3),
+        "view": pa.array(["p", "q", None], pa.string_view()),
+    }
+    assert read_parquet(arrow(**columns)).to_dict("list") == {
+        "a": ["x", "", "x"],
+        "a.b": ["7", "8", ""],
+        "decimal": ["1.50", "", "-2.00"],
+        "big": ["0", "18446744073709551615", ""],
+        "day": ["1970-01-01", "1970-01-02", ""],
+        "moment": ["1970-01-01 00:00:00.000000000", "", "1970-01-01 00:00:01.000000000"],
+        "price": ["1.50", "", "1.50"],
+        "nothing": ["", "", ""],
+        "view": ["p", "q", ""],
+    }
+
+
+@given(st.lists(st.tuples(st.integers(4, 500), st.integers(0, 255)), min_size=1, max_size=5))
+def test_parquet_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(parquet(i=list(range(50)), s=["x", "y"] * 25))
+    for place, byte in changes:
+        data[place % len(data)] = byte
+    with contextlib.suppress(InputError):
+        assert len(read_parquet(bytes(data)).columns)
+
+
 # Columns
 
 
@@ -186,6 +280,13 @@ def test_wrong_cut_points(points: tuple[float, ...], sentence: str) -> None:
         Cuts("a", points)
 
 
+def test_a_state_is_no_novel() -> None:
+    assert Categories("a", ("x" * 500,)).domain == ("x" * 500,)
+    for column in (lambda: Categories("a", ("b", "x" * 501)), lambda: Groups("a", (("x" * 501, ("b",)),))):
+        with pytest.raises(InputError, match=r'Column "a" has the state "x+…" of 501 letters; the limit is 500'):
+            column()
+
+
 def test_wrong_policies() -> None:
     with pytest.raises(InputError, match="needs a name of its own"):
         Categories("a", ("missing", "x"), missing=OwnState())
@@ -231,3 +332,9 @@ def test_proposals_refuse() -> None:
         quantile_cuts("a", ["1", "x"], 4)
     with pytest.raises(InputError, match="The number of bins must be between 2 and 64"):
         quantile_cuts("a", ["1", "2"], 1)
+
+
+def test_quantile_cuts_are_values_that_records_have() -> None:
+    """The median of these is 1, and between 1 and 10 no record lies."""
+    assert quantile_cuts("a", ["0", "1", "10", "100"], 2).points == (1.0,)
+    assert quantile_cuts("a", ["0", "1", "10", "100"], 4).points == (1.0, 10.0)

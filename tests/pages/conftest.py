@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import json
+import logging
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.ui import guard
 from dpbayes.ui.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -60,6 +63,36 @@ def components_scanned_once() -> Iterator[None]:
         yield
 
 
+class Caught(logging.Handler):
+    """Collects what the guard around the pages caught and nobody foresaw, as its tracebacks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tracebacks: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.tracebacks.append(logging.Formatter().format(record))
+
+
+CAUGHT = Caught()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def tracebacks_told() -> None:
+    """People get none, by the configuration; a test that fails is to say why."""
+    config.set_option("client.showErrorDetails", "full")
+
+
+@pytest.fixture(autouse=True)
+def nothing_unforeseen() -> Iterator[list[str]]:
+    """What nobody foresaw fails the test, although the page shows only a sentence; a test that wants it clears it."""
+    CAUGHT.tracebacks.clear()
+    logging.getLogger(guard.__name__).addHandler(CAUGHT)
+    yield CAUGHT.tracebacks
+    logging.getLogger(guard.__name__).removeHandler(CAUGHT)
+    assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
+
+
 @pytest.fixture(autouse=True)
 def navigation_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder named pages/ next to the script must not make every new test session run page files alone."""
@@ -85,8 +118,9 @@ def open_page(page: str, settings: Settings | None = None, **query: str) -> AppT
 
 
 def fine(at: AppTest) -> AppTest:
-    """Return the page, having checked that it shows no traceback."""
+    """Return the page, having checked that it shows no traceback, and that none is behind a sentence of the guard."""
     assert not at.exception, [(error.message, error.stack_trace) for error in at.exception]
+    assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
     return at
 
 

@@ -346,7 +346,7 @@ def test_the_smallest_and_the_largest_target_are_met() -> None:
     assert "Run at **ε = 0.001**" in everything(opened(AuditSubject.LAPLACE, **{"audit.target": "0.001"}))
     at = opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.target": "1000", "audit.n": "1"})
     assert not sentences(at)
-    assert "Run at **ε = 1000**" in everything(at)
+    assert "Run at **ε = 1,000**" in everything(at)
 
 
 # The attacker

@@ -80,6 +80,11 @@ def test_theorem_1_is_refuted_where_its_conditions_hold() -> None:
     assert red
 
 
+def test_a_claim_that_is_shown_for_one_row_says_which() -> None:
+    at = opened(BoundClaim.LEMMA_4)
+    assert headline(at).startswith("At ε = 1, Lemma 4 as printed, for the row of asia, says nothing")
+
+
 @pytest.mark.parametrize("claim", BoundClaim)
 def test_every_claim_has_a_headline_or_a_kind_sentence_in_either_seat(claim: BoundClaim) -> None:
     at = opened(claim)
@@ -249,7 +254,7 @@ def test_a_moving_epsilon_repeats_no_work() -> None:
         (BoundClaim.PROPOSITION_1, {}, "of simulated releases stay below 107 (104 to 110)"),
         (BoundClaim.THEOREM_1, {"epsilon": "0.1", "prior": "2"}, "(± 0.68) of simulated ones do: refuted."),
         (BoundClaim.ORDER, {"prior": "2", "epsilon": ".01", "records": "5"}, "where the paper leaves it open."),
-        (BoundClaim.COROLLARY_3, {"bounds.t": "20"}, "less than 1e-300 is certified"),
+        (BoundClaim.COROLLARY_3, {"bounds.t": "20"}, "less than 10⁻³⁰⁰ is certified"),
         (BoundClaim.COROLLARY_4, {}, "the exact loss of one pair of tables is 4.2, and 7.43 is certified: refuted."),
     ],
 )

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.columns import Categories, CountAs, Cuts, Groups
+from dpbayes.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.shipped import SHIPPED
+from dpbayes.ui.graphs import MAX_NAME
 from dpbayes.ui.settings import Cpts, Seat, Settings
 from tests.pages.conftest import (
     PAGES,
@@ -111,9 +115,90 @@ def refusals(at: AppTest) -> list[str]:
     return [sentence for sentence in sentences(at) if "taken from the data" not in sentence]
 
 
+def editor(at: AppTest) -> str:
+    mine = at.session_state["upload"]
+    return f"columns.editor.{mine.number}.{mine.version}"
+
+
 def edit(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
-    version = at.session_state.get("columns.version", 0)
-    return type_cells(at, f"columns.editor.{version}", rows)
+    return type_cells(at, editor(at), rows)
+
+
+def go(at: AppTest, page: str) -> AppTest:
+    """Open another page. Streamlit forgets what was typed into a table that is not on it; a test must do so itself."""
+    fine(at.switch_page(page).run())
+    if page != PAGE and editor(at) in at.session_state:
+        del at.session_state[editor(at)]
+    return fine(at.run())
+
+
+def domain_table(at: AppTest) -> pd.DataFrame:
+    return at.dataframe[0].value
+
+
+# Declared domains
+
+AGES = "age,wet\n" + "".join(f"{20 + k % 61},{'yes' if k % 3 else 'no'}\n" for k in range(200))
+
+
+def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> None:
+    load(at, AGES)
+    assert domain_table(at)["domain"][0] != "30"
+    edit(at, {0: {"domain": "30", "public": True}, 1: {"public": True, "missing values": "a state of its own"}})
+    assert not sentences(at)
+    release = headline(go(at, "pages/release.py"))
+    assert "P(age < 30)" in release
+    for page in ("pages/home.py", "pages/regression.py", PAGE, "pages/network.py", PAGE):
+        go(at, page)
+    assert not sentences(at)
+    shown = domain_table(at)
+    assert shown["domain"].tolist() == ["30", "no; yes"]
+    assert shown["public"].tolist() == [True, True]
+    assert shown["missing values"].tolist() == ["drop the record", "a state of its own"]
+    assert headline(go(at, "pages/release.py")) == release
+    edit(go(at, PAGE), {1: {"use": False}})
+    go(at, "pages/home.py")
+    assert domain_table(go(at, PAGE))["use"].tolist() == [True, False]
+    assert domain_table(at)["domain"].tolist() == ["30", "no; yes"]
+
+
+def test_cuts_at_quantiles_stay_while_other_pages_are_looked_at(at: AppTest) -> None:
+    load(at, AGES)
+    edit(at, {1: {"public": True}})
+    put(at, "quantile.bins", "2")
+    press(at, "Cut")
+    cut = domain_table(at)["domain"][0]
+    assert ";" not in cut
+    go(at, "pages/home.py")
+    shown = domain_table(go(at, PAGE))
+    assert shown["domain"][0] == cut
+    assert shown["public"].tolist() == [False, True]
+
+
+def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
+    load(at, AGES)
+    before = domain_table(at)["domain"][0]
+    edit(at, {0: {"domain": "young; old"}, 1: {"domain": "no; yes; perhaps", "public": True}})
+    assert len(refusals(at)) == 1
+    assert "must be numbers" in refusals(at)[0]
+    go(at, "pages/home.py")
+    assert domain_table(go(at, PAGE))["domain"].tolist() == [before, "no; yes; perhaps"]
+    assert not refusals(at)
+
+
+def test_what_was_typed_for_one_file_is_not_taken_for_the_next(at: AppTest) -> None:
+    edit(at, {0: {"domain": "sun; rain; snow", "public": True}})
+    load(at, "colour,size\nred,1\nblue,2\n", "next.csv")
+    assert domain_table(at)["domain"].tolist() == ["blue; red", "1; 2"]
+    assert not domain_table(at)["public"].any()
+    assert not refusals(at)
+
+
+def test_cut_points_keep_all_their_digits(at: AppTest) -> None:
+    load(at, AGES)
+    edit(at, {0: {"domain": "30.1234567; 1234567.25"}})
+    go(at, "pages/home.py")
+    assert domain_table(go(at, PAGE))["domain"][0] == "30.1234567; 1234567.25"
 
 
 def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
@@ -131,8 +216,6 @@ def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
         (b"a,b\n", "no records"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "image"),
         (b"PK\x03\x04" + bytes(100), "zip archive"),
-        (b"a;b\n1;2\n", "semicolon"),
-        ("Gr\xf6\xdfe,b\n1,2\n".encode("latin-1"), "encoding"),
         (b"a,a\n1,2\n", "Two columns are named"),
         (b"a,\n1,2\n", "has no name"),
         (b"a,b\n1,2\n1,2,3\n", "line 3"),
@@ -152,6 +235,59 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest, cont
     assert "next.csv" in headline(at)
 
 
+@pytest.mark.parametrize(
+    ("content", "key", "wrong", "right", "part"),
+    [
+        (b"a;b\n1;2\n", "separator", ",", ";", "the separator seems to be a semicolon"),
+        ("Gr\xf6\xdfe,b\n1,2\n".encode("latin-1"), "encoding", "utf-8", "latin-1", "not text in the encoding utf-8"),
+    ],
+)
+def test_how_a_file_is_written_is_recognised_and_can_be_overruled(
+    at: AppTest, content: bytes, key: str, wrong: str, right: str, part: str
+) -> None:
+    load(at, content, "other.csv")
+    assert not refusals(at)
+    assert "other.csv: 1 records" in headline(at)
+    edit(at, {1: {"domain": "2; 7", "public": True}})
+    fine(at.selectbox(key=key).set_value(wrong).run())
+    assert len(refusals(at)) == 1
+    assert part in refusals(at)[0]
+    assert "other.csv: 1 records" in headline(at)
+    fine(at.selectbox(key=key).set_value(right).run())
+    assert not refusals(at)
+    assert domain_table(at)["domain"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
+
+
+def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) -> None:
+    lines = "".join(
+        f"{1000 + 7 * k:,}".replace(",", ".") + f",{k % 90 + 10};{'ja' if k % 3 else 'nein'}\n" for k in range(300)
+    )
+    load(at, f"Betrag;Größe\n{lines}".encode("latin-1"), "german.csv")
+    assert not refusals(at)
+    assert "german.csv: 300 records of 2 columns" in headline(at)
+    assert domain_table(at)["kind"][0] == "cut points"
+    told = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
+    assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon parts its first")
+    assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in told
+    fine(at.selectbox(key="decimal").set_value(".").run())
+    assert "300 records of 1 columns" in headline(at)
+    (reason,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
+    assert (
+        'Column "Betrag" has 300 distinct texts; the limit is 256. Leave it out, or group its values first.' in reason
+    )
+    fine(at.selectbox(key="decimal").set_value(",").run())
+    assert "300 records of 2 columns" in headline(at)
+    assert any("decimal comma, as chosen" in plain(c.value) for c in at.caption)
+    go(at, "pages/home.py")
+    assert any("decimal comma, as chosen" in plain(c.value) for c in go(at, PAGE).caption)
+
+
+def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
+    load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
+    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns, and why"]
+    assert inside.markdown[0].value.count("has no values; leave it out") == 9
+
+
 def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.tables.read_csv.__kwdefaults__", {"separator": ",", "encoding": "utf-8", "limit": 10})
     load(at, "x,y\n1,2\n3,4\n", "big.csv")
@@ -164,6 +300,27 @@ def test_a_parquet_file_that_is_none_is_one_sentence(at: AppTest) -> None:
     load(at, b"a,b\n1,2\n", "bad.parquet")
     assert len(refusals(at)) == 1
     assert "mine.csv" in headline(at)
+
+
+UNUSABLE = {
+    "no values": b"a,b\n,\n,\n",
+    "only quotes": b'a,b\n"",""\n"",""\n',
+    "only spaces and marks of missing values": b"a,b\n NA ,?\n,nan\n",
+    "only long names": f"{'x' * (MAX_NAME + 1)},{'y' * (MAX_NAME + 1)}\n1,2\n3,4\n".encode(),
+    "only texts that all differ": b"a\n" + b"".join(b"p%d\n" % i for i in range(300)),
+}
+
+
+@pytest.mark.parametrize("content", UNUSABLE.values(), ids=list(UNUSABLE))
+def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_stays(at: AppTest, content: bytes) -> None:
+    edit(at, {0: {"domain": "sun; rain; snow", "public": True}})
+    load(at, content, "useless.csv")
+    assert len(refusals(at)) == 1, refusals(at)
+    assert refusals(at)[0].startswith("The file has no column that can be used.")
+    assert "mine.csv: 4 records of 2 columns" in headline(at)
+    go(at, "pages/home.py")
+    assert "mine.csv: 4 records of 2 columns" in headline(go(at, PAGE))
+    assert domain_table(at)["domain"][0] == "sun; rain; snow"
 
 
 def test_odd_names_are_text_on_every_page(at: AppTest) -> None:
@@ -201,7 +358,7 @@ def test_missing_values_are_a_state_or_dropped_or_counted_as_another(at: AppTest
 def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
     load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
     assert "10,000 records of 1 columns" in headline(at)
-    assert "10,000 distinct" in at.dataframe[0].value["remark"][0]
+    assert any("10,000 distinct" in text.value for text in at.markdown)
     edit(at, {0: {"use": True}})
     assert len(refusals(at)) == 1
 
@@ -259,9 +416,9 @@ def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
 
 
 def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
-    load(at, f"{'x' * 81},b\n1,2\n3,4\n")
+    load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
     assert "records of 1 columns" in headline(at)
-    assert "80 characters" in at.dataframe[0].value["remark"][0]
+    assert any(f"{MAX_NAME} characters" in text.value for text in at.markdown)
     edit(at, {0: {"use": True, "domain": "1; 3"}})
     assert len(refusals(at)) == 1
     fine(at.switch_page("pages/network.py").run())
@@ -323,3 +480,190 @@ def test_another_table_brings_its_own_drawing(at: AppTest) -> None:
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     fine(at.switch_page("pages/network.py").run())
     assert [node.name for node in at.session_state["drawing"].nodes] == ["x", "y"]
+
+
+# The domain description
+
+
+class Downloads(dict[str, str]):
+    """What the page's buttons hand out, by their label."""
+
+    def button(self, label: str, data: Any, *args: Any, **more: Any) -> bool:
+        self[label] = data() if callable(data) else data
+        return False
+
+
+@pytest.fixture
+def downloads(monkeypatch: pytest.MonkeyPatch) -> Downloads:
+    found = Downloads()
+    monkeypatch.setattr("streamlit.download_button", found.button)
+    return found
+
+
+DESCRIPTION = "Download domain description"
+
+
+def describe(at: AppTest, content: str | bytes) -> AppTest:
+    data = content.encode() if isinstance(content, str) else content
+    fine(at.file_uploader(key="domains.file").set_value(("domains.json", data, "application/json")).run())
+    return press(at, "Use this description")
+
+
+def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads: Downloads) -> None:
+    load(at, AGES)
+    edit(at, {0: {"domain": "30", "public": True}, 1: {"missing values": "count as: no", "use": False}})
+    text = downloads[DESCRIPTION]
+    assert read_domains(text) == (
+        DeclaredColumn("age", Cuts("age", (30,), public=True)),
+        DeclaredColumn("wet", Categories("wet", ("no", "yes"), missing=CountAs("no")), use=False),
+    )
+    other = open_page(PAGE)
+    fine(other.segmented_control(key="origin").set_value("upload").run())
+    load(other, AGES)
+    describe(other, text)
+    assert not refusals(other)
+    pd.testing.assert_frame_equal(domain_table(other), domain_table(at))
+    go(other, "pages/home.py")
+    go(other, PAGE)
+    pd.testing.assert_frame_equal(domain_table(other), domain_table(at))
+    assert "P(age < 30)" in headline(go(other, "pages/release.py"))
+
+
+def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
+    at: AppTest, downloads: Downloads
+) -> None:
+    load(at, AGES)
+    assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet"))
+    edit(at, {1: {"use": False}})
+    put(at, "quantile.bins", "3")
+    press(at, "Cut")
+    assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet", use=False))
+    assert "not marked public" not in plain(everything(at))
+    edit(at, {0: {"domain": "30"}, 1: {"public": True}})
+    assert 'not marked public: "age"' in plain(everything(at))
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"\xff", "not text in UTF-8"),
+        (b"age,wet", "not JSON"),
+        (write_domains([DeclaredColumn("age")]), 'says nothing of the table\'s column "wet"'),
+        (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
+        (write_domains([DeclaredColumn("age"), DeclaredColumn("wet")]).replace('"version": 1', '"version": 2'), "2"),
+    ],
+)
+def test_a_wrong_description_is_one_sentence_and_changes_nothing(at: AppTest, content: Any, part: str) -> None:
+    load(at, AGES)
+    edit(at, {0: {"domain": "30", "public": True}})
+    describe(at, content)
+    assert len(refusals(at)) == 1
+    assert part in refusals(at)[0]
+    assert domain_table(at)["domain"].tolist() == ["30", "no; yes"]
+    assert "200 records of 2 columns" in headline(at)
+
+
+def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_records_stay(at: AppTest) -> None:
+    load(at, AGES)
+    describe(at, write_domains([DeclaredColumn("age"), DeclaredColumn("wet", Categories("wet", ("no",), public=True))]))
+    assert refusals(at) == ['Column "wet" has "yes" in record 2, which is not a declared state.']
+    assert domain_table(at)["domain"][1] == "no"
+    assert "200 records of 2 columns" in headline(at)
+
+
+@pytest.mark.parametrize("key", ["adult_binary", "house_votes_84"])
+def test_shipped_tables_come_with_their_description(key: str, downloads: Downloads) -> None:
+    at = open_page(PAGE, data=key)
+    text = downloads[DESCRIPTION]
+    shipped = at.dataframe[0].value["public domain"].tolist()
+    press(at, "Bin its columns differently")
+    describe(at, text)
+    assert not sentences(at)
+    domains = next(f.value for f in at.dataframe if "public domain" in f.value)
+    assert sorted(domains["public domain"]) == sorted(shipped)
+    assert set(domains["declared"]) == {"public"}
+    go(at, "pages/home.py")
+    assert not sentences(go(at, PAGE))
+
+
+def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
+    groups = Groups("weather", (("dry", ("sun",)), ("not dry", ("rain", "snow"))), public=True)
+    describe(at, write_domains([DeclaredColumn("weather", groups), DeclaredColumn("wet")]))
+    assert domain_table(at).loc[0, ["kind", "domain"]].tolist() == ["groups", "dry; not dry"]
+    edit(at, {0: {"missing values": "a state of its own: no report"}})
+    assert not refusals(at)
+    assert at.session_state["upload"].dataset.states[0] == ("dry", "not dry", "no report")
+    edit(at, {0: {"domain": "dry; damp"}})
+    assert "load them with a domain description" in refusals(at)[0]
+    edit(at, {0: {"kind": "categories", "domain": "sun; rain"}})
+    assert not refusals(at)
+    assert at.session_state["upload"].dataset.states[0] == ("sun", "rain", "no report")
+
+
+# What no page of ours sends
+
+MISFITS: dict[str, Any] = {
+    "a line that is not there": {2: {"use": False}},
+    "a line before the first": {-1: {"use": False}},
+    "a line of no number": {"x": {"use": False}},
+    "a column that is not there": {0: {"nope": 1}},
+    "the index": {0: {"_index": 7}},
+    "a name": {0: {"column": "other"}},
+    "no values": {0: None},
+    "a list of values": {0: ["use"]},
+    "a list in a cell": {0: {"domain": ["sun", "rain"]}},
+    "a number in a cell of text": {0: {"domain": 5}},
+    "an object in a cell": {0: {"missing values": {"a": 1}}},
+    "text in a tick": {0: {"public": "yes"}},
+    "no lines": None,
+    "a list of lines": [{"use": False}],
+}
+
+
+@pytest.mark.parametrize("edits", MISFITS.values(), ids=list(MISFITS))
+def test_edits_that_do_not_fit_the_table_are_one_sentence_and_change_nothing(at: AppTest, edits: Any) -> None:
+    type_cells(at, editor(at), edits)
+    assert len(refusals(at)) == 1
+    assert "do not fit this table" in refusals(at)[0]
+    assert domain_table(at)["domain"].tolist() == ["rain; sun", "no; yes"]
+    fine(at.run())
+    assert not refusals(at)
+    edit(at, {0: {"domain": "rain; snow; sun"}})
+    assert not refusals(at)
+    assert next(f.value for f in at.dataframe if "states" in f.value)["states"].tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("more", [{"added_rows": [{"use": True}]}, {"deleted_rows": [0]}])
+def test_lines_cannot_be_added_or_taken_away(at: AppTest, more: dict[str, Any]) -> None:
+    at.session_state[editor(at)] = {"edited_rows": {}, "added_rows": [], "deleted_rows": []} | more
+    fine(at.run())
+    assert len(refusals(at)) == 1
+    assert len(domain_table(at)) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "refused"),
+    [
+        ({"domain": "sun\nrain"}, False),
+        ({"domain": "sun\r\nrain;\r\n"}, False),
+        ({"domain": '"sun"; "rain"'}, False),
+        ({"domain": 'sun; "rain'}, False),
+        ({"domain": "x" * 130_000}, True),
+        ({"domain": "sun; rain; " + "y" * 501}, True),
+        ({"domain": "sun; rain\x00; rain"}, False),
+        ({"domain": "sun; rain; \ud800"}, True),
+        ({"domain": None}, True),
+        ({"kind": None}, True),
+        ({"kind": "other"}, True),
+        ({"kind": "groups"}, True),
+        ({"missing values": "count as: \ud800"}, True),
+        ({"missing values": "x" * 130_000}, True),
+        ({"use": None}, False),
+        ({"public": None}, False),
+    ],
+)
+def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest, cells: dict[str, Any], refused: bool) -> None:
+    edit(at, {0: cells})
+    assert len(refusals(at)) == refused, refusals(at)
+    assert all(len(sentence) < 300 for sentence in refusals(at))
+    assert "4 records of 2 columns" in headline(at)

@@ -88,7 +88,7 @@ def test_a_slider_moves_every_picture_that_depends_on_it() -> None:
 
 def test_the_printed_run_says_what_is_proved_of_it() -> None:
     at = open_page(PAGE, **{"hellinger.calibration": "as printed"})
-    assert headline(at).endswith("But of the smooth one only ε = 1.5, δ = 5e-06 is proved.")
+    assert headline(at).endswith("But of the smooth one only ε = 1.5, δ = 5 × 10⁻⁶ is proved.")
     assert table(at)["smooth sensitivity"] == pytest.approx(0.140, abs=1e-3)
 
 
@@ -190,7 +190,7 @@ def test_the_audit_is_made_when_it_is_asked_for() -> None:
 
 def test_the_formulas_hold_their_numbers() -> None:
     text = everything(open_page(PAGE))
-    for number in ("= 101$", "0.3389", "0.07028", "0.6667", r"2 \cdot 10^{-5}"):
+    for number in ("= 101$", "0.3389", "0.07028", "0.6667", r"\delta = 0.00002$"):
         assert number in text
     assert "✗ &nbsp;Local sensitivity" in text
 

@@ -1,12 +1,13 @@
 """Home leads to every page and to every story."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.regression_scenario import NormBound
 from dpbayes.ui.accuracy_options import Scene
 from dpbayes.ui.settings import Seat
-from dpbayes.ui.stories import STORIES
-from tests.pages.conftest import PAGES, fine, headline, open_page, press, sentences, settings_of
+from dpbayes.ui.stories import STORIES, Story
+from tests.pages.conftest import PAGES, fine, headline, open_page, press, put, sentences, settings_of
 
 TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
 """Titles of pages whose file does not say them."""
@@ -21,12 +22,16 @@ def test_every_page_opens_in_both_seats_with_a_headline(page: str, seat: Seat) -
     assert not at.error
 
 
+def title_of(story: Story) -> str:
+    name = story.page.removeprefix("pages/").removesuffix(".py")
+    return TITLES.get(name, name.capitalize())
+
+
 @pytest.mark.parametrize("key", STORIES)
 def test_a_story_opens_where_it_says(key: str) -> None:
     story = STORIES[key]
     at = fine(open_page("pages/home.py", seat="recipient").button(key=f"open.{key}").click().run())
-    name = story.page.removeprefix("pages/").removesuffix(".py")
-    assert at.title[0].value == TITLES.get(name, name.capitalize())
+    assert at.title[0].value == title_of(story)
     assert settings_of(at).data == story.settings.data
     assert settings_of(at).source == story.settings.source
     assert settings_of(at).seat is Seat.RECIPIENT
@@ -36,9 +41,38 @@ def test_a_story_opens_where_it_says(key: str) -> None:
 @pytest.mark.parametrize("key", STORIES)
 def test_a_story_opens_from_the_sidebar_of_any_page(key: str) -> None:
     at = open_page("pages/release.py")
+    assert not opened(at)
     fine(at.selectbox(key="story").set_value(key).run())
     assert settings_of(at) == STORIES[key].settings
+    assert at.title[0].value == title_of(STORIES[key])
+    assert opened(at) == [f"Opened last: **{STORIES[key].title}**. {STORIES[key].question}"]
     assert not sentences(at)
+
+
+def opened(at: AppTest) -> list[str]:
+    return [caption.value for caption in at.sidebar.caption if caption.value.startswith("Opened last")]
+
+
+def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
+    at = open_page("pages/papers.py")
+    for _ in range(2):
+        fine(at.selectbox(key="story").set_value("clinic").run())
+        assert at.title[0].value == "Release"
+        assert settings_of(at) == STORIES["clinic"].settings
+        assert at.selectbox(key="story").value is None
+        put(at, "box.epsilon", "3")
+        assert at.selectbox(key="story").value is None
+        assert settings_of(at) != STORIES["clinic"].settings
+        fine(at.switch_page("pages/papers.py").run())
+    fine(at.switch_page("pages/home.py").run())
+    fine(at.button(key="open.votes").click().run())
+    assert opened(at)[0].startswith("Opened last: **Sixteen votes**")
+
+
+def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None:
+    question = next(story.question for story in STORIES.values() if story.title == "Draw an arrow, see its price")
+    assert "noise" in question
+    assert "Release" in question
 
 
 def test_both_figures_of_the_paper_are_stories() -> None:

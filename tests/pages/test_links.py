@@ -14,8 +14,8 @@ from dpbayes.parameters import Choice, Parameter
 from dpbayes.shipped import SHIPPED
 from dpbayes.synthetic import MAX_RECORDS
 from dpbayes.ui.graphs import MAX_CODE, Graph, code_of
-from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Settings, query_of, settings_from
-from tests.pages.conftest import PAGES, headline, open_page, sentences, settings_of
+from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Settings, left_out, query_of, settings_from
+from tests.pages.conftest import PAGES, headline, open_page, plain, sentences, settings_of
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 graphs = st.lists(words, min_size=1, max_size=4, unique=True).map(lambda names: code_of(Graph(tuple(names), ())))
@@ -62,10 +62,34 @@ def test_what_is_the_default_is_not_in_the_link() -> None:
     assert query_of(Settings()) == {}
 
 
+def long_graph() -> str:
+    """Return a graph whose text is too long for a link."""
+    return code_of(Graph(long_names(100), ()))
+
+
+def long_names(number: int, length: int = 60) -> tuple[str, ...]:
+    """Return names that no compression makes much shorter."""
+    return tuple(
+        f"{i:03d}" + "".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, length)) for i in range(number)
+    )
+
+
 def test_what_does_not_fit_stays_out_of_the_link() -> None:
-    names = tuple(f"{i:03d}" + "".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, 60)) for i in range(300))
-    settings = Settings(graph=code_of(Graph(names, ())), evidence=(("a", "b" * MAX_CODE),), prior=2.0)
+    settings = Settings(graph=code_of(Graph(long_names(300), ())), evidence=(("a", "b" * MAX_CODE),), prior=2.0)
     assert query_of(settings) == {"prior": "2"}
+    assert left_out(settings) == ("the drawn network", "the evidence")
+    assert left_out(Settings(source=long_graph())) == ("the network that records are drawn from",)
+    assert left_out(Settings(graph="alarm")) == ()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_says_what_the_link_leaves_out(page: str) -> None:
+    sentence = "The link leaves out the drawn network: it is too long for an address."
+    at = open_page(page, Settings(graph=long_graph()))
+    assert any(plain(c.value).startswith(sentence) for c in at.sidebar.caption)
+    assert any(plain(w.value).startswith(sentence) for w in at.get("popover")[0].warning)
+    short = open_page(page, Settings(graph="chain:3"))
+    assert not any("leaves out" in c.value for c in short.sidebar.caption)
 
 
 @given(st.dictionaries(words.map("x{}".format), words))

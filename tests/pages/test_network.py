@@ -1,15 +1,31 @@
 """The Network page: costs follow the drawing; whatever is imported becomes a network or a sentence."""
 
+import re
 import time
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.bif import write_bif
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.networks import load_named
-from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
-from tests.pages.conftest import fine, headline, one_sentence, open_page, plain, press, put, sentences, settings_of
+from dpbayes.ui.dag_editor import Beyond, Drawing, DrawnNode
+from dpbayes.ui.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Settings
+from tests.pages.conftest import (
+    everything,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+)
+from tests.pages.test_links import long_names, packed, two
 
 PAGE = "pages/network.py"
 
@@ -21,13 +37,21 @@ def metrics(at: AppTest) -> dict[str, str]:
 def test_the_headline_and_the_numbers_are_the_cores() -> None:
     at = open_page(PAGE)
     cost = structure_cost(load_named("asia")[0], 1.0)
-    winner, ratio = cost.winner
-    assert headline(at).startswith(f"{winner} wins on this graph")
-    assert f"{ratio:.3g} ×" in headline(at)
+    assert f"{cost.laplace_noise:.3g} from Laplace and {cost.fourier_noise:.3g} from Fourier" in headline(at)
     shown = metrics(at)
     assert shown["Rows m"] == f"{cost.rows:,}"
     assert shown["Cells K"] == f"{cost.cells:,}"
     assert shown["|N_I|"] == f"{cost.closure:,}"
+
+
+@pytest.mark.parametrize("graph", ["", "full:8", "empty:1", "chain:5"])
+def test_noise_per_cell_names_no_winner_and_leads_to_the_page_of_errors(graph: str) -> None:
+    at = open_page(PAGE, graph=graph) if graph else open_page(PAGE)
+    assert "Release shows whose probabilities are nearer" in headline(at)
+    text = everything(at)
+    assert not re.search(r"\b(wins?|winner|loses|better|cheaper)\b", text)
+    assert "does not decide whose probabilities are nearer: rows with few records and Fourier’s lift" in text
+    assert "release" in [link.proto.page for link in at.get("page_link")]
 
 
 def use(at: AppTest, kind: str, size: str = "8") -> AppTest:
@@ -123,6 +147,11 @@ def test_columns_left_out_can_be_added() -> None:
 def test_a_network_that_is_not_binary_names_the_node() -> None:
     at = open_page(PAGE, source="survey")
     assert 'Fourier needs binary nodes, and "A" is not' in headline(at)
+    assert "Only Laplace" not in headline(at)
+    for name in MECHANISM_NAMES:  # Release agrees with the headline on what runs
+        release = open_page("pages/release.py", source="survey", mechanism=name)
+        assert bool(sentences(release)) == (name == "LaplaceFourier"), name
+    assert "Posterior sampling and private MAP" in headline(at)
 
 
 def test_andes_opens_within_reason() -> None:
@@ -132,11 +161,256 @@ def test_andes_opens_within_reason() -> None:
     assert metrics(at)["|N_I|"] == "1,712"
 
 
-def test_names_longer_than_the_editor_takes_are_a_sentence() -> None:
-    at = open_page(PAGE, source=code_of(Graph(("x" * 81, "b"), ())), cpts="random")
-    one_sentence(at, "1 to 80 characters")
-    use(at, "asia")
-    assert not any("80 characters" in sentence for sentence in sentences(at))
+def has_editor(at: AppTest) -> bool:
+    return len(at.get("bidi_component")) == 1
+
+
+def test_names_of_any_length_that_a_link_takes_are_drawn() -> None:
+    at = open_page(PAGE, source=code_of(Graph(("x" * MAX_NAME, "b"), ())), cpts="random")
+    assert not sentences(at)
+    assert has_editor(at)
+
+
+ODD = {
+    "longer names": two(n=["x" * (MAX_NAME + 1), "b"]),
+    "one name twice": two(n=["a", "a"]),
+    "a blank name": two(n=["a", " "]),
+    "a place far away": two(p=[[1e300, -1e300], None]),
+    "a cycle": two(e=[[0, 1], [1, 0]]),
+    "an arrow to itself": two(e=[[0, 0]]),
+    "an arrow given twice": two(e=[[0, 1], [0, 1]]),
+    "no nodes": two(n=[], e=[], p=[]),
+    "strangers": two(),
+    "too many states": two(s={"0": [str(i) for i in range(300)]}),
+}
+
+
+@pytest.mark.parametrize("field", ["graph", "source"])
+@pytest.mark.parametrize("content", ODD.values(), ids=ODD.keys())
+def test_whatever_a_link_brings_the_editor_is_there(content: dict[str, object], field: str) -> None:
+    at = open_page(PAGE, cpts="random", **{field: packed(content)})
+    found = sentences(at)
+    assert has_editor(at)
+    assert len(set(found)) == len(found) <= 1, found
+    use(at, "chain", "3")
+    assert has_editor(at)
+    assert not sentences(at)
+    assert metrics(at)["Cells K"] == "10"
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+@pytest.mark.parametrize("size", ["200", "300", "301", "1e9", "9" * 400])
+def test_a_huge_size_is_drawn_or_a_sentence(kind: str, size: str) -> None:
+    at = use(open_page(PAGE), kind, size)
+    assert has_editor(at)
+    assert len(sentences(at)) == (settings_of(at).graph == "")
+    assert settings_of(at).graph in ("", f"{kind}:{size}")
+
+
+# Undo
+
+
+class Browser:
+    """Stands in for the editor's script: it owns the drawing until `rev` changes, and turns where Python can go."""
+
+    def __init__(self) -> None:
+        self.rev, self.direction = 0, ""
+        self.drawing, self.beyond = Drawing((), ()), Beyond()
+
+    def __call__(self, drawing: Drawing, *, rev: int, beyond: Beyond, **shown: object) -> Drawing:
+        if rev != self.rev:
+            self.rev, self.drawing = rev, drawing
+        self.beyond = beyond
+        if self.direction:  # in the browser this comes before the run
+            direction, self.direction = self.direction, ""
+            beyond.turn(self.drawing, direction)
+            st.rerun()
+        return self.drawing
+
+    def arrow(self, at: AppTest, start: str, end: str) -> AppTest:
+        """Draw an arrow."""
+        self.drawing = Drawing(self.drawing.nodes, (*self.drawing.edges, (start, end)))
+        return fine(at.run())
+
+    def delete(self, at: AppTest, name: str) -> AppTest:
+        """Delete a node."""
+        nodes = tuple(node for node in self.drawing.nodes if node.name != name)
+        self.drawing = Drawing(nodes, tuple(edge for edge in self.drawing.edges if name not in edge))
+        return fine(at.run())
+
+    def turn(self, at: AppTest, direction: str) -> AppTest:
+        """Press Undo or Redo where the browser has no step of its own."""
+        assert {"undo": self.beyond.earlier, "redo": self.beyond.later}[direction]
+        self.direction = direction
+        return fine(at.run())
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
+    browser = Browser()
+    monkeypatch.setattr("dpbayes.ui.network_page.dag_editor", browser)
+    return browser
+
+
+def said(at: AppTest) -> list[str]:
+    return [caption.value for caption in at.caption if "Undo brings it back" in caption.value]
+
+
+def test_undo_brings_back_what_use_replaced(browser: Browser) -> None:
+    at = browser.arrow(open_page(PAGE), "asia", "xray")
+    drawing, drawn = browser.drawing, settings_of(at)
+    assert not said(at)
+    use(at, "chain", "5")
+    assert said(at) == ["The chosen network replaced your drawing; Undo brings it back."]
+    use(at, "data")
+    assert said(at) == ["The table's own network replaced the drawing before; Undo brings it back."]
+    browser.turn(browser.turn(at, "undo"), "undo")
+    assert (browser.drawing, settings_of(at)) == (drawing, drawn)
+    assert not said(at)
+    browser.turn(at, "undo")
+    assert settings_of(at) == Settings()
+    assert len(browser.drawing.edges) == 8
+    assert not browser.beyond.earlier
+    for graph in (drawn.graph, "chain:5", ""):
+        browser.turn(at, "redo")
+        assert settings_of(at).graph == graph
+    assert not browser.beyond.later
+
+
+def test_a_stroke_after_undo_ends_what_could_be_redone(browser: Browser) -> None:
+    at = use(open_page(PAGE), "chain", "5")
+    browser.turn(at, "undo")
+    assert browser.beyond.later
+    browser.arrow(at, "asia", "xray")
+    assert not browser.beyond.later
+    browser.turn(at, "undo")
+    assert len(browser.drawing.edges) == 8
+    assert browser.beyond.later
+
+
+@pytest.mark.parametrize(("name", "records"), [("cancer.bif", 1000), ("arrows.txt", 1000)])
+def test_undo_brings_back_what_a_file_replaced(browser: Browser, name: str, records: int) -> None:
+    at = browser.arrow(open_page(PAGE, source="sprinkler", records=str(records)), "sprinkler", "rain")
+    before, drawing, shown = settings_of(at), browser.drawing, metrics(at)
+    load(at, name, {"cancer.bif": CANCER, "arrows.txt": "smoke -> lung\n"}[name])
+    after = settings_of(at)
+    assert said(at) == ["The network of the file replaced your drawing; Undo brings it back."]
+    browser.turn(at, "undo")
+    assert (settings_of(at), browser.drawing, metrics(at)) == (before, drawing, shown)
+    browser.turn(at, "redo")
+    assert settings_of(at) == after
+    assert not said(at)
+    fine(at.switch_page("pages/release.py").run())
+    assert len(sentences(at)) == (name == "arrows.txt")  # those nodes are no columns
+
+
+def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
+    at = browser.arrow(open_page(PAGE, data="house_votes_84"), "crime", "immigration")
+    drawn, drawing = settings_of(at).graph, browser.drawing
+    fine(at.switch_page("pages/data.py").run())
+    fine(at.segmented_control(key="origin").set_value("synthetic").run())
+    assert [toast.value for toast in at.toast] == [
+        "The table's own network replaced your drawing; Undo on the Network page brings it back."
+    ]
+    fine(at.run())
+    assert not at.toast
+    fine(at.switch_page(PAGE).run())
+    assert said(at) == ["The table's own network replaced your drawing; Undo brings it back."]
+    browser.turn(at, "undo")
+    assert browser.drawing == drawing
+    assert (settings_of(at).data, settings_of(at).graph) == ("synthetic", drawn)
+    browser.turn(at, "redo")
+    assert settings_of(at).graph == ""
+    assert len(browser.drawing.nodes) == 8
+
+
+def test_undo_brings_back_what_a_story_replaced_with_the_probabilities_of_its_file(browser: Browser) -> None:
+    at = load(open_page(PAGE), "cancer.bif", CANCER)
+    before, drawing = settings_of(at), browser.drawing
+    fine(at.selectbox(key="story").set_value("votes").run())
+    assert [toast.value[:51] for toast in at.toast] == ["The table's own network replaced your drawing; Undo"]
+    fine(at.switch_page(PAGE).run())
+    assert len(browser.drawing.nodes) == 17
+    browser.turn(at, "undo")
+    assert browser.drawing == drawing
+    now = settings_of(at)
+    assert (now.data, now.source, now.cpts, now.graph) == ("synthetic", before.source, Cpts.GIVEN, "")
+    fine(at.switch_page("pages/release.py").run())
+    assert not sentences(at)
+
+
+def test_a_network_that_nobody_drew_makes_room_without_a_word(browser: Browser) -> None:
+    at = open_page(PAGE)
+    for data in ("house_votes_84", "adult"):
+        fine(at.switch_page("pages/data.py").run())
+        fine(at.segmented_control(key="origin").set_value("table").run())
+        fine(at.selectbox(key="ready").set_value(data).run())
+        assert not at.toast
+        fine(at.switch_page(PAGE).run())
+        assert not said(at)
+        assert not browser.beyond.earlier
+
+
+def test_a_drawing_that_no_editor_ever_showed_is_kept_too(browser: Browser) -> None:
+    drawn = code_of(Graph(("smoke", "lung"), (("smoke", "lung"),)))
+    at = open_page("pages/release.py", graph=drawn)
+    fine(at.selectbox(key="story").set_value("alarm").run())
+    assert at.title[0].value == "Network"
+    fine(at.switch_page(PAGE).run())  # AppTest itself does not notice that the app turned the page
+    assert said(at) == ["The table's own network replaced your drawing; Undo brings it back."]
+    browser.turn(at, "undo")
+    assert settings_of(at).graph == drawn
+    assert browser.drawing.edges == (("smoke", "lung"),)
+
+
+def test_strokes_can_be_undone_after_another_page(browser: Browser) -> None:
+    at = open_page(PAGE)
+    graphs = [settings_of(browser.arrow(at, "asia", end)).graph for end in ("xray", "dysp", "bronc")]
+    fine(at.switch_page("pages/data.py").run())
+    fine(at.switch_page(PAGE).run())
+    for graph in (*graphs[-2::-1], ""):
+        browser.turn(at, "undo")
+        assert settings_of(at).graph == graph
+
+
+def test_the_states_of_a_deleted_node_come_back_with_it(browser: Browser) -> None:
+    at = open_page(PAGE, graph=code_of(Graph(("mood", "smoke"), (("mood", "smoke"),), {}, {"mood": ("a", "b", "c")})))
+    shown, start = metrics(at), browser.drawing
+    assert shown["Cells K"] == "9"
+    browser.delete(at, "mood")
+    assert metrics(at)["Cells K"] == "2"
+    browser.drawing = start  # as the browser's own Undo does
+    fine(at.run())
+    assert metrics(at) == shown
+
+
+def test_drawing_records_from_the_drawing_keeps_the_steps_before(browser: Browser) -> None:
+    at = browser.arrow(open_page(PAGE, graph="chain:3"), "x1", "x3")
+    rev = browser.rev
+    press(at, "Draw synthetic records from this network")
+    assert browser.rev == rev  # the browser keeps its drawing, and its own steps
+    source = settings_of(at).source
+    browser.turn(at, "undo")
+    assert browser.drawing.edges == (("x1", "x2"), ("x2", "x3"))
+    assert settings_of(at).source == source
+
+
+def test_columns_added_can_be_undone(browser: Browser) -> None:
+    at = open_page(PAGE, graph=code_of(Graph(("smoke",), ())))
+    fine(at.multiselect(key="unused").set_value(["lung"]).run())
+    press(at, "Add as nodes")
+    assert not said(at)
+    browser.turn(at, "undo")
+    assert [node.name for node in browser.drawing.nodes] == ["smoke"]
+
+
+def test_a_drawing_too_large_to_keep_is_one_sentence_and_changes_nothing(browser: Browser) -> None:
+    at = open_page(PAGE)
+    names = long_names(300, 180)
+    browser.drawing = Drawing(tuple(DrawnNode(name, 10, 10) for name in names), ())
+    fine(at.run())
+    one_sentence(at, "too large to keep")
+    assert settings_of(at) == Settings()
 
 
 # Files
@@ -186,6 +460,10 @@ BAD = {
     "self.txt": b"a -> a\n",
     "parents.txt": "".join(f"p{i} -> c\n" for i in range(40)).encode(),
     "empty.txt": b"",
+    "names.txt": f"{'x' * (MAX_NAME + 1)} -> b\n".encode(),
+    "names.bif": CANCER.replace("Smoker", "x" * (MAX_NAME + 1)).encode(),
+    "nodes.txt": "".join(f"n{i}\n" for i in range(MAX_NODES + 1)).encode(),
+    "text.txt": "".join(f"{i:03d}{'語' * 180}\n" for i in range(MAX_NODES)).encode(),
 }
 
 
@@ -196,5 +474,6 @@ def test_a_bad_file_is_one_sentence_and_the_drawing_stays(name: str) -> None:
     load(at, name, BAD[name])
     assert len(sentences(at)) == 1, sentences(at)
     assert len(sentences(at)[0]) < 300
+    assert has_editor(at)
     assert settings_of(at) == before
     assert metrics(at) == shown

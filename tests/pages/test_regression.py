@@ -1,7 +1,9 @@
 """The Regression page: its numbers are the core's, real errors are the curator's, and refusals are sentences."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,7 +125,7 @@ def test_moving_the_precision_looked_at_repeats_no_work() -> None:
     at = open_page(PAGE, **SMALL)
     before = dict(at.session_state["regression.runs"])
     put(at, "box.regression.precision", "1e4")
-    assert "b = 1e+04" in headline(at)
+    assert "b = 10,000" in headline(at)
     assert dict(at.session_state["regression.runs"]) == before
 
 
@@ -210,7 +212,7 @@ def test_a_seat_that_sees_no_errors_sees_no_code_that_would_give_them() -> None:
 @pytest.mark.parametrize(
     ("more", "part"),
     [
-        ({"regression.lowest": "1000", "regression.highest": "10"}, "from 1000 to 10"),
+        ({"regression.lowest": "1000", "regression.highest": "10"}, "from 1,000 to 10"),
         ({"regression.n": "50"}, "more features (14) than training records (5)"),
         ({"regression.n": "2", "regression.features": "1"}, "leaves nothing to train"),
         ({"regression.repeats": "1000000000"}, "at most"),
@@ -271,7 +273,7 @@ def test_a_printed_value_below_what_is_proved_is_said() -> None:
 
 def test_the_formulas_hold_their_numbers() -> None:
     text = everything(open_page(PAGE))
-    for number in (r"10/\sqrt{b} = 1$", r"= 4B/\sigma^2", "n = 37,000", r"8.319 \cdot 10^{5}"):
+    for number in (r"10/\sqrt{b} = 1$", r"= 4B/\sigma^2", "n = 37,000", r"831{,}883"):
         assert number in text, number
 
 
@@ -289,10 +291,8 @@ OWN = pd.DataFrame(
 def own_page(columns: OwnColumns | None, seat: Seat = Seat.CURATOR) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at.session_state["settings"] = settings_from({"regression.records": "my table", "seat": seat.value} | OWN_QUERY)[0]
-    at.session_state["upload"] = Upload("pay.csv", OWN)
-    if columns:
-        at.session_state["regression.own"] = columns
-        at.session_state["regression.blank"] = (OWN, TYPED)  # as if the person had typed them
+    typed = {"bounds": TYPED, "target": "pay", "own": columns} if columns else {}
+    at.session_state["upload"] = Upload("pay.csv", OWN, **typed)
     return fine(at.switch_page(PAGE).run())
 
 
@@ -332,6 +332,74 @@ def test_ones_own_table_and_its_bounds_are_in_the_command_and_the_files(
         frame = opened(own_page(STATED), name)
         assert {(row.table, row.command) for row in frame.itertuples()} == {("pay.csv", command)}
         assert OwnColumns.from_text(frame["columns"].iloc[0]) == STATED
+
+
+def type_bounds(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
+    at.session_state[bounds_key(at)] = {"edited_rows": rows, "added_rows": [], "deleted_rows": []}
+    return fine(at.run())
+
+
+def bounds_key(at: AppTest) -> str:
+    mine = at.session_state["upload"]
+    return f"regression.bounds.{mine.number}.{mine.version}"
+
+
+def elsewhere_and_back(at: AppTest) -> AppTest:
+    """Open another page and come back. Streamlit forgets what was typed into a table; a test must do so itself."""
+    fine(at.switch_page("pages/home.py").run())
+    for key in (bounds_key(at), "regression.target"):
+        if key in at.session_state:
+            del at.session_state[key]
+    fine(at.run())
+    return fine(at.switch_page(PAGE).run())
+
+
+BOUNDS = {0: {"lowest": 18, "highest": 90.0}, 1: {"lowest": 0, "highest": 500}}
+
+
+def test_typed_bounds_stay_while_other_pages_are_looked_at() -> None:
+    at = type_bounds(own_page(None), {0: BOUNDS[0]})
+    one_sentence(at, '"pay" has no public bounds')
+    elsewhere_and_back(at)
+    one_sentence(at, '"pay" has no public bounds')
+    type_bounds(at, {1: BOUNDS[1] | {"if missing": 7.5}})
+    assert not sentences(at)
+    assert "private draw predicts pay" in headline(at)
+    before = line(at, "one private draw")
+    elsewhere_and_back(at)
+    assert not sentences(at)
+    assert line(at, "one private draw") == before
+    typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
+    assert typed[["lowest", "highest"]].to_numpy().tolist() == [[18, 90], [0, 500]]
+    assert typed["if missing"].tolist() == [pd.NA, 7.5]
+    fine(at.selectbox(key="regression.target").set_value("age").run())
+    assert "predicts age" in headline(at)
+    assert "predicts age" in headline(elsewhere_and_back(at))
+
+
+def test_bounds_of_one_table_are_not_those_of_the_next() -> None:
+    at = type_bounds(own_page(None), BOUNDS)
+    assert "private draw predicts pay" in headline(at)
+    at.session_state["settings"] = replace(at.session_state["settings"], data="upload")
+    fine(at.switch_page("pages/data.py").run())
+    content = OWN.assign(age=[str(k) for k in range(400)]).to_csv(index=False).encode()
+    fine(at.file_uploader(key="table.file").set_value(("next.csv", content, "text/csv")).run())
+    for seat in Seat:
+        fine(at.segmented_control(key="segments.seat").set_value(seat).run())
+        fine(at.switch_page(PAGE).run())
+        assert not figures(at)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [{2: {"use": False}}, {0: {"column": "x"}}, {0: {"lowest": "many"}}, {0: {"use": 3}}, {0: {"highest": True}}, None],
+)
+def test_edits_that_do_not_fit_the_bounds_are_a_sentence_and_change_nothing(edits: Any) -> None:
+    at = type_bounds(own_page(None), BOUNDS)
+    type_bounds(at, edits)
+    assert "do not fit this table" in sentences(at)[0]
+    assert "private draw predicts pay" in headline(fine(at.run()))
+    assert not sentences(at)
 
 
 def test_the_recipient_sees_what_ones_own_table_costs_and_nothing_else() -> None:

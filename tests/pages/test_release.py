@@ -13,18 +13,25 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.counts import count
 from dpbayes.cpts import random_cpts
+from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import LEAST_PRIOR, Dirichlets
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.hellinger import Die
+from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.network import Network
 from dpbayes.networks import load_named
+from dpbayes.parameters import parameters_of
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
+from dpbayes.text import numeral
 from dpbayes.ui.graphs import Graph, code_of
 from dpbayes.ui.settings import Seat, Settings
+from dpbayes.ui.work import Upload
 from tests.pages.conftest import (
+    APP,
+    NO_LIMIT,
     everything,
     figures,
     fine,
@@ -50,16 +57,108 @@ def study(settings: Settings) -> ReleaseStudy:
     return study_release(mechanism, count(network, data), stream(settings.seed, "release", "LaplaceUpdates"), 200)
 
 
-def test_the_headline_is_the_cores_number() -> None:
-    at = open_page(PAGE)
+def test_the_headline_speaks_of_all_rows() -> None:
+    found = study(Settings())
+    assert headline(open_page(PAGE)) == (
+        "With ε = 1, a Laplace release moves the probabilities of this network by "
+        f"{numeral(found.shifts.mean(), 2)} on average."
+    )
+
+
+def test_the_headline_names_the_persons_question_and_row_after_all_rows() -> None:
     found = study(Settings())
     net = found.exact.network
-    row = net.row_labels().index("dysp | bronc=yes, either=no")
-    shift = found.shifts[:, int(net.row_starts[row])]
-    assert f"by {shift.mean():.2g} on average" in headline(at)
-    assert f"less than {np.quantile(shift, 0.9):.2g} in nine of ten" in headline(at)
-    kl = next(metric for metric in at.metric if metric.label.startswith("KL of all rows"))
-    assert math.isclose(float(kl.value), found.kl.mean(), rel_tol=0.01)
+    first = f"a Laplace release moves the probabilities of this network by {numeral(found.shifts.mean(), 2)} on average"
+    exact, private = found.query("dysp", {"smoke": "yes"})
+    asked = f"P(dysp | smoke=yes), your question, by {numeral(np.abs(private - exact).mean(), 2)}"
+    assert headline(open_page(PAGE, target="dysp", evidence="smoke~yes")) == f"With ε = 1, {first}; {asked}."
+    cell = net.row_labels().index("xray | either=no")
+    cell = int(net.row_starts[cell]) + net.states[net.index("xray")].index("yes")
+    picked = f"P(xray=yes | either=no), which you picked, by {numeral(found.shifts[:, cell].mean(), 2)}"
+    at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="xray | either=no")
+    assert headline(at) == f"With ε = 1, {first}; {asked}; {picked}."
+    prior = f"P(asia), your question, by {numeral(found.shifts[:, 0].mean(), 2)}"
+    assert prior in headline(open_page(PAGE, target="asia"))
+
+
+def test_a_mechanism_that_loses_more_reads_so_on_a_table_of_ones_own() -> None:
+    """The first node of this table is even, which the trimmed draws always say; the others are not."""
+    names = ("coin", "b", "c", "d")
+    graph = code_of(Graph(names, (), {}, dict.fromkeys(names, ("no", "yes"))))
+    frame = pd.DataFrame({name: ["yes" if k % 2 and name == "coin" else "no" for k in range(400)] for name in names})
+    domain = ("no", "yes")
+    shown = {}
+    for mechanism in ("LaplaceUpdates", "PosteriorSampler"):
+        codes = np.array([[domain.index(value) for value in frame[name]] for name in names], dtype=np.uint8).T
+        at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+        at.session_state["settings"] = Settings(data="upload", graph=graph, mechanism=mechanism)
+        at.session_state["upload"] = Upload("mine.csv", frame, Dataset(names, (domain,) * 4, codes))
+        at.switch_page(PAGE)
+        fine(at.run())
+        shown[mechanism] = float(headline(at).split(" by ")[1].split(" on ")[0])
+        assert "coin" not in headline(at)
+    assert shown["PosteriorSampler"] > 3 * shown["LaplaceUpdates"]
+
+
+def test_the_recipients_headline_says_what_the_release_says() -> None:
+    found = study(Settings())
+    net = found.exact.network
+    all_of_it = "With ε = 1, this release gives all 36 probabilities of this network; it says that "
+    cell = int(net.row_starts[net.row_labels().index("dysp | bronc=yes, either=no")])
+    says = f"P(dysp=yes | bronc=yes, either=no), in the picture, is about {numeral(found.private[0, cell], 2)}."
+    assert headline(open_page(PAGE, seat="recipient")) == all_of_it + says
+    answer = found.query("dysp", {"smoke": "yes"})[1][0, 0]
+    says = f"P(dysp=yes | smoke=yes), your question, is about {numeral(answer, 2)}."
+    assert headline(open_page(PAGE, seat="recipient", target="dysp", evidence="smoke~yes")) == all_of_it + says
+
+
+def test_a_question_that_has_no_answer_is_not_in_the_headline() -> None:
+    query = {"target": "tub", "evidence": "either~no~~lung~yes", "prior": str(LEAST_PRIOR), "records": "10000"}
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value, **query)
+        assert "your question" not in headline(at) or not sentences(at)
+        assert "unknown" not in headline(at)
+
+
+MECHANISMS = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler", "MapExponential")
+ALIKE = ("Mean difference, all probabilities", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
+OF_POSTERIORS = ("Posterior KL, all rows, nats", "Posterior KL, this row, nats", "Coverage of 95% intervals")
+
+
+def simulated(at: AppTest) -> ReleaseStudy:
+    """Return the releases that the page shows, from the core alone."""
+    settings = settings_of(at)
+    network, cpts = load_named(settings.source)
+    data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
+    kind = next(kind for kind in KINDS if kind.__name__ == settings.mechanism)
+    own = {name: settings.parameter(name) for name in parameters_of(kind) if name != "t"}
+    own |= {"t": 0.2462} if "t" in parameters_of(kind) else {}
+    mechanism = kind(prior=Dirichlets.symmetric(network, settings.prior), **own)
+    return study_release(mechanism, count(network, data), stream(settings.seed, "release", settings.mechanism), 200)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_one_spot_has_one_meaning_whatever_the_mechanism_is(mechanism: str) -> None:
+    at = open_page(PAGE, mechanism=mechanism, t="0.2462")
+    found = simulated(at)
+    row = found.exact.network.row_labels().index("dysp | bronc=yes, either=no")
+    shown = {metric.label: metric.value for metric in at.metric}
+    further = OF_POSTERIORS if found.is_posterior else ()
+    assert tuple(label for label in shown if label not in ("Claimed", "Certified")) == (*ALIKE, *further)
+    lost = found.predictive_kl_rows.mean(axis=0)
+    for label, value in zip(ALIKE, (found.shifts.mean(), lost.sum(), lost[row]), strict=True):
+        assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
+    assert figures(at)["kl"]["layout"]["xaxis"]["title"]["text"] == "prediction KL(exact || private), nats, mean"
+    bars = figures(at)["kl"]["data"][0]["x"]
+    np.testing.assert_allclose(bars, np.sort(lost)[::-1][: len(bars)])
+    if found.is_posterior:
+        kls = found.kl_rows.mean(axis=0)
+        for label, value in zip(OF_POSTERIORS, (kls.sum(), kls[row]), strict=False):
+            assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
+        bars = figures(at)["posterior-kl"]["data"][0]["x"]
+        np.testing.assert_allclose(bars, np.sort(kls)[::-1][: len(bars)])
+    else:
+        assert "posterior-kl" not in figures(at)
 
 
 def test_slider_and_box_stay_in_step() -> None:
@@ -70,7 +169,7 @@ def test_slider_and_box_stay_in_step() -> None:
     assert at.select_slider(key="parameter.epsilon").value == 0.1
     put(at, "box.epsilon", "1000")
     assert at.select_slider(key="parameter.epsilon").value == 1000.0
-    assert "ε = 1000" in headline(at)
+    assert "ε = 1,000" in headline(at)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +206,7 @@ def test_the_figures_move_with_epsilon_and_their_axes_do_not_lie() -> None:
     before = figures(at)
     fine(at.select_slider(key="parameter.epsilon").set_value(4.0).run())
     after = figures(at)
-    assert set(before) == set(after) >= {"density", "dots", "rows", "kl"}
+    assert set(before) == set(after) >= {"density", "dots", "rows", "kl", "posterior-kl"}
     for key in before:
         assert before[key]["data"] != after[key]["data"], key
     private = [trace for trace in after["density"]["data"] if trace["name"].startswith("private")]
@@ -138,7 +237,8 @@ def test_fourier_on_a_network_that_is_not_binary_is_a_sentence_and_laplace_goes_
 
 def test_every_row_and_state_can_be_picked() -> None:
     at = open_page(PAGE, source="sprinkler")
-    for row in at.selectbox(key="choice.row").options:
+    first, *others = at.selectbox(key="choice.row").options
+    for row in (*others, first):
         fine(at.selectbox(key="choice.row").set_value(row).run())
         assert row.split(" | ")[0] in headline(at)
     state = next(box for box in at.selectbox if box.label == "State")
@@ -200,7 +300,8 @@ def test_a_row_and_a_question_of_the_old_table_do_not_break_the_new_one() -> Non
     fine(at.selectbox(key="choice.source").set_value("survey").run())
     fine(at.switch_page(PAGE).run())
     assert not sentences(at)
-    assert "A=" in headline(at)
+    assert "your question" not in headline(at)
+    assert "you picked" not in headline(at)
 
 
 def test_claimed_and_certified_are_shown_side_by_side() -> None:
@@ -215,8 +316,12 @@ def test_the_comparison_holds_every_mechanism() -> None:
     fine(at.run())
     frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
     assert list(frame["mechanism"]) == ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
-    assert list(frame["KL"].isna()) == [False, False, True, True]
+    assert list(frame.columns[2:5]) == ["|diff.|, all", "prediction KL", "|diff.|, cell"]
+    assert list(frame["posterior KL"].isna()) == [False, False, True, True]
     assert frame["prediction KL"].notna().all()
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert float(shown[ALIKE[0]]) == pytest.approx(frame["|diff.|, all"][0], rel=0.01)
+    assert float(shown[ALIKE[1]]) == pytest.approx(frame["prediction KL"][0], rel=0.01)
 
 
 def test_the_mechanisms_of_other_pages_are_named_with_links() -> None:

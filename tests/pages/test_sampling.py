@@ -15,6 +15,7 @@ from dpbayes.networks import load_named
 from dpbayes.randomness import stream
 from dpbayes.synthetic import sample_dataset
 from dpbayes.ui.graphs import Graph, code_of
+from dpbayes.ui.release_controls import EXAMPLE
 from dpbayes.ui.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,
@@ -39,7 +40,7 @@ def exact_row(settings: Settings) -> tuple[RowState, PosteriorSampler]:
     network, cpts = load_named(settings.source)
     data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
     made = PosteriorSampler(prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon"))
-    cells = network.cells_of_row(network.row_labels().index(settings.row))
+    cells = network.cells_of_row(network.row_labels().index(EXAMPLE))
     return RowState(made.prior.updated(count(network, data)).alpha[cells], 0), made
 
 
@@ -55,13 +56,31 @@ def test_the_headline_is_the_cores_number() -> None:
     at = open_page(PAGE)
     row, made = exact_row(Settings())
     low, high = row.region(made.log_odds_bound)
-    assert f"shared by 8 nodes and 1 draw, P(dysp=yes | bronc=yes, either=no) is drawn from [{low:.3f}, " in headline(
-        at
-    )
-    assert f"{high:.3f}]" in headline(at)
+    assert f"shared by 8 nodes and 1 draw, every probability is drawn from [{low:.3f}, {high:.3f}]." in headline(at)
     assert "hardly visible" in headline(at)
+    assert "dysp" not in headline(at)
     assert metric(at, "Exact posterior mean") == f"{row.mean:.3f}"
     assert float(metric(at, "ω")) == pytest.approx(made.omega, rel=0.01)
+
+
+@pytest.mark.parametrize("source", ["asia", "survey"])
+def test_the_headline_weighs_all_rows_and_names_the_one_that_was_picked(source: str) -> None:
+    at = open_page(PAGE, source=source, epsilon="30")
+    network, cpts = load_named(source)
+    data = sample_dataset(network, cpts, 1000, stream(1, "records"))
+    made = PosteriorSampler(prior=Dirichlets.symmetric(network, 1.0), epsilon=30.0)
+    posterior = made.prior.updated(count(network, data))
+    rows = [posterior.alpha[network.cells_of_row(row)] for row in range(network.row_count)]
+    masses = [RowState(a, s).exact_mass_within(made.log_odds_bound) for a in rows for s in range(len(a))]
+    assert f"{np.mean(masses):.1%} of the exact posteriors lie there".replace("%", " %") in headline(at)
+    first = "every probability is drawn from [" if network.is_binary else "no probability is drawn below "
+    assert first in headline(at)
+    assert "you picked" not in headline(at)
+    row = network.row_labels()[-1]
+    picked = headline(open_page(PAGE, source=source, epsilon="30", row=row))
+    assert picked.startswith(headline(at).removesuffix("."))
+    assert f"({row.partition(' | ')[0]}=" in picked.replace("P(", "(")
+    assert "you picked, is drawn from [" in picked
 
 
 def test_a_row_that_is_deterministic_is_said_to_lie_outside_every_region() -> None:
@@ -108,7 +127,7 @@ def test_the_best_number_of_draws_is_said_and_marked() -> None:
 
 def test_the_printed_calibration_claims_less_than_it_gives() -> None:
     at = open_page(PAGE, epsilon="5", calibration="as printed")
-    assert "claims ε = 5 for 8 nodes" in headline(at)
+    assert "ε = 5 is claimed for 8 nodes and 1 draw" in headline(at)
     found = re.search(r"certified is ε = (\d+\.?\d*)", headline(at))
     assert found
     assert float(found.group(1)) == pytest.approx(16 * math.log(math.expm1(2.5)), rel=1e-3)

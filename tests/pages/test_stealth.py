@@ -401,7 +401,7 @@ def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pyte
     monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 2500 * ASIA.cell_count)
     seen = stopped_at_the_second_picture(monkeypatch, PAGE)
     at = open_page(PAGE)
-    assert seen == [[1, 1], [2, 2]]
+    assert [sorted(works)[-2:] for works in seen] == [[1, 1], [2, 2]], "those of the made-up table take one step"
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 50 % of the simulated releases."]
     assert "the noise of 5,000 releases" in everything(at)
     press(at, "Go on")

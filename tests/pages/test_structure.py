@@ -52,6 +52,12 @@ def test_the_headline_is_where_the_lines_cross() -> None:
     assert headline(put(at, "box.structure.nodes", "20")) != before
 
 
+def test_less_noise_is_not_said_to_be_nearer() -> None:
+    at = open_page(PAGE)
+    assert "does not decide whose probabilities are nearer" in everything(at)
+    assert "release" in [link.proto.page for link in at.get("page_link")]
+
+
 def test_where_fourier_wins_at_every_density_the_sentence_says_so() -> None:
     at = open_page(PAGE, **{"structure.nodes": "3"})
     assert "Among random graphs of 3 nodes" in headline(at)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from dpbayes.ui.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing
+from dpbayes.ui.graphs import MAX_NAME
 
 
 def node(name: object = "a", **fields: object) -> dict[str, object]:
@@ -42,9 +43,11 @@ def test_positions_are_pulled_into_the_box() -> None:
         {"nodes": [node(colour="red")], "edges": []},
         {"nodes": [node(f"n{i}") for i in range(301)], "edges": []},
         {"nodes": [node(), node()], "edges": []},
-        *({"nodes": [node(name)], "edges": []} for name in (None, 3, "", "  ", "x" * 81, ["a"])),
+        *({"nodes": [node(name)], "edges": []} for name in (None, 3, "", "  ", "x" * (MAX_NAME + 1), ["a"], "\ud800")),
         *({"nodes": [node(x=x)], "edges": []} for x in (float("nan"), float("inf"), 10**400, "1", None, True)),
         *({"nodes": [node()], "edges": [edge]} for edge in ("aa", ["a"], ["a", "a", "a"], ["a", "b"], ["a", ["a"]], 1)),
+        {"nodes": [node()], "edges": [["a", "\ud800"]]},
+        {"nodes": [node()], "edges": [["a", "a"]] * 1_000_000},
     ],
 )
 def test_anything_else_is_refused_with_a_sentence(value: Any) -> None:
@@ -53,3 +56,4 @@ def test_anything_else_is_refused_with_a_sentence(value: Any) -> None:
     assert str(refusal.value).endswith((".", "not."))
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 200
+    assert str(refusal.value).encode()  # a page can show it

@@ -3,14 +3,18 @@
 import base64
 import contextlib
 import json
+import math
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.figures.dag_layout import HEIGHT, WIDTH
 from dpbayes.networks import NAMED
-from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui import dag_editor
+from dpbayes.ui.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
 from dpbayes.validation import InputError
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=80)
@@ -63,6 +67,36 @@ def test_every_shape_has_a_size(shape: str) -> None:
             graph_of(f"{shape}:{size}")
 
 
+def test_a_graph_that_could_not_be_read_back_has_no_code() -> None:
+    long = tuple(f"{i:03d}" + "".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, 190)) for i in range(300))
+    states = {name: tuple(f"{name}{i}" for i in range(256)) for name in long[:100]}
+    for graph in (Graph(long, ()), Graph(long[:100], (), {}, states)):
+        with pytest.raises(InputError, match=r"too large to keep"):
+            code_of(graph)
+
+
+def test_what_is_drawn_can_be_shown() -> None:
+    for names in (("x" * (MAX_NAME + 1),), ("a", "a"), (" ",), tuple(map(str, range(MAX_NODES + 1)))):
+        with pytest.raises(InputError):
+            drawable(Graph(names, ()))
+    graph = Graph(("x" * MAX_NAME, *map(str, range(1, MAX_NODES))), ())
+    assert drawable(graph) is graph
+
+
+def test_every_node_is_placed_in_the_box_and_apart_in_a_cycle_too() -> None:
+    cycle = placed(Graph(("a", "b", "c"), (("a", "b"), ("b", "c"), ("c", "a")), {"b": (1e300, -3.0)}))
+    assert cycle.places["b"] == (WIDTH, 0)
+    (x, y), (u, v) = cycle.places["a"], cycle.places["c"]
+    assert math.hypot(x - u, y - v) > 100
+    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in cycle.places.values())
+
+
+def test_the_editor_knows_the_same_limits_in_the_browser() -> None:
+    script = (Path(dag_editor.__file__).parent / "graph.js").read_text(encoding="utf-8")
+    assert f"const MAX_NODES = {MAX_NODES};" in script
+    assert f"const MAX_NAME = {MAX_NAME};" in script
+
+
 @given(st.text(max_size=200))
 def test_any_code_is_a_graph_or_refused(code: str) -> None:
     with contextlib.suppress(InputError):
@@ -77,3 +111,16 @@ def test_any_content_is_a_graph_or_refused(content: object, field: str) -> None:
     packed = base64.urlsafe_b64encode(zlib.compress(json.dumps(whole).encode())).decode()
     with contextlib.suppress(InputError):
         graph_of("g:" + packed)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Graph(tuple(f"n{i}" for i in range(300)), tuple((f"n{i}", f"n{j}") for i in range(300) for j in range(i))),
+        Graph(tuple("".join(chr(0x4E00 + (i * j * 7919) % 20000) for j in range(1, 200)) for i in range(300)), ()),
+    ],
+    ids=["arrows", "names"],
+)
+def test_what_could_not_be_read_back_is_refused_when_it_is_written(graph: Graph) -> None:
+    with pytest.raises(InputError, match="too large to keep"):
+        code_of(graph)

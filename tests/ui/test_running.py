@@ -96,3 +96,25 @@ def test_stopped_results_stand_still() -> None:
     work.work()
     assert work.last == 1
     assert not work.going
+
+
+def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "KEPT", 2)
+    monkeypatch.setattr(running.st, "session_state", {})
+    started: list[str] = []
+
+    def ask(key: str) -> Running[str]:
+        def start() -> Running[str]:
+            started.append(key)
+            return Running(lambda k: key, total=1)
+
+        return running.running("kind", key, start)
+
+    first = ask("a")
+    ask("b")
+    assert ask("a") is first, "it is now the one asked for last"
+    ask("c")
+    assert ask("a") is first
+    assert started == ["a", "b", "c"]
+    ask("b")
+    assert started == ["a", "b", "c", "b"], "b was the oldest when c came"

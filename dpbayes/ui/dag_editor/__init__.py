@@ -1,6 +1,6 @@
 """A Bayesian network drawn by hand in the browser, with mouse, finger or keyboard."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -8,13 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.validation import InputError, brief
+from dpbayes.ui.graphs import MAX_NAME, MAX_NODES
+from dpbayes.validation import InputError, brief, is_writable
 
 WIDTH, HEIGHT = 1000, 600
 """The box in which nodes have their positions; how large it appears on screen is the browser's business."""
 
-MAX_NODES = 300
-MAX_NAME = 80
+SHOWN_HEIGHT = 520
+"""Most pixels that the drawing takes on screen from top to bottom."""
+
 _FAR = 1e9  # beyond this a position is nonsense; NaN and infinities fail the same comparison
 
 
@@ -39,6 +41,18 @@ class Drawing:
     edges: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class Beyond:
+    """Whether Python keeps drawings before and after the one that the browser started from, and how to turn to them.
+
+    `turn` is called with the drawing on screen and "undo" or "redo", before the page runs; it is to move `rev` on.
+    """
+
+    earlier: bool = False
+    later: bool = False
+    turn: Callable[[Drawing, str], object] = lambda drawing, direction: None
+
+
 def _asset(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
@@ -52,6 +66,7 @@ _mount = st.components.v2.component(
 )
 
 _NO_NOTES: Mapping[Any, str] = MappingProxyType({})
+_NOTHING_BEYOND = Beyond()
 
 
 def dag_editor(
@@ -59,15 +74,15 @@ def dag_editor(
     *,
     rev: int,
     key: str,
-    height: int = 520,
     notes: Mapping[str, str] = _NO_NOTES,
     edge_notes: Mapping[tuple[str, str], str] = _NO_NOTES,
+    beyond: Beyond = _NOTHING_BEYOND,
 ) -> Drawing:
     """Show the editor and return the drawing as the person has drawn it so far.
 
     The browser owns the drawing until `rev` changes; only then does it take up `drawing` again. `notes` (by
     node) and `edge_notes` (by arrow) become tooltips, and a node with a note is drawn dashed; they may change
-    on every run.
+    on every run. Undo and Redo go over the browser's own steps since then, and on to what lies `beyond` them.
 
     Errors: DrawingError when `drawing`, or what the browser sends, is not a drawing.
     """
@@ -81,14 +96,23 @@ def dag_editor(
         data={
             "rev": rev,
             "drawing": drawn if _is_drawing(drawn) else given,
-            "height": height,
+            "height": SHOWN_HEIGHT,
+            "beyond": {"undo": beyond.earlier, "redo": beyond.later},
             "notes": [list(item) for item in notes.items()],
             "edgeNotes": [[*edge, note] for edge, note in edge_notes.items()],
         },
         default={"graph": given},
         on_graph_change=lambda: None,
+        on_turn_change=lambda: _turned(mount_key, given, beyond),
     )
     return read_drawing(result.graph)
+
+
+def _turned(mount_key: str, given: dict[str, Any], beyond: Beyond) -> None:
+    """Hand on the press of a button that the browser has no step of its own for."""
+    state = st.session_state[mount_key]
+    drawn = state.get("graph")
+    beyond.turn(read_drawing(drawn if _is_drawing(drawn) else given), str(state.get("turn")))
 
 
 def _plain(drawing: Drawing) -> dict[str, Any]:
@@ -119,7 +143,10 @@ def read_drawing(value: object) -> Drawing:
     names = {node.name for node in nodes}
     if len(names) < len(nodes):
         raise DrawingError("Two nodes of the drawing have the same name; give each its own.")
-    return Drawing(nodes, tuple(_edge(edge, names) for edge in _items(fields["edges"], "edges")))
+    edges = _items(fields["edges"], "edges")
+    if len(edges) > len(nodes) ** 2:
+        raise DrawingError(f"A drawing of {len(nodes)} nodes has fewer than {len(edges)} arrows; draw each once.")
+    return Drawing(nodes, tuple(_edge(edge, names) for edge in edges))
 
 
 def _fields(value: object, wanted: tuple[str, ...], what: str) -> Mapping[str, object]:
@@ -137,7 +164,7 @@ def _items(value: object, what: str) -> Sequence[object]:
 def _node(value: object) -> DrawnNode:
     fields = _fields(value, ("name", "x", "y"), "A node of a drawing")
     name = fields["name"]
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_writable(name):
         raise DrawingError(f"A node's name is 1 to {MAX_NAME} characters of text, not {brief(name)}.")
     return DrawnNode(name, _position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
 

@@ -1,12 +1,17 @@
 // What the person does: pointer, keys and toolbar turn into edits of a Graph, shown by a Picture and sent to Python.
 // The browser owns the drawing until Python sends a new `rev` (a preset, an import), so a rerun never moves a node.
 const editors = new WeakMap();
+const DONE = { undo: "Undone.", redo: "Redone." };
 const STEP = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-export default function ({ parentElement, data, setStateValue }) {
+// Undo or Redo pressed where only Python has a drawing to turn to: the editor that then starts says it was done.
+let turned = null;
+
+export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".dag");
   if (!editors.has(root)) editors.set(root, new Editor(root));
-  editors.get(root).receive(data, (graph) => setStateValue("graph", graph));
+  const turn = (direction) => setTriggerValue("turn", direction);
+  editors.get(root).receive(data, (graph) => setStateValue("graph", graph), turn);
 }
 
 class Editor {
@@ -43,8 +48,9 @@ class Editor {
 
   // From Python
 
-  receive(data, send) {
+  receive(data, send, turn) {
     this.send = send;
+    this.turn = turn;
     this.notes = new Map(data.notes);
     this.edgeNotes = new Map();
     for (const [from, to, note] of data.edgeNotes) {
@@ -54,6 +60,7 @@ class Editor {
     this.stage.style.setProperty("--dag-height", `${data.height}px`);
     if (this.rev !== data.rev) this.#start(data);
     this.refresh();
+    if (turned && turned.rev !== data.rev) this.#arrive();
   }
 
   #start(data) {
@@ -65,7 +72,16 @@ class Editor {
     this.drawing = false; // whether the "Draw arrow" button is on
     this.pointer.reset();
     this.picture.reset();
+    this.beyond = data.beyond; // what Python keeps before and after this drawing
     this.say("");
+  }
+
+  // Give the keyboard back to the button that brought this drawing.
+  #arrive() {
+    const button = this.buttons[turned.direction];
+    (button.disabled ? this.stage : button).focus({ preventScroll: true });
+    this.say(DONE[turned.direction]);
+    turned = null;
   }
 
   // Edits
@@ -76,6 +92,7 @@ class Editor {
   settle() {
     if (this.unsettled) {
       this.history.commit(this.graph);
+      this.beyond = { ...this.beyond, redo: false };
       this.send(Graph.write(this.graph));
     }
     this.refresh();
@@ -129,12 +146,20 @@ class Editor {
 
   travel(direction) {
     this.settle();
-    if (!this.history[direction]()) return;
+    if (!this.history[direction]()) return this.#turnBeyond(direction);
     this.graph = this.history.present;
     this.source = null;
     this.send(Graph.write(this.graph));
     this.stopDraft();
-    this.say(direction === "undo" ? "Undone." : "Redone.");
+    this.say(DONE[direction]);
+  }
+
+  #turnBeyond(direction) {
+    if (!this.beyond[direction]) return;
+    turned = { direction, rev: this.rev };
+    this.beyond = {}; // until the other drawing is here
+    this.turn(direction);
+    this.refresh();
   }
 
   // Renaming: an input over the node, which stays open as long as the name is refused
@@ -281,13 +306,13 @@ class Editor {
   }
 
   #refreshButtons() {
-    const { graph, history, buttons, selected, picture } = this;
+    const { graph, history, beyond, buttons, selected, picture } = this;
     const off = {
       draw: graph.nodes.length < 2,
       rename: !Graph.node(graph, selected),
       delete: selected === null,
-      undo: !history.past.length,
-      redo: !history.future.length,
+      undo: !history.past.length && !beyond.undo,
+      redo: !history.future.length && !beyond.redo,
       out: picture.view.zoom <= MIN_ZOOM,
       in: picture.view.zoom >= MAX_ZOOM,
       fit: !graph.nodes.length,

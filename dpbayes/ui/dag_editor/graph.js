@@ -2,7 +2,7 @@
 // A graph is {nodes: [{id, name, x, y}], edges: [{id, from, to}]}; from and to are node ids, because names are free text.
 const WORLD = { width: 1000, height: 600 };
 const MAX_NODES = 300;
-const MAX_NAME = 80;
+const MAX_NAME = 200;
 let lastId = 0;
 const newId = (kind) => `${kind}${++lastId}`;
 

@@ -1,0 +1,59 @@
+"""Numbers as text that a person reads: few digits, never e-notation."""
+
+import math
+from decimal import Decimal
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+LEAST_POWER, MOST_POWER = -5, 9
+"""Powers of ten from which on down, and up, a number is written as a multiple of one."""
+
+
+def numeral(number: float, most: int = 3) -> str:
+    """Return a number in `most` significant digits: "0.000015", "1.5 × 10⁻⁷"; a long one is whole: "38,824"."""
+    mantissa, power = _parts(number, most)
+    if power is None:
+        return mantissa
+    return _factor(mantissa, " × ") + f"10{str(power).translate(_RAISED)}"
+
+
+def latex(number: float, most: int = 4) -> str:
+    """Return `digits` as LaTeX for a formula."""
+    if not math.isfinite(number):
+        return r"\text{unknown}" if math.isnan(number) else r"\infty" if number > 0 else r"-\infty"
+    mantissa, power = _parts(number, most)
+    if power is None:
+        return mantissa.replace(",", "{,}")
+    return _factor(mantissa, r" \cdot ") + f"10^{{{power}}}"
+
+
+def apart(first: float, second: float, *, most: int) -> tuple[str, str]:
+    """Return two numbers in `most` digits, in more where they would read as the same; in six they may."""
+    for count in range(most, 7):
+        texts = numeral(first, count), numeral(second, count)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def typed(number: float) -> str:
+    """Return a number in twelve digits as a box takes it back: in full, without separators."""
+    return format(Decimal(f"{number:.12g}"), "f")
+
+
+def _parts(number: float, most: int) -> tuple[str, int | None]:
+    """Return the text of a number, or a multiple and its power of ten where that is shorter."""
+    if not math.isfinite(number):
+        return ("unknown" if math.isnan(number) else "∞" if number > 0 else "-∞"), None
+    text = f"{number:.{most}g}"
+    mantissa, _, exponent = text.partition("e")
+    power = int(exponent or 0)
+    if power >= MOST_POWER or power < LEAST_POWER:
+        return mantissa, power
+    exact = Decimal(text) if power <= 0 else Decimal(f"{number:.0f}")
+    return f"{exact:,f}", None
+
+
+def _factor(mantissa: str, sign: str) -> str:
+    """Return a multiple of a power of ten with its sign of multiplication; of 1, nothing."""
+    return {"1": "", "-1": "-"}.get(mantissa, f"{mantissa}{sign}")

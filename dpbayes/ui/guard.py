@@ -1,0 +1,117 @@
+"""The one place where values enter from a browser: what no control can have sent is left out, and said."""
+
+import functools
+import inspect
+import logging
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.runtime_util import WidgetStateSizeError
+from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
+from streamlit.runtime.state.session_state import Serialized, SessionState
+
+from dpbayes.validation import InputError
+
+LEFT_OUT = "The browser sent a value that is not offered here; it was left out, and nothing was changed."
+
+WENT_WRONG = (
+    "Something went wrong here. Your settings are kept: turn to another page, open a story, or load this page again. "
+    "The server's log says what happened."
+)
+
+MOST_BYTES = 10_000_000
+"""More than a control of this app ever sends: a drawing of 300 nodes with every arrow is smaller."""
+
+_NOTES = "guard.notes"
+_LOG = logging.getLogger(__name__)
+
+
+def watch() -> None:
+    """Have Streamlit check what a browser sends before a control's reader or its callback sees it."""
+    take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
+    SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
+    SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
+
+
+def notes() -> list[str]:
+    """Return what is to be said of the browser's last message."""
+    said: list[str] = st.session_state.get(_NOTES, [])
+    return said
+
+
+def log_failure(error: Exception) -> None:
+    """Write to the server's log what nobody foresaw, with its traceback."""
+    _LOG.error("A part of the page failed.", exc_info=error)
+
+
+def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[SessionState, WidgetStates], None]:
+    @functools.wraps(take)
+    def checked(session: SessionState, sent: WidgetStates) -> None:
+        known = session._new_widget_state.widget_metadata
+        fit = [state for state in sent.widgets if state.id not in known or _fits(state, known[state.id])]
+        session[_NOTES] = [LEFT_OUT] if len(fit) < len(sent.widgets) else []
+        try:
+            take(session, WidgetStates(widgets=fit))
+        except WidgetStateSizeError:
+            session[_NOTES] = [LEFT_OUT]
+
+    return checked
+
+
+def _guarding(
+    register: Callable[[SessionState, WidgetMetadata[Any], str | None], RegisterWidgetResult[Any]],
+) -> Callable[[SessionState, WidgetMetadata[Any], str | None], RegisterWidgetResult[Any]]:
+    @functools.wraps(register)
+    def guarding(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> RegisterWidgetResult[Any]:
+        # What came for a control before the session knew it, as after a restart of the server, waits here.
+        waiting = session._new_widget_state.states.get(metadata.id)
+        if isinstance(waiting, Serialized) and not _fits(waiting.value, metadata):
+            del session._new_widget_state[metadata.id]
+        if metadata.callback is not None:
+            metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
+        return register(session, metadata, key)
+
+    return guarding
+
+
+def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
+    """Whether a control can have sent this: it reads it, and would write the same."""
+    field = state.WhichOneof("value")
+    known: str | None = metadata.value_type
+    expected = known or "string_value"  # Streamlit forgets the type of a list that was emptied
+    if field not in (expected, None) or state.ByteSize() > MOST_BYTES:
+        return False
+    chosen = list(state.string_array_value.data) if expected == "string_array_value" else [state.string_value]
+    try:
+        value = deepcopy(metadata.deserializer(unpack_widget_state_value(state)))
+        # Of an unknown option a slider or a row of buttons makes another one; and of the buttons one is always down.
+        if expected == "string_array_value" and (value is None or metadata.serializer(value) != chosen):
+            return False
+    except Exception:
+        return False
+    if field is None:  # emptied, where that can be
+        return value is None
+    options = metadata.formatted_options
+    return options is None or (set(chosen) <= set(options) and len(set(chosen)) == len(chosen))
+
+
+def _all_or_nothing(callback: Callable[..., None]) -> Callable[..., None]:
+    """Make a callback that fails a sentence on the page, and leave the settings as they were."""
+
+    @functools.wraps(callback)
+    def call(*args: Any, **more: Any) -> None:
+        before = st.session_state.get("settings")
+        try:
+            callback(*args, **more)
+        except Exception as error:
+            if before is not None:
+                st.session_state["settings"] = before
+            if not isinstance(error, InputError):
+                log_failure(error)
+            st.session_state[_NOTES] = [*notes(), str(error) if isinstance(error, InputError) else WENT_WRONG]
+
+    return call

@@ -1,0 +1,124 @@
+"""Whatever fails on a page is one plain sentence there and a traceback in the log; and no test takes it for fine."""
+
+import ast
+import functools
+import importlib
+import logging
+import tomllib
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.util import patch_config_options
+
+from dpbayes.ui.guard import WENT_WRONG
+from dpbayes.ui.settings import Settings
+from dpbayes.validation import InputError
+from tests.pages.conftest import APP, PAGES, fine, open_page, sentences, settings_of
+
+FRAGMENTS = tuple(page for page in PAGES if "@fragment" in (APP.parent / page).read_text(encoding="utf-8"))
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise RuntimeError("a fault that nobody foresaw")
+
+
+def break_parts_of(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every function that the page file takes from the dashboard fail, but what shows sentences and settings."""
+    for line in ast.parse((APP.parent / page).read_text(encoding="utf-8")).body:
+        if isinstance(line, ast.ImportFrom) and line.module not in ("dpbayes.ui.show", "dpbayes.ui.settings"):
+            module = importlib.import_module(str(line.module))
+            for name in line.names:
+                if callable(getattr(module, name.name)):
+                    monkeypatch.setattr(module, name.name, fail)
+
+
+def is_a_sentence_with_everything_around_it(at: AppTest) -> bool:
+    assert not at.exception
+    assert {error.value for error in at.error} == {WENT_WRONG}
+    return bool(at.selectbox(key="story") and at.title)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_fails_is_a_sentence(
+    page: str, monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
+) -> None:
+    at = open_page(page, data_seed="7")
+    with monkeypatch.context() as patch:
+        break_parts_of(page, patch)
+        assert is_a_sentence_with_everything_around_it(at.run())
+        assert settings_of(at) == Settings(data_seed=7)
+        assert 'raise RuntimeError("a fault that nobody foresaw")' in nothing_unforeseen[0]
+        with pytest.raises(AssertionError, match="a fault that nobody foresaw"):
+            fine(at)
+    nothing_unforeseen.clear()
+    assert not fine(at.run()).error
+
+
+@pytest.mark.parametrize("page", FRAGMENTS)
+def test_a_fragment_that_fails_when_it_reruns_alone_is_a_sentence(
+    page: str, monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
+) -> None:
+    at = open_page(page)
+    with monkeypatch.context() as patch:
+        break_parts_of(page, patch)
+        at.run()
+        nothing_unforeseen.clear()
+        alone = functools.partial(RerunData, fragment_id_queue=list(at._fragment_storage._fragments))
+        patch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
+        patch.setattr(st, "title", fail)  # the rest of the page does not run
+        at.run()
+    assert not at.exception
+    assert {error.value for error in at.error} == {WENT_WRONG}
+    assert nothing_unforeseen
+    nothing_unforeseen.clear()
+
+
+def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
+) -> None:
+    at = open_page("pages/release.py")
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.ui.controls.set_parameter", fail)
+        at.select_slider(key="parameter.epsilon").set_value(2.0).run()
+    assert sentences(at) == [WENT_WRONG]
+    assert settings_of(at) == Settings()
+    assert len(nothing_unforeseen) == 1
+    nothing_unforeseen.clear()
+    assert fine(at.run()).select_slider(key="parameter.epsilon").value == 1.0
+    assert not sentences(at)
+
+
+def test_a_refusal_in_a_callback_is_its_sentence_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(**fields: object) -> None:
+        at.session_state["settings"] = Settings(data_seed=7)
+        raise InputError("There is no such seat.")
+
+    at = open_page("pages/home.py")
+    monkeypatch.setattr("dpbayes.ui.controls.change", half)
+    fine(at.segmented_control(key="segments.seat").set_value(at.segmented_control[0].options[1]).run())
+    assert sentences(at) == ["There is no such seat."]
+    assert settings_of(at) == Settings()
+
+
+def test_the_log_of_the_server_has_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("dpbayes.ui.release_page.release_page", fail)
+    open_page_that_fails = pytest.raises(AssertionError)
+    with open_page_that_fails, caplog.at_level(logging.ERROR):
+        open_page("pages/release.py")
+    assert "a fault that nobody foresaw" in caplog.text
+    assert "Traceback" in caplog.text
+    nothing_unforeseen.clear()
+
+
+def test_what_fails_outside_of_every_guard_shows_no_traceback_either() -> None:
+    asked = tomllib.loads((APP.parent / ".streamlit/config.toml").read_text(encoding="utf-8"))["client"]
+    with patch_config_options({"client.showErrorDetails": asked["showErrorDetails"]}):
+        at = AppTest.from_string("raise ValueError('a secret of the table')").run()
+    assert at.exception
+    assert "secret" not in at.exception[0].message
+    assert not at.exception[0].stack_trace

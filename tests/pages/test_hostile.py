@@ -1,0 +1,202 @@
+"""What a browser sends is untrusted: whatever arrives for whichever control, the page stays, and so do the settings."""
+
+import functools
+import json
+import math
+from collections.abc import Iterable, Iterator
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.ui.guard import LEFT_OUT
+from dpbayes.ui.settings import Cpts, Settings
+from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, headline, open_page, press, sentences, settings_of
+
+SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {
+    "pages/data.py?recipient": {"seat": "recipient"},
+    "pages/data.py?table": {"data": "house_votes_84"},
+    "pages/data.py?upload": {"data": "upload"},
+    "pages/network.py?large": {"graph": "alarm"},
+    "pages/network.py?strays": {"graph": "chain:5"},
+    "pages/release.py?large": {"source": "alarm", "mechanism": "PosteriorSampler"},
+    "pages/release.py?fourier": {"mechanism": "LaplaceFourier"},
+    "pages/audit.py?one row": {"audit.subject": "Density-scored MAP, as printed (one node)"},
+}
+"""Pages, and settings under which they have other controls."""
+
+SINGLE = {
+    "trigger_value": (True,),
+    "bool_value": (True,),
+    "int_value": (7, -1, 2**62),
+    "double_value": (0.5, float("nan"), float("inf")),
+    "bytes_value": (b"\xff\x00",),
+    "string_value": ("", "text"),
+    "json_value": ("{", "null", '"text"', '{"value": 1}', "[" * 100_000),
+    "json_trigger_value": ("{", "null", '{"event": "graph"}'),
+}
+LISTS = {
+    "double_array_value": ((), (0.5, float("nan"))),
+    "int_array_value": ((), (2**40, -3)),
+    "string_array_value": ((), ("text",), ("", "")),
+}
+MESSAGES = ("arrow_value", "file_uploader_state_value", "string_trigger_value", "chat_input_value")
+TEXTS = ("", "text", "\0", "1e999", "NaN", "\u202e" * 10_000)
+
+
+def every_kind(name: str) -> Iterator[WidgetState]:
+    """Every kind of value that a message can carry for a control, and several of each."""
+    for field, values in SINGLE.items():
+        yield from (WidgetState(id=name, **{field: value}) for value in values)
+    for field, values in (*LISTS.items(), *((field, (None,)) for field in MESSAGES)):
+        for each in values:
+            state = WidgetState(id=name)
+            getattr(state, field).SetInParent()
+            if each:
+                getattr(state, field).data.extend(each)
+            yield state
+
+
+def unfit(name: str, kind: str) -> Iterator[WidgetState]:
+    """What no control of this kind can have sent: other kinds, and options that it has not."""
+    for state in every_kind(name):
+        if state.WhichOneof("value") != kind or (kind == "string_array_value" and any(state.string_array_value.data)):
+            yield state
+
+
+def controls_of(at: AppTest) -> dict[str, str]:
+    """Return the field in which each control of the page expects its value, by the control's id."""
+    known = at.session_state._state._state._new_widget_state.widget_metadata
+    return {name: metadata.value_type for name, metadata in known.items()}
+
+
+def send(at: AppTest, states: Iterable[WidgetState]) -> AppTest:
+    """Run the page as if this had come from the browser."""
+    return fine(at._run(WidgetStates(widgets=states)))
+
+
+def open_scene(scene: str) -> AppTest:
+    return open_page(scene.partition("?")[0], **SCENES[scene])
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_what_no_control_can_have_sent_is_left_out_and_said_once(scene: str) -> None:
+    at = open_scene(scene)
+    before, said, controls = settings_of(at), sentences(at), controls_of(at)
+    for name, kind in controls.items():
+        assert len(list(unfit(name, kind))) > 20
+    send(at, (state for name, kind in controls.items() for state in unfit(name, kind)))
+    new = [sentence for sentence in sentences(at) if sentence not in said]
+    assert new == [LEFT_OUT]
+    assert settings_of(at) == before
+    assert sentences(fine(at.run())) == said
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_any_text_is_refused_and_the_settings_stay(scene: str) -> None:
+    at = open_scene(scene)
+    before, controls = settings_of(at), controls_of(at)
+    for text in TEXTS:
+        send(at, (WidgetState(id=name, string_value=text) for name, kind in controls.items() if kind == "string_value"))
+        assert settings_of(at) == before, text
+        assert all(len(sentence) < 400 for sentence in sentences(at))
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_button_and_switch_at_once(scene: str) -> None:
+    at = open_scene(scene)
+    controls = controls_of(at)
+    for field in ("bool_value", "trigger_value"):
+        send(at, (WidgetState(id=name, **{field: True}) for name, kind in controls.items() if kind == field))
+
+
+def test_what_waits_for_a_control_that_the_session_does_not_know_yet_is_checked_too() -> None:
+    controls = controls_of(open_page("pages/release.py"))
+    for pick in (0, -1):
+        at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+        at.switch_page("pages/release.py")
+        send(at, (list(unfit(name, kind))[pick] for name, kind in controls.items()))
+        assert settings_of(at) == Settings()
+
+
+def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = open_page("pages/release.py")
+    monkeypatch.setattr("streamlit.runtime.state.session_state.get_max_widget_state_size_bytes", lambda: 100)
+    name = next(name for name in controls_of(at) if name.endswith("box.epsilon"))
+    send(at, (WidgetState(id=name, string_value="2" + 200 * " "),))
+    assert sentences(at) == [LEFT_OUT]
+    assert settings_of(at) == Settings()
+
+
+def drawn(*names: str, edges: object = ()) -> dict[str, object]:
+    return {"nodes": [{"name": name, "x": 1, "y": 1} for name in names], "edges": edges}
+
+
+MANY = [f"n{i}" for i in range(300)]
+DRAWINGS: dict[str, object] = {
+    "nothing": None,
+    "a number": 3,
+    "no drawing": {"nodes": {"a": 1}, "edges": "none"},
+    "half a character": drawn("\ud800"),
+    "an arrow to half a character": drawn("a", edges=[["a", "\ud800"]]),
+    "half a million arrows": drawn("a", "b", edges=[["a", "b"]] * 500_000),
+    "all arrows of 300 nodes": drawn(*MANY, edges=[[a, b] for a in MANY for b in MANY]),
+    "names too long to keep": drawn(*("\U0001f600" * 70 + name for name in MANY)),
+    "deep": drawn("a", edges=functools.reduce(lambda inner, _: [inner], range(900), [])),
+}
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS.keys())
+def test_a_drawing_that_is_none_is_one_sentence_and_the_network_stays(drawing: object) -> None:
+    at = open_page("pages/network.py", graph="chain:5")
+    before, said, shown = settings_of(at), sentences(at), headline(at)
+    editor = next(name for name, kind in controls_of(at).items() if kind == "json_value")
+    send(at, [WidgetState(id=editor, json_value=json.dumps({"graph": drawing}))])
+    new = [sentence for sentence in sentences(at) if sentence not in said]
+    assert len(new) == 1, new
+    assert len(new[0]) < 200
+    assert settings_of(at) == before
+    assert headline(at) == shown
+    assert at.get("bidi_component")
+
+
+UNFIT_EDITS = (
+    {"edited_rows": {"99999": {"probability": 0.5}}},
+    {"edited_rows": {"-1": {"probability": 0.5}}},
+    {"edited_rows": {"0": {"nobody": 0.5}}},
+    {"edited_rows": {"0": {"row": "a cell that cannot be typed in"}}},
+    {"edited_rows": {"0": {"probability": [1, 2]}}},
+    {"edited_rows": {"0": {"probability": "\ud800"}}},
+    {"edited_rows": {"0": 3}},
+    {"edited_rows": {"x": {}}},
+    {"edited_rows": [1, 2]},
+    {"edited_rows": {}, "added_rows": [{}]},
+    {"edited_rows": {}, "deleted_rows": [0]},
+    {"edited_rows": {}, "deleted_rows": "all"},
+    [[]],
+    None,
+)
+
+
+@pytest.mark.parametrize("edits", UNFIT_EDITS, ids=json.dumps)
+def test_edits_that_a_table_cannot_have_are_left_out_and_said_once(edits: object) -> None:
+    at = open_page("pages/data.py")
+    editor = next(name for name in controls_of(at) if "-cpts." in name)
+    send(at, [WidgetState(id=editor, string_value=json.dumps(edits))])
+    assert sentences(at) == [LEFT_OUT]
+    assert settings_of(at) == Settings()
+    press(at, "Use these probabilities")
+    assert settings_of(at) == Settings(cpts=Cpts.GIVEN)
+    assert not sentences(at)
+
+
+@pytest.mark.parametrize("value", ["much", math.nan, math.inf, -1, 10**400, True, None])
+def test_a_number_that_is_no_probability_is_refused_when_it_is_used(value: object) -> None:
+    at = open_page("pages/data.py")
+    controls = controls_of(at)
+    edits = json.dumps({"edited_rows": {"0": {"probability": value}}})
+    use = next(name for name, kind in controls.items() if kind == "trigger_value" and "None" in name)
+    editor = next(name for name in controls if "-cpts." in name)
+    send(at, [WidgetState(id=editor, string_value=edits), WidgetState(id=use, trigger_value=True)])
+    assert len(sentences(at)) == 1
+    assert settings_of(at) == Settings()

@@ -1,0 +1,82 @@
+"""The package that is built from the repository works where there is no repository."""
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import PathDistribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.test_docs import ROOT, TEXTS, blocks
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the wheel is unpacked, as installing it does."""
+    wheels, site = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("site")
+    # The build backend is called directly: it is installed, and pip would look for it on the internet.
+    build = "import sys, hatchling.build as backend; backend.build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(wheels)], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = wheels.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(site)
+    return site
+
+
+def run_outside(code: str, site: Path) -> str:
+    """Return what Python code prints in a folder of its own, with nothing of the repository on its path."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": str(site), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-W", "error", "-c", code]
+    ran = subprocess.run(command, cwd=site, env=environment, capture_output=True, encoding="utf-8")
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_the_readmes_example_runs_from_the_wheel(site):
+    (code,), output = blocks(TEXTS["README.md"], "python"), blocks(TEXTS["README.md"], "text")[0]
+    where = "import dpbayes; print(dpbayes.__file__)\n"
+    path, _, printed = run_outside(where + code, site).partition("\n")
+    assert Path(path).is_relative_to(site)
+    assert printed == output
+
+
+def test_the_shipped_tables_are_in_the_wheel(site):
+    code = "from dpbayes.shipped import SHIPPED, load_shipped; print([load_shipped(key).n for key in SHIPPED])"
+    assert "48842" in run_outside(code, site)
+
+
+def test_the_core_needs_neither_streamlit_nor_plotly(site):
+    code = "import sys, dpbayes.audit.reports, dpbayes.mechanisms, dpbayes.experiments.releases\n"
+    code += "print({'streamlit', 'plotly'} & set(sys.modules))"
+    assert run_outside(code, site) == "set()\n"
+
+
+def test_importing_the_mechanisms_does_not_import_the_whole_of_scipy_stats(site):
+    """It would take longer than all else together."""
+    code = "import sys, dpbayes.mechanisms; print('scipy.stats' in sys.modules)"
+    assert run_outside(code, site) == "False\n"
+
+
+def test_the_wheel_says_what_it_is_and_under_which_licences(site):
+    (folder,) = site.glob("*.dist-info")
+    metadata = PathDistribution(folder).metadata
+    assert metadata["License-Expression"].startswith("MIT AND ")
+    assert {path.name for path in (folder / "licenses").rglob("*.*") or ()} == {"PROVENANCE.md"}
+    assert (folder / "licenses" / "LICENSE").read_text().startswith("MIT License")
+    assert (site / "dpbayes" / "py.typed").exists()
+
+
+def test_what_is_tested_lies_in_the_ranges_that_are_promised():
+    ranges = [*PROJECT["dependencies"], *(r for extra in PROJECT["optional-dependencies"].values() for r in extra)]
+    promised = {Requirement(text).name: Requirement(text).specifier for text in ranges}
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert set(promised) == set(pins)
+    assert all(promised[name].contains(version) for name, version in pins.items())
+    assert all("==" not in text and "<" in text for text in ranges)

@@ -1,0 +1,62 @@
+"""What Undo goes back over, as a value."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.ui.drawings import KEPT, DrawingHistory, DrawnNetwork
+from dpbayes.ui.graphs import Graph, placed
+from dpbayes.ui.settings import Settings
+
+
+def drawn(number: int, **settings: str) -> DrawnNetwork:
+    return DrawnNetwork(placed(Graph((f"n{number}",), ())), Settings(**settings))  # type: ignore[arg-type]
+
+
+@given(st.lists(st.sampled_from(["draw", "undo", "redo"]), max_size=2 * KEPT))
+def test_a_history_is_a_list_with_a_finger_on_it(steps: list[str]) -> None:
+    history, line, finger = DrawingHistory(drawn(0)), [drawn(0)], 0
+    for number, step in enumerate(steps, start=1):
+        if step == "draw":
+            history = history.followed_by(drawn(number))
+            line = [*line[: finger + 1], drawn(number)]
+            finger += 1
+        else:
+            finger = max(0, finger - 1) if step == "undo" else min(len(line) - 1, finger + 1)
+            place = history.nearest(line[finger])
+            assert place is not None
+            history = history.at(place, Settings())
+        line, finger = line[-KEPT - 1 :], finger - max(0, len(line) - KEPT - 1)
+        assert history.line == tuple(line)
+        assert history.present == line[finger]
+
+
+def test_no_more_is_kept_than_said() -> None:
+    history = DrawingHistory(drawn(0))
+    for number in range(1, 3 * KEPT):
+        history = history.followed_by(drawn(number))
+    assert len(history.past) == KEPT
+    assert history.past[-1] == drawn(3 * KEPT - 2)
+    assert history.nearest(drawn(0)) is None
+
+
+def test_a_place_that_the_text_of_a_graph_would_round_is_no_step() -> None:
+    here, there, elsewhere = (DrawnNetwork(Graph(("a",), (), {"a": (x, 5.0)}), Settings()) for x in (7.2, 7.0, 8.0))
+    assert DrawingHistory(here).nearest(there) == 0
+    assert DrawingHistory(here).nearest(elsewhere) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "by_hand"),
+    [
+        ({}, False),
+        ({"graph": "chain:3"}, False),
+        ({"graph": "g:x"}, True),
+        ({"source": "g:x"}, True),
+        ({"data": "adult"}, False),
+        ({"data": "adult", "source": "g:x"}, False),
+        ({"data": "adult", "graph": "g:x"}, True),
+    ],
+)
+def test_what_was_drawn_or_read_from_a_file_is_the_persons_own(settings: dict[str, str], by_hand: bool) -> None:
+    assert drawn(0, **settings).is_by_hand == by_hand
