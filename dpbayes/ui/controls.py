@@ -18,13 +18,20 @@ FEW = 4
 """More options than this are a list, not a row of buttons."""
 
 
-def _mirror(key: str, value: object) -> None:
+def mirror(key: str, value: object) -> None:
     """Let the widget of this key show `value`; what was typed and refused does not linger.
 
     What it shows already is not written again: that would go to the browser, and pull back a slider still on the move.
     """
-    if key not in st.session_state or st.session_state[key] != value:
+    if key not in st.session_state or not _same(st.session_state[key], value):
         st.session_state[key] = value
+
+
+def _same(shown: object, value: object) -> bool:
+    try:
+        return bool(shown == value)
+    except Exception:  # what cannot even be compared is another
+        return False
 
 
 def _attempt(key: str, kept: str, do: Callable[[str], object]) -> None:
@@ -49,7 +56,7 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
     """
     key = f"box.{field}"
     shown = _number_text(getattr(current(), field)).removeprefix(prefix)
-    _mirror(key, shown)
+    mirror(key, shown)
 
     def apply(text: str) -> None:
         change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
@@ -70,7 +77,7 @@ def choice(
     """Offer a settings field as a drop-down list; `default`, else the first option, stands for a value not in it."""
     key = f"choice.{field}"
     value = getattr(current(), field)
-    _mirror(key, value if value in options else default or options[0])
+    mirror(key, value if value in options else default or options[0])
     st.selectbox(
         label,
         options,
@@ -84,14 +91,14 @@ def choice(
 def toggle(label: str, field: str) -> None:
     """Offer a settings field as a switch."""
     key = f"toggle.{field}"
-    _mirror(key, getattr(current(), field))
+    mirror(key, getattr(current(), field))
     st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}))
 
 
 def segments(label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str) -> None:
     """Offer a settings field as a few buttons of which one is down."""
     key = f"segments.{field}"
-    _mirror(key, getattr(current(), field))
+    mirror(key, getattr(current(), field))
     st.segmented_control(
         label,
         options,
@@ -105,16 +112,18 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
 
 def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **more: Any) -> pd.DataFrame:
     """Offer a table whose cells can be typed in, but for `disabled` columns; edits of anything else are left out."""
-    edits = st.session_state.get(key)
-    if edits is not None and not _are_of(edits, [name for name in frame.columns if name not in disabled], len(frame)):
+    open_to_typing = [name for name in frame.columns if name not in disabled]
+    if key in st.session_state and not _are_of(st.session_state[key], open_to_typing, len(frame)):
         del st.session_state[key]
         st.warning(LEFT_OUT)
     return st.data_editor(frame, key=key, disabled=disabled, **more)
 
 
-def _are_of(edits: Mapping[str, Any], columns: Sequence[str], rows: int) -> bool:
-    lines: Mapping[int, object] = edits["edited_rows"]
-    return not (edits["added_rows"] or edits["deleted_rows"]) and all(
+def _are_of(edits: object, columns: Sequence[str], rows: int) -> bool:
+    if not isinstance(edits, Mapping) or edits.get("added_rows") or edits.get("deleted_rows"):
+        return False
+    lines: Mapping[int, object] = edits.get("edited_rows", {})
+    return all(
         0 <= row < rows
         and isinstance(cells, Mapping)
         and all(name in columns and _is_cell(cells[name]) for name in cells)
@@ -143,7 +152,7 @@ def parameter_control(name: str, *, default: object = None) -> None:
 
 def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
     key, options = f"parameter.{name}", list(parameter.options)
-    _mirror(key, current().parameter(name, default))
+    mirror(key, current().parameter(name, default))
     shared: dict[str, Any] = {
         "key": key,
         "format_func": lambda option: str(option.value),
@@ -168,8 +177,8 @@ def _number_parameter(name: str, parameter: Parameter, default: object) -> None:
     # A typed value is a stop as long as it is in use, so that the slider never shows another number.
     grid = sorted({*stops(parameter), value})
     st.session_state[f"{slider}.shown"] = value
-    _mirror(slider, value)
-    _mirror(box, _number_text(value))
+    mirror(slider, value)
+    mirror(box, _number_text(value))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
         f"{_title(name)} (${parameter.symbol}$)" if parameter.symbol else _title(name),
