@@ -130,6 +130,21 @@ def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch)
     assert settings_of(at) == Settings()
 
 
+@pytest.mark.parametrize("scene", ["pages/network.py", "pages/data.py?upload", "pages/regression.py"])
+def test_a_file_that_was_never_sent_is_no_file(scene: str) -> None:
+    at = open_page(scene.partition("?")[0], **SCENES[scene], **{"regression.records": "my table"})
+    before, said = settings_of(at), sentences(at)
+    state = WidgetState()
+    state.file_uploader_state_value.uploaded_file_info.add(file_id="../../etc/passwd", name="\u202etable.csv", size=2**40)
+    names = [name for name, kind in controls_of(at).items() if kind == "file_uploader_state_value"]
+    assert names
+    for name in names:
+        state.id = name
+        send(at, [state])
+    assert settings_of(at) == before
+    assert sentences(at) == said
+
+
 def drawn(*names: str, edges: object = ()) -> dict[str, object]:
     return {"nodes": [{"name": name, "x": 1, "y": 1} for name in names], "edges": edges}
 
