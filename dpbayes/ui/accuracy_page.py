@@ -139,8 +139,7 @@ def _mechanisms(options: AccuracyOptions) -> None:
     offered = set(methods_on_offer(options, network_asked(current())))
     names = [name for name, curves in MECHANISMS.items() if offered & set(curves)]
     kept, key = [name for name in names if getattr(options, name) is Drawn.YES], "accuracy.mechanisms"
-    if st.session_state.get(key) != kept:
-        st.session_state[key] = kept
+    controls.mirror(key, kept)
 
     def apply() -> None:
         for name in names:

@@ -117,8 +117,7 @@ def _axis_control(claim: BoundClaim) -> None:
     """Offer what this claim depends on; the setting keeps an axis that it does not have, for the next claim."""
     axes, key = EXHIBITS[claim].axes, f"bounds.axis.{claim.name}"
     axis = axis_of(claim, current())
-    if st.session_state.get(key) is not axis:
-        st.session_state[key] = axis
+    controls.mirror(key, axis)
     st.segmented_control(
         "Drawn against",
         axes,

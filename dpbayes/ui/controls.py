@@ -20,13 +20,20 @@ FEW = 4
 """More options than this are a list, not a row of buttons."""
 
 
-def _mirror(key: str, value: object) -> None:
+def mirror(key: str, value: object) -> None:
     """Let the widget of this key show `value`; what was typed and refused does not linger.
 
     What it shows already is not written again: that would go to the browser, and pull back a slider still on the move.
     """
-    if key not in st.session_state or st.session_state[key] != value:
+    if key not in st.session_state or not _same(st.session_state[key], value):
         st.session_state[key] = value
+
+
+def _same(shown: object, value: object) -> bool:
+    try:
+        return bool(shown == value)
+    except Exception:  # what cannot even be compared is another
+        return False
 
 
 def _attempt(key: str, kept: str, do: Callable[[str], object]) -> None:
@@ -51,7 +58,7 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
     """
     key = f"box.{field}"
     shown = _number_text(getattr(current(), field)).removeprefix(prefix)
-    _mirror(key, shown)
+    mirror(key, shown)
 
     def apply(text: str) -> None:
         change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
@@ -72,7 +79,7 @@ def choice(
     """Offer a settings field as a drop-down list; `default`, else the first option, stands for a value not in it."""
     key = f"choice.{field}"
     value = getattr(current(), field)
-    _mirror(key, value if value in options else default or options[0])
+    mirror(key, value if value in options else default or options[0])
     st.selectbox(
         label,
         options,
@@ -86,14 +93,14 @@ def choice(
 def toggle(label: str, field: str) -> None:
     """Offer a settings field as a switch."""
     key = f"toggle.{field}"
-    _mirror(key, getattr(current(), field))
+    mirror(key, getattr(current(), field))
     st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}))
 
 
 def segments(label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str) -> None:
     """Offer a settings field as a few buttons of which one is down."""
     key = f"segments.{field}"
-    _mirror(key, getattr(current(), field))
+    mirror(key, getattr(current(), field))
     st.segmented_control(
         label,
         options,
@@ -137,7 +144,7 @@ def parameter_control(name: str, *, default: object = None) -> None:
 
 def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
     key, options = f"parameter.{name}", list(parameter.options)
-    _mirror(key, current().parameter(name, default))
+    mirror(key, current().parameter(name, default))
     shared: dict[str, Any] = {
         "key": key,
         "format_func": lambda option: str(option.value),
@@ -162,8 +169,8 @@ def _number_parameter(name: str, parameter: Parameter, default: object) -> None:
     # A typed value is a stop as long as it is in use, so that the slider never shows another number.
     grid = sorted({*stops(parameter), value})
     st.session_state[f"{slider}.shown"] = value
-    _mirror(slider, value)
-    _mirror(box, _number_text(value))
+    mirror(slider, value)
+    mirror(box, _number_text(value))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     left.select_slider(
         f"{_title(name)} (${parameter.symbol}$)" if parameter.symbol else _title(name),

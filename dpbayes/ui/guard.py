@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.runtime_util import WidgetStateSizeError
 from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
-from streamlit.runtime.state.session_state import Serialized, SessionState
+from streamlit.runtime.state.session_state import Serialized, SessionState, Value, WStates
 
 from dpbayes.validation import InputError
 
@@ -71,6 +71,7 @@ def _guarding(
         waiting = session._new_widget_state.states.get(metadata.id)
         if isinstance(waiting, Serialized) and not _fits(waiting.value, metadata):
             del session._new_widget_state[metadata.id]
+        _forget_unfit(session, metadata, key)
         if metadata.callback is not None:
             metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
         return register(session, metadata, key)
@@ -97,6 +98,26 @@ def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
         return value is None
     options = metadata.formatted_options
     return options is None or (set(chosen) <= set(options) and len(set(chosen)) == len(chosen))
+
+
+def _forget_unfit(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> None:
+    """Forget what a control cannot show of what the session holds for it: no browser put that there, only our code."""
+    kept, start = session._old_state, metadata.deserializer(None)
+    for values, name in ((session._new_session_state, key), (kept, key), (kept, metadata.id)):
+        if name is None or name not in values:
+            continue
+        fits = isinstance(values[name], type(start)) or not isinstance(start, bool | str | list)
+        if not fits or (name == key and not _shows(values[name], metadata)):
+            _LOG.error("The control %s cannot show %.200r; it shows what it did without.", key, values.pop(name))
+
+
+def _shows(value: object, metadata: WidgetMetadata[Any]) -> bool:
+    written = WStates({metadata.id: Value(value)}, {metadata.id: metadata})
+    try:
+        state = written.get_serialized(metadata.id)
+    except Exception:
+        return False
+    return state is not None and _fits(state, metadata)
 
 
 def _all_or_nothing(callback: Callable[..., None]) -> Callable[..., None]:

@@ -64,8 +64,7 @@ def _claim_control(listed: Sequence[ClaimShown]) -> None:
     if current().options("papers").claim not in listed:
         set_parameter(name, listed[0])
     chosen = current().options("papers").claim
-    if st.session_state.get(key) != chosen:
-        st.session_state[key] = chosen
+    controls.mirror(key, chosen)
     st.selectbox(
         "Claim",
         listed,

@@ -5,8 +5,10 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.state.common import user_key_from_element_id
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.guard import LEFT_OUT
@@ -128,6 +130,21 @@ def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch)
     assert settings_of(at) == Settings()
 
 
+@pytest.mark.parametrize("scene", ["pages/network.py", "pages/data.py?upload", "pages/regression.py"])
+def test_a_file_that_was_never_sent_is_no_file(scene: str) -> None:
+    at = open_page(scene.partition("?")[0], **SCENES[scene], **{"regression.records": "my table"})
+    before, said = settings_of(at), sentences(at)
+    state = WidgetState()
+    state.file_uploader_state_value.uploaded_file_info.add(file_id="../../etc/passwd", name="\u202etable.csv", size=2**40)
+    names = [name for name, kind in controls_of(at).items() if kind == "file_uploader_state_value"]
+    assert names
+    for name in names:
+        state.id = name
+        send(at, [state])
+    assert settings_of(at) == before
+    assert sentences(at) == said
+
+
 def drawn(*names: str, edges: object = ()) -> dict[str, object]:
     return {"nodes": [{"name": name, "x": 1, "y": 1} for name in names], "edges": edges}
 
@@ -200,3 +217,25 @@ def test_a_number_that_is_no_probability_is_refused_when_it_is_used(value: objec
     send(at, [WidgetState(id=editor, string_value=edits), WidgetState(id=use, trigger_value=True)])
     assert len(sentences(at)) == 1
     assert settings_of(at) == Settings()
+
+
+ODD: tuple[object, ...] = (None, 5, math.nan, b"text", "\ud800", ["text"], {"a": 1}, object(), np.arange(3))
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_control_shows_what_it_can_whatever_the_session_holds_for_it(
+    scene: str, nothing_unforeseen: list[str]
+) -> None:
+    at = open_scene(scene)
+    before = settings_of(at)
+    kinds = ("string_value", "string_array_value", "bool_value")
+    keys = {user_key_from_element_id(name) for name, kind in controls_of(at).items() if kind in kinds}
+    for odd in ODD:
+        for key in keys - {None}:
+            at.session_state[key] = odd
+        at._run(WidgetStates())  # nothing comes from the browser, which would not take what AppTest makes of this
+        assert not at.exception
+        assert not at.error
+        assert all("cannot show" in line for line in nothing_unforeseen), nothing_unforeseen
+        nothing_unforeseen.clear()
+        assert settings_of(at) == before
