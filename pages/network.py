@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpbayes.ui.network_page import arrows, costs, editor, exchange, headline_of
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import sentence_instead
+from dpbayes.ui.show import headline, sentence_instead
 from dpbayes.ui.work import network
 
 st.title("Network")
@@ -12,10 +12,12 @@ place = st.empty()
 left, right = st.columns([5, 3], gap="medium")
 with left:
     editor()
-with sentence_instead():
+net = None
+with place.container(), sentence_instead():  # above the drawing that it is about
     net = network(current())
-    place.markdown(f"#### {headline_of(net)}")
-    with right:
+    headline(headline_of(net))
+if net is not None:
+    with right, sentence_instead():
         costs(net)
     with left:
         arrows(net)

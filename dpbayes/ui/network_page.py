@@ -152,13 +152,14 @@ def headline_of(net: Network) -> str:
     if cost.fourier_noise is None:
         name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
         return (
-            f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace. Fourier needs "
-            f"binary nodes, and {escaped(brief(name))} is not; Posterior sampling and private MAP take it as it is."
+            f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace. Fourier needs binary nodes, "
+            f"and {escaped(brief(name))} is not; posterior sampling and private MAP take it as it is."
         )
     bound = "" if cost.fourier_exact else "at most "
     return (
-        f"At ε = {epsilon:g}, each of {cost.cells:,} counts gets noise of sd {laplace} from Laplace and "
-        f"{bound}{short(cost.fourier_noise)} from Fourier. Release shows whose probabilities are nearer."
+        f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace and of "
+        f"{bound}{short(cost.fourier_noise)} (root mean square) with Fourier. "
+        "Release shows whose probabilities are nearer."
     )
 
 

@@ -37,7 +37,8 @@ def metrics(at: AppTest) -> dict[str, str]:
 def test_the_headline_and_the_numbers_are_the_cores() -> None:
     at = open_page(PAGE)
     cost = structure_cost(load_named("asia")[0], 1.0)
-    assert f"{cost.laplace_noise:.3g} from Laplace and {cost.fourier_noise:.3g} from Fourier" in headline(at)
+    assert f"sd of {cost.laplace_noise:.3g} with Laplace" in headline(at)
+    assert f"of {cost.fourier_noise:.3g} (root mean square) with Fourier" in headline(at)
     shown = metrics(at)
     assert shown["Rows m"] == f"{cost.rows:,}"
     assert shown["Cells K"] == f"{cost.cells:,}"
@@ -102,6 +103,8 @@ def test_costs_follow_epsilon() -> None:
 def test_a_cycle_is_one_sentence() -> None:
     at = open_page(PAGE, graph=code_of(Graph(("a", "b"), (("a", "b"), ("b", "a")))))
     one_sentence(at, "The arrows close a cycle: a → b → a.")
+    kinds = [element.type for element in at.main]
+    assert kinds.index("warning") < kinds.index("bidi_component"), "the sentence stands above the drawing"
     use(at, "chain", "3")
     assert not sentences(at)
 
@@ -151,7 +154,7 @@ def test_a_network_that_is_not_binary_names_the_node() -> None:
     for name in MECHANISM_NAMES:  # Release agrees with the headline on what runs
         release = open_page("pages/release.py", source="survey", mechanism=name)
         assert bool(sentences(release)) == (name == "LaplaceFourier"), name
-    assert "Posterior sampling and private MAP" in headline(at)
+    assert "posterior sampling and private MAP" in headline(at)
 
 
 def test_andes_opens_within_reason() -> None:
