@@ -86,17 +86,42 @@ def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) ->
     rising in u, equal to -z for 1 - u and a, b exchanged.
     """
     first, second, shape = _positive_pair(a, b)
+    levels = _levels(u, shape)
+    found = np.empty(levels.shape)
+    for rows in _blocks(len(first), _ROWS):
+        panels = _panels(first[rows], second[rows], -bound, bound)
+        own = np.arange(rows.stop - rows.start)
+        for draws in _blocks(len(levels), max(1, _DRAWS // len(own))):
+            found[draws, rows] = panels.inverse(levels[draws, rows], own)
+    return np.clip(found, -bound, bound).reshape(np.shape(u))
+
+
+def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) -> FloatArray:
+    """Return `log_odds_quantile`, digit for digit, with work for each distinct pair of a and b and not for each row.
+
+    How much work that is, a and b decide: it is for those who simulate with data that they hold. What releases them
+    must not betray them by its run time. Errors: those of `log_odds_quantile`.
+    """
+    first, second, shape = _positive_pair(a, b)
+    levels = _levels(u, shape)
+    laws, place = np.unique(first + 1j * second, return_inverse=True)
+    found, order = np.empty(levels.shape), np.argsort(place, kind="stable")
+    for some in _blocks(len(laws), _ROWS):
+        panels = _panels(laws[some].real, laws[some].imag, -bound, bound)
+        rows_of_these = order[slice(*np.searchsorted(place[order], (some.start, some.stop)))]
+        for rows in (rows_of_these[part] for part in _blocks(len(rows_of_these), _DRAWS)):
+            for draws in _blocks(len(levels), max(1, _DRAWS // len(rows))):
+                found[draws, rows] = panels.inverse(levels[draws, rows], place[rows] - some.start)
+    return np.clip(found, -bound, bound).reshape(np.shape(u))
+
+
+def _levels(u: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Return levels (*size, ...) as (draws, rows), for parameters of shape (...)."""
     levels = np.asarray(u, dtype=np.float64)
     size = levels.shape[: levels.ndim - len(shape)]
     if levels.shape != (*size, *shape):
         raise ValueError(f"Levels of shape {levels.shape} do not end with the parameters' shape {shape}.")
-    levels = levels.reshape(math.prod(size), len(first))
-    found = np.empty(levels.shape)
-    for rows in _blocks(len(first), _ROWS):
-        panels = _panels(first[rows], second[rows], -bound, bound)
-        for draws in _blocks(len(levels), max(1, _DRAWS // (rows.stop - rows.start))):
-            found[draws, rows] = panels.inverse(levels[draws, rows])
-    return np.clip(found, -bound, bound).reshape((*size, *shape))
+    return levels.reshape(math.prod(size), math.prod(shape))
 
 
 def expm1_excess(d: ArrayLike) -> FloatArray:
@@ -126,29 +151,29 @@ class _Panels:
     """(_NODES + 1, R, P): the share of a panel's mass to the left of x in [-1, 1], as coefficients of x^k."""
     log_mass: FloatArray
 
-    def inverse(self, u: FloatArray) -> FloatArray:
-        """Return the quantiles (draws, R) at levels u (draws, R)."""
-        u = np.minimum(np.where(self.flipped, 1 - u, u), _BELOW_ONE)
-        panel = self._panel_of(u)
+    def inverse(self, u: FloatArray, row: IntArray) -> FloatArray:
+        """Return the quantiles (draws, n) at levels u (draws, n) of the distributions at some places (n,) of the R."""
+        flipped = self.flipped[row]
+        u = np.minimum(np.where(flipped, 1 - u, u), _BELOW_ONE)
+        panel = self._panel_of(u, row)
         count = self.slopes.shape[1]
-        row = np.arange(len(self.mode))
         edge = panel + row * (count + 1)
         cell = panel + row * count
         start, end = self.levels.ravel()[edge], self.levels.ravel()[edge + 1]
         share = np.clip((u - start) / (end - start), 0.0, 1.0)
         x = self._invert_within(share, cell)
         left, right = self.edges.ravel()[edge], self.edges.ravel()[edge + 1]
-        z = self.mode + (left + (right - left) * ((x + 1) / 2))
-        return np.where(self.flipped, -z, z)
+        z = self.mode[row] + (left + (right - left) * ((x + 1) / 2))
+        return np.where(flipped, -z, z)
 
-    def _panel_of(self, u: FloatArray) -> IntArray:
+    def _panel_of(self, u: FloatArray, row: IntArray) -> IntArray:
         """Find the last panel whose left level is at most u, by bisection: its right level is then above u."""
         count = self.slopes.shape[1]
         width = 1 << (count - 1).bit_length()
         starts = np.full((len(self.mode), width), np.inf)
         starts[:, :count] = self.levels[:, :-1]
         flat = starts.ravel()
-        first = np.broadcast_to(np.arange(len(self.mode)) * width, u.shape)
+        first = np.broadcast_to(row * width, u.shape)
         found = first.copy()
         step = width // 2
         while step:

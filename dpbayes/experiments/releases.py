@@ -11,7 +11,7 @@ from scipy import special
 from dpbayes.counts import Counts
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.divergence import kl_rows
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms import Mechanism, Outcome, PosteriorSampler, Release, ReleasedPosterior, SampledCpts
 from dpbayes.predictive import query
 from dpbayes.validation import InputError
 
@@ -94,7 +94,8 @@ def study_release(
 ) -> ReleaseStudy:
     """Simulate independent releases of the same counts."""
     exact = mechanism.prior.updated(counts)
-    return ReleaseStudy(exact, mechanism.release(counts, rng, (releases,)))
+    draw = mechanism.simulate if isinstance(mechanism, PosteriorSampler) else mechanism.release
+    return ReleaseStudy(exact, draw(counts, rng, (releases,)))
 
 
 def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:

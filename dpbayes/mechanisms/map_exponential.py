@@ -143,17 +143,30 @@ class MapExponential:
 
     def _draw(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> IntArray:
         a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
-        masses, kinds = self._log_base
-        shape, kinds = a.shape, np.broadcast_to(kinds, a.shape).ravel()
-        a, b = a.ravel(), b.ravel()
-        uniforms = rng.random((*size, *shape)).reshape(-1, len(a)) if a.size else np.empty((0, 0))
+        shape = a.shape
+        a, b, kinds, laws = self._laws(a, b)
+        uniforms = rng.random((*size, *shape)).reshape(-1, len(laws)) if laws.size else np.empty((0, 0))
         places = np.empty(uniforms.shape, dtype=np.int64)
-        step = max(1, _BLOCK // self.cells)
+        order, step = np.argsort(laws, kind="stable"), max(1, _BLOCK // self.cells)
         for start in range(0, len(a), step):
-            rows = slice(start, start + step)
-            scores = self.rate * cell_masses(a[rows], b[rows], cells=self.cells) + masses[kinds[rows]]
-            places[:, rows] = choose(uniforms[:, rows], log_weights=scores)
+            some = slice(start, start + step)
+            scores = self.rate * cell_masses(a[some], b[some], cells=self.cells) + self._log_base[0][kinds[some]]
+            rows = order[slice(*np.searchsorted(laws[order], (start, start + step)))]
+            places[:, rows] = choose_by_law(uniforms[:, rows], log_weights=scores, laws=laws[rows] - start)
         return places.reshape(*size, *shape)
+
+    def _laws(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+        """Return the distinct laws of decisions with parameters a and b (..., K - m), and which law each follows.
+
+        A law is its a, its b and the kind of its prior: three arrays (laws,), then (..., K - m) in one row. Most rows
+        of a wide table have few records or none, and follow one law.
+        """
+        pairs, place = np.unique(a + 1j * b, return_inverse=True)
+        kinds = np.broadcast_to(self._log_base[1], a.shape)
+        number = 1 + int(kinds.max(initial=0))
+        distinct, laws = np.unique(place.ravel() * number + kinds.ravel(), return_inverse=True)
+        each = pairs[distinct // number]
+        return each.real, each.imag, distinct % number, laws
 
 
 def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
@@ -161,13 +174,18 @@ def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
 
     The inverse distribution function by bisection; cells of weight zero are never returned.
     """
-    rows, cells = log_weights.shape
+    return choose_by_law(uniforms, log_weights=log_weights, laws=np.arange(len(log_weights)))
+
+
+def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
+    """Return `choose` for rows of which each follows one of some laws: `laws` (rows,) are places in weights (L, G)."""
+    kinds, cells = log_weights.shape
     cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
     cumulative /= cumulative[:, -1:].copy()
     width = 1 << (cells - 1).bit_length()
-    starts = np.full((rows, width), np.inf)
+    starts = np.full((kinds, width), np.inf)
     starts[:, 0], starts[:, 1:cells] = 0.0, cumulative[:, :-1]
-    flat, first = starts.ravel(), np.arange(rows) * width
+    flat, first = starts.ravel(), laws * width
     found = np.broadcast_to(first, uniforms.shape).copy()
     step = width // 2
     while step:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from dpbayes import decisions as decisions_module
 from dpbayes.decisions import Decisions, log_mass_trimmed, sample_trimmed
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.network import Network
 from dpbayes.trimmed import log_odds_bound
-from tests.core.strategies import NAIVE_BAYES, random_networks
+from tests.core.strategies import NAIVE_BAYES, random_networks, star
 
 ALARM = 1e-9
 DRAWS = 50_000
@@ -24,6 +25,44 @@ def test_decisions_of_a_binary_network_are_its_rows():
     assert np.array_equal(a, np.arange(0, 66, 2))
     assert np.array_equal(b, np.arange(1, 66, 2))
     assert np.array_equal(decisions.depths, np.ones(17))
+
+
+def row_by_row(network: Network) -> np.ndarray:
+    """The spans of all decisions, halving one row after another."""
+    found = []
+
+    def halve(start: int, end: int) -> None:
+        if end - start > 1:
+            middle = (start + end + 1) // 2
+            found.append((start, middle, end))
+            halve(start, middle)
+            halve(middle, end)
+
+    for row in range(network.row_count):
+        cells = network.cells_of_row(row)
+        halve(cells.start, cells.stop)
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("network", random_networks(20, most_nodes=4, states=(1, 9)), ids=range(20))
+def test_decisions_of_all_rows_are_those_of_one_row_after_another(network):
+    spans, log_odds = row_by_row(network), rng().normal(size=(3, network.cell_count - network.row_count))
+    decisions = Decisions(network)
+    assert np.array_equal(decisions.spans, spans)
+    theta = np.ones((3, network.cell_count))
+    for k, (start, middle, end) in enumerate(spans):
+        theta[:, start:middle] *= special.expit(log_odds[:, k, None])
+        theta[:, middle:end] *= special.expit(-log_odds[:, k, None])
+    assert np.array_equal(decisions.probabilities(log_odds), theta)
+
+
+def test_decisions_of_many_rows_are_not_made_one_by_one(monkeypatch):
+    halved = []
+    halvings = decisions_module._halvings
+    monkeypatch.setattr(decisions_module, "_halvings", lambda states: halved.append(states) or halvings(states))
+    decisions = Decisions(star(12))
+    assert len(decisions.spans) == len(decisions._levels[0][0]) // 2 == 2**12 + 12
+    assert len(halved) == 2 * 13, "once for each node"
 
 
 @pytest.mark.parametrize("states", range(1, 18))

@@ -36,6 +36,7 @@ from tests.core.strategies import (
     empty,
     random_networks,
     random_table,
+    star,
 )
 
 ALARM = 1e-9
@@ -543,6 +544,32 @@ def test_levels_choose_the_cells_that_hold_them_and_never_one_of_weight_zero():
     impossible = np.array([[-np.inf, 3.0, -np.inf, 3.0, -np.inf]])
     found = choose(np.array([[0.0], [0.49], [0.5], [1 - 2**-53]]), log_weights=impossible)
     assert np.array_equal(found[:, 0], [1, 1, 3, 3])
+
+
+@pytest.mark.parametrize("block", [1, 100, 10**6])
+@pytest.mark.parametrize("network", [ASIA, star(6), *random_networks(4, most_nodes=4, states=(1, 4))], ids=range(6))
+def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, block, monkeypatch):
+    monkeypatch.setattr(map_exponential, "_BLOCK", block)
+    prior = Dirichlets(network, 1.0 + rng().integers(0, 2, network.cell_count))
+    values = rng().integers(0, 3, (2, network.cell_count))
+    made = MapExponential(prior=prior, epsilon=3.0, cells=7)
+    found = made.release(Counts(network, values, 9), rng(), (5,)).outcome.places
+    masses, kinds = made._log_base
+    weights = made.rate * made.utilities(values) + masses[kinds]
+    uniforms = rng().random((5, *weights.shape[:-1])).reshape(5, -1)
+    naive = choose(uniforms, log_weights=weights.reshape(-1, 7)) if weights.size else np.empty((5, 0))
+    assert np.array_equal(found.reshape(5, -1), naive)
+
+
+def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
+    tables = []
+    monkeypatch.setattr(
+        map_exponential, "cell_masses", lambda a, b, *, cells: tables.append(len(a)) or cell_masses(a, b, cells=cells)
+    )
+    network = star(12)
+    made = MapExponential(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    made.release(count(network, random_table(network, rng(), 30)), rng(), (2,))
+    assert sum(tables) < 60, "of 4,108 rows, those with records, those without, and the prior's"
 
 
 # Refusals

@@ -8,11 +8,20 @@ from mpmath import mp
 from scipy import special, stats
 
 from dpbayes import trimmed
-from dpbayes.decisions import sample_trimmed
+from dpbayes.decisions import sample_trimmed, simulate_trimmed
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.network import Network
-from dpbayes.trimmed import LEAST_OMEGA, expm1_excess, log_mass, log_mass_between, log_odds_bound, log_odds_quantile
+from dpbayes.trimmed import (
+    LEAST_OMEGA,
+    expm1_excess,
+    log_mass,
+    log_mass_between,
+    log_odds_bound,
+    log_odds_quantile,
+    log_odds_quantile_by_law,
+)
 from dpbayes.validation import InputError
+from tests.core.strategies import star
 
 ALARM = 1e-9
 DRAWS = 50_000
@@ -251,3 +260,22 @@ def test_parameters_that_are_not_positive_and_finite_are_refused(a):
 def test_levels_that_do_not_fit_the_parameters_are_a_programming_error():
     with pytest.raises(ValueError, match="do not end with"):
         log_odds_quantile(np.zeros(3), np.ones(2), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("size", [(), (1,), (40,), (2, 3)])
+@pytest.mark.parametrize("rows", [(), (1,), (900,), (30, 40)])
+def test_quantiles_by_law_are_those_of_every_row_to_the_last_digit(size, rows):
+    a, b = rng().integers(1, 5, (2, *rows)) + np.array(0.5)
+    u = rng().random((*size, *rows))
+    assert np.array_equal(log_odds_quantile_by_law(u, a, b, 3.0), log_odds_quantile(u, a, b, 3.0))
+
+
+def test_many_rows_of_few_counts_are_panelled_once_for_each_law_and_a_release_of_each_row(monkeypatch):
+    panelled = []
+    panels = trimmed._panels
+    monkeypatch.setattr(trimmed, "_panels", lambda a, *more: panelled.append(len(a)) or panels(a, *more))
+    posterior = Dirichlets(star(12), 1.0 + rng().integers(0, 3, 2**13 + 24))
+    quick = simulate_trimmed(posterior, 2.0, rng(), (2,))
+    assert sum(panelled) == 9
+    assert np.array_equal(quick, sample_trimmed(posterior, 2.0, rng(), (2,)))
+    assert sum(panelled) == 9 + 2**12 + 12, "whatever the counts are"
