@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpbayes.columns import is_missing
+from dpbayes.spreadsheets import Progress, is_workbook, read_workbook
 from dpbayes.tables import SEPARATORS, read_csv, read_parquet
 from dpbayes.validation import brief
 
@@ -45,33 +46,37 @@ class TableFile:
     said: str
 
 
-def read_table(name: str, data: bytes, dialect: Dialect | None = None) -> TableFile:
-    """Return the table of a file: Parquet by its name, else CSV. Errors: InputError.
+def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress: Progress | None = None) -> TableFile:
+    """Return the table of a file: Parquet by its name, a workbook by its content, else CSV. Errors: InputError.
 
-    Columns of numbers with a decimal comma, such as 1.234,56, are written with a point.
+    Columns of numbers with a decimal comma, such as 1.234,56, are written with a point. `progress` is called with the
+    share that is read, where reading takes long.
     """
     dialect = dialect or Dialect()
     if name.lower().endswith((".parquet", ".pq")):
-        frame, said = read_parquet(data), "Read as Parquet."
-        comma = dialect.decimal == ","
-        return TableFile(with_points(frame), f"{said} {_SAID_COMMA}, as chosen.") if comma else TableFile(frame, said)
+        return _as_chosen(TableFile(read_parquet(data), "Read as Parquet."), dialect)
+    if is_workbook(data):
+        frame, sheet = read_workbook(data, progress)
+        return _as_chosen(TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook."), dialect)
     encoding, why_encoding = _encoding(data, dialect.encoding)
     separator, why_separator = _separator(data, encoding, dialect.separator)
     frame = read_csv(data, separator=separator, encoding=encoding)
     reasons = " and ".join(filter(None, (why_separator, why_encoding)))
     said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
     said += f", since {reasons}." if reasons else "."
-    if dialect.decimal == ",":
-        return TableFile(with_points(frame), f"{said} {_SAID_COMMA}, as chosen.")
     evidence = comma_evidence(frame) if dialect.decimal is None and separator != "," else ""
-    return (
-        TableFile(with_points(frame), f"{said} {_SAID_COMMA}, since {evidence}.")
-        if evidence
-        else TableFile(frame, said)
-    )
+    if evidence:
+        return TableFile(with_points(frame), f"{said} {_SAID_COMMA}, since {evidence}.")
+    return _as_chosen(TableFile(frame, said), dialect)
 
 
 _SAID_COMMA = "Numbers are read with a decimal comma"
+
+
+def _as_chosen(file: TableFile, dialect: Dialect) -> TableFile:
+    if dialect.decimal != ",":
+        return file
+    return TableFile(with_points(file.frame), f"{file.said} {_SAID_COMMA}, as chosen.")
 
 
 # Separator and encoding

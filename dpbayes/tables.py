@@ -31,7 +31,8 @@ NO_RECORDS = "The file has a header but no records."
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _MAGIC = (
     (b"PAR1", "a Parquet file; read it as Parquet"),
-    (b"PK\x03\x04", "a zip archive or a spreadsheet; save the table as CSV"),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet of another kind than .xlsx; save the table as .xlsx or CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls), or one with a password; save it as .xlsx without a password"),
     (b"\x1f\x8b", "a gzip archive; unpack it first"),
     (b"\x89PNG", "an image"),
     (b"\xff\xd8\xff", "an image"),
@@ -46,7 +47,7 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
     Empty lines are passed over. A byte order mark is accepted. Errors: InputError for empty files, other kinds of
     files, wrong separators or encodings, rows of the wrong length, bad column names, and too large files.
     """
-    _refuse_size(data, limit)
+    refuse_size(data, limit)
     encoding = _checked_encoding(encoding)
     _refuse_binary(data, encoding)
     if separator not in SEPARATORS:
@@ -63,7 +64,7 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
         raise _csv_problem(data, separator, encoding, str(error)) from None
     if table.num_rows < 2:
         raise InputError(NO_RECORDS)
-    _refuse_records(table.num_rows - 1)
+    refuse_records(table.num_rows - 1)
     _refuse_open_quote(data, table)
     frame: pd.DataFrame = table.slice(1).to_pandas()
     frame.columns = pd.Index(header, dtype=object)
@@ -76,10 +77,10 @@ def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
     Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, text
     that is not UTF-8, bad column names, and too large files.
     """
-    _refuse_size(data, limit)
+    refuse_size(data, limit)
     try:
         schema = arrow_parquet.read_schema(io.BytesIO(data))
-        names = _checked_names([str(name) for name in schema.names])
+        names = checked_names([str(name) for name in schema.names])
         _refuse_nested(schema)
         # A text that is said often stays one text: plain columns of a small file can fill any memory.
         file = arrow_parquet.ParquetFile(io.BytesIO(data), read_dictionary=list(names))
@@ -100,19 +101,22 @@ def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
 # What both readers refuse
 
 
-def _refuse_size(data: bytes, limit: int) -> None:
+def refuse_size(data: bytes, limit: int) -> None:
+    """Errors: InputError for a file that is empty, or has more bytes than the limit."""
     if not data.strip():
         raise InputError("The file is empty.")
     if len(data) > limit:
         raise InputError(f"The file has {len(data):,} bytes; the limit is {limit:,}.")
 
 
-def _refuse_records(n: int) -> None:
+def refuse_records(n: int) -> None:
+    """Errors: InputError for more than MAX_RECORDS records."""
     if n > MAX_RECORDS:
         raise InputError(f"The file has {n:,} records; the limit is {MAX_RECORDS:,}.")
 
 
-def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns. Errors: InputError for too many, for one that is empty, and for one used twice."""
     if len(names) > MAX_COLUMNS:
         raise InputError(f"The file has {len(names):,} columns; the limit is {MAX_COLUMNS}.")
     seen: set[str] = set()
@@ -159,7 +163,7 @@ def _header(data: bytes, separator: str, encoding: str) -> tuple[str, ...]:
                 f"The header is one single column, {brief(header[0])}; the separator seems to be {SEPARATORS[other]}."
             )
     names = [name.removeprefix("\ufeff") if i == 0 else name for i, name in enumerate(header)]
-    return _checked_names(names)
+    return checked_names(names)
 
 
 def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
@@ -225,7 +229,7 @@ def _refuse_unpacked(meta: arrow_parquet.FileMetaData, width: int) -> None:
         raise InputError("The file has no columns.")
     if meta.num_rows == 0:
         raise InputError(NO_RECORDS)
-    _refuse_records(meta.num_rows)
+    refuse_records(meta.num_rows)
     if meta.num_rows * width > MAX_VALUES:
         shape = f"{meta.num_rows:,} records of {width} columns"
         raise InputError(f"The file has {shape}; the limit is {MAX_VALUES:,} values.")

@@ -144,7 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--table",
         metavar="KEY",
-        help=f"a table instead of synthetic records: {', '.join(SHIPPED)}, or a .csv or .parquet file with --states",
+        help=f"instead of synthetic records: {', '.join(SHIPPED)}, or a CSV, .xlsx or .parquet file with --states",
     )
     where.add_argument("--target", metavar="NODE", help="what is predicted; the node in the most families if not given")
     where.add_argument("--records", metavar="N", default="1000", help="synthetic records of every repeat (%(default)s)")

@@ -113,7 +113,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(_option(name), dest=name, help=_help(parameter))
     parser.add_argument("--seed", help="of splits and draws (1)")
     parser.add_argument("--data-seed", dest="data_seed", help="of the records that are made up (1)")
-    parser.add_argument("--table", default="", metavar="FILE", help="your own table, .csv or .parquet, with --columns")
+    parser.add_argument(
+        "--table", default="", metavar="FILE", help="your own table, .csv, .xlsx or .parquet, with --columns"
+    )
     parser.add_argument(
         "--columns",
         default="",

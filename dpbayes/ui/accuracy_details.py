@@ -257,7 +257,7 @@ def _assumptions(study: AccuracyStudy) -> None:
 
 def _code(recipe: Recipe) -> None:
     if table_is_asked() and recipe.table not in SHIPPED:
-        if not recipe.table.endswith((".csv", ".parquet")):
+        if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
             st.markdown(
                 "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with "
                 "it as `source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy` then gives these "

@@ -20,7 +20,7 @@ RECOGNISE = "recognise"
 def loader() -> None:
     """Read a file into the session; whatever was loaded before stays until the new file can be used."""
     left, *others = st.columns([3, 1, 1, 1])
-    file = left.file_uploader("CSV or Parquet file; it stays in this session", type=None, key="table.file")
+    file = left.file_uploader("CSV, Excel or Parquet file; it stays in this session", type=None, key="table.file")
     dialect = Dialect(
         others[0].selectbox("Separator", [None, *SEPARATORS], format_func=_separator, key="separator"),
         others[1].selectbox("Encoding", [None, *ENCODINGS], format_func=_encoding, key="encoding"),
@@ -28,7 +28,7 @@ def loader() -> None:
     )
     if file is None:
         if upload() is None:
-            st.info("No file yet. The first row of a CSV file names its columns.")
+            st.info("No file yet. The first row of a file names its columns.")
     elif st.session_state.get("upload.tried", (None,))[0] != (file.file_id, dialect):
         st.session_state["upload.tried"] = (file.file_id, dialect), _tried(file, dialect)
     refused = st.session_state["upload.tried"][1] if file is not None else ""

@@ -11,6 +11,8 @@ from dpbayes.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.graphs import MAX_NAME
 from dpbayes.ui.settings import Cpts, Seat, Settings
+from tests.core.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
+from tests.core.test_spreadsheets import workbook
 from tests.pages.conftest import (
     PAGES,
     WITHOUT_DATA,
@@ -321,6 +323,24 @@ def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_sta
     go(at, "pages/home.py")
     assert "mine.csv: 4 records of 2 columns" in headline(go(at, PAGE))
     assert domain_table(at)["domain"][0] == "sun; rain; snow"
+
+
+def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
+    load(at, workbook([["weather", "age"], *[["sun" if k % 3 else "rain", k % 50] for k in range(60)]]), "mine.xlsx")
+    assert not refusals(at)
+    assert "mine.xlsx: 60 records of 2 columns" in headline(at)
+    assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
+    edit(at, {1: {"domain": "18; 30", "public": True}})
+    assert "P(weather=rain)" in headline(go(at, "pages/release.py"))
+
+
+@pytest.mark.parametrize("name", ["two sheets", "merged cells", "opposite corners", "a bomb", "broken off"])
+def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_stays(at: AppTest, name: str) -> None:
+    made, part = WRONG_WORKBOOKS[name]
+    load(at, made(), "bad.xlsx")
+    assert len(refusals(at)) == 1
+    assert part in refusals(at)[0]
+    assert "mine.csv: 4 records of 2 columns" in headline(at)
 
 
 def test_odd_names_are_text_on_every_page(at: AppTest) -> None:
