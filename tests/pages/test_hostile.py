@@ -135,7 +135,8 @@ def test_a_file_that_was_never_sent_is_no_file(scene: str) -> None:
     at = open_page(scene.partition("?")[0], **SCENES[scene], **{"regression.records": "my table"})
     before, said = settings_of(at), sentences(at)
     state = WidgetState()
-    state.file_uploader_state_value.uploaded_file_info.add(file_id="../../etc/passwd", name="\u202etable.csv", size=2**40)
+    sent = {"file_id": "../../etc/passwd", "name": "\u202etable.csv", "size": 2**40}
+    state.file_uploader_state_value.uploaded_file_info.add(**sent)
     names = [name for name, kind in controls_of(at).items() if kind == "file_uploader_state_value"]
     assert names
     for name in names:
