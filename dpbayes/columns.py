@@ -1,7 +1,7 @@
 """From columns of text to public domains (categories, groups, cut points) and to tables of codes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -151,11 +151,14 @@ Column = Categories | Groups | Cuts
 # Encoding
 
 
-def encode(frame: pd.DataFrame, columns: Sequence[Column]) -> Dataset:
+def encode(
+    frame: pd.DataFrame, columns: Sequence[Column], progress: Callable[[float], object] | None = None
+) -> Dataset:
     """Turn the named columns of a frame of text into a table of codes over their declared domains.
 
-    Records are left out only where a column's `missing` is DropRecord. Errors: InputError for a column that
-    the frame lacks and for a value outside its domain, naming the first such record.
+    Records are left out only where a column's `missing` is DropRecord. `progress` is called with the share of columns
+    that are done. Errors: InputError for a column that the frame lacks and for a value outside its domain, naming the
+    first such record.
     """
     names = distinct_names("column", (column.name for column in columns))
     if not names:
@@ -168,6 +171,8 @@ def encode(frame: pd.DataFrame, columns: Sequence[Column]) -> Dataset:
         found = _encoded(column, frame[column.name])
         keep &= found >= 0
         codes[:, j] = np.maximum(found, 0)
+        if progress is not None:
+            progress((j + 1) / len(names))
     kept = codes if keep.all() else codes[keep]
     return Dataset(names, tuple(column.domain for column in columns), kept)
 
@@ -228,12 +233,12 @@ def _check(column: Column) -> None:
 
 def _looked_up(values: pd.Series, codes: dict[str, int]) -> NDArray[np.int64]:
     """Look each value up as it stands, and without the space around it if that fails."""
-    return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values], dtype=np.int64)
+    return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
 
 
 def is_missing(values: pd.Series) -> NDArray[np.bool_]:
     """Return which of these texts stand for a missing value."""
-    return np.array([value.strip() in MISSING_TEXTS for value in values], dtype=bool)
+    return np.array([value.strip() in MISSING_TEXTS for value in values.tolist()], dtype=bool)
 
 
 def numbers_in(values: pd.Series) -> FloatArray:

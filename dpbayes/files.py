@@ -54,7 +54,7 @@ def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress:
     """
     dialect = dialect or Dialect()
     if name.lower().endswith((".parquet", ".pq")):
-        return _as_chosen(TableFile(read_parquet(data), "Read as Parquet."), dialect)
+        return _as_chosen(TableFile(read_parquet(data, progress=progress), "Read as Parquet."), dialect)
     if is_workbook(data):
         frame, sheet = read_workbook(data, progress)
         return _as_chosen(TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook."), dialect)

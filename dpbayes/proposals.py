@@ -44,19 +44,19 @@ def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
     without values and for text with more than MAX_STATES distinct values.
     """
     series = _as_series(values)
-    present = _present(name, series)
-    missing: Missing = OwnState() if len(present) < len(series) else DropRecord()
-    distinct = [str(value) for value in present.unique()]
-    numbers = numbers_in(pd.Series(distinct, dtype="str"))
+    index, texts = _present(name, series)
+    missing: Missing = OwnState() if len(index) < len(series) else DropRecord()
+    distinct = list(dict.fromkeys(texts))
+    numbers = _numbers(texts)
     numeric = bool(np.isfinite(numbers).all())
     if numeric and len(distinct) > MOST_NUMBERS:
-        return Cuts(name, quantile_cuts(name, present, 4).points, missing=missing)
+        return Cuts(name, _quantiles(name, numbers[index], 4), missing=missing)
     if len(distinct) + isinstance(missing, OwnState) > MAX_STATES:
         raise InputError(
             f"Column {brief(name)} has {len(distinct):,} distinct texts; the limit is {MAX_STATES}. "
             "Leave it out, or group its values first."
         )
-    keys = numbers.tolist() if numeric else [_natural(text) for text in distinct]
+    keys = _numbers(distinct).tolist() if numeric else [_natural(text) for text in distinct]
     return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
 
 
@@ -66,11 +66,15 @@ def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:
     Tied values may leave fewer bins. Errors: InputError for texts that are no numbers and for a single value.
     """
     bins = whole_number("The number of bins", bins, low=2, high=64)
-    present = _present(name, _as_series(values))
-    numbers = numbers_in(present)
+    index, texts = _present(name, _as_series(values))
+    numbers = _numbers(texts)
     if not np.isfinite(numbers).all():
-        wrong = present.iloc[int(np.argmin(np.isfinite(numbers)))]
+        wrong = texts[int(np.argmin(np.isfinite(numbers)))]
         raise InputError(f"Column {brief(name)} has {brief(wrong)}, which is not a number.")
+    return Cuts(name, _quantiles(name, numbers[index], bins))
+
+
+def _quantiles(name: str, numbers: FloatArray, bins: int) -> tuple[float, ...]:
     low = float(numbers.min())
     above = numbers[numbers > low]
     if not above.size:
@@ -79,7 +83,7 @@ def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:
     quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins, method="inverted_cdf"))
     quantiles = quantiles[quantiles > low]
     points = quantiles if quantiles.size else above.min(keepdims=True)
-    return Cuts(name, _rounded(points, low, float(numbers.max())))
+    return _rounded(points, low, float(numbers.max()))
 
 
 def _rounded(points: FloatArray, low: float, high: float) -> tuple[float, ...]:
@@ -95,15 +99,19 @@ def _as_series(values: Iterable[str]) -> pd.Series:
     return values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
 
 
-def _present(name: str, series: pd.Series) -> pd.Series:
-    """Return the values that are not missing, without the space around them."""
+def _present(name: str, series: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the values that are not missing as places in a list of texts, without the space around them."""
     index, distinct = pd.factorize(series, use_na_sentinel=True)
     texts = pd.Series(distinct, dtype="str").str.strip()
-    missing = np.append(is_missing(texts), True)
-    present = texts.take(index[~missing[index]]).reset_index(drop=True)
-    if not len(present):
+    there = ~is_missing(texts)
+    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)[index]
+    if not there.any():
         raise InputError(f"Column {brief(name)} has no values; leave it out.")
-    return present
+    return place[place >= 0].astype(np.int64), texts[there].tolist()
+
+
+def _numbers(texts: list[str]) -> FloatArray:
+    return numbers_in(pd.Series(texts, dtype="object"))
 
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:

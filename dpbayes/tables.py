@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import pyarrow as pa
@@ -71,11 +71,14 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
     return frame
 
 
-def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
+def read_parquet(
+    data: bytes, *, limit: int = MAX_UPLOAD, progress: Callable[[float], object] | None = None
+) -> pd.DataFrame:
     """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
 
-    Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, text
-    that is not UTF-8, bad column names, and too large files.
+    Missing values become "". `progress` is called with the share of columns that are read. Errors: InputError for
+    other kinds of files, columns that hold lists or records, text that is not UTF-8, bad column names, and too large
+    files.
     """
     refuse_size(data, limit)
     try:
@@ -93,6 +96,8 @@ def read_parquet(data: bytes, *, limit: int = MAX_UPLOAD) -> pd.DataFrame:
             if size > MAX_UNPACKED:
                 raise InputError(f"The file unpacks to more than {MAX_UNPACKED:,} bytes of text.")
             columns[name] = _as_text(name, column)
+            if progress is not None:
+                progress(len(columns) / len(names))
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"This is not a Parquet file that can be read ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)

@@ -13,7 +13,7 @@ from dpbayes.columns import Categories, Column, CountAs, Cuts, DropRecord, Group
 from dpbayes.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.proposals import Proposal, quantile_cuts
 from dpbayes.ui.edits import edits_of
-from dpbayes.ui.show import escaped, refusal, sentence_instead
+from dpbayes.ui.show import escaped, refusal, sentence_instead, shown_progress
 from dpbayes.ui.upload import require_drawable
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief, whole_number
@@ -273,7 +273,9 @@ def _encode(mine: Upload) -> None:
         raise InputError("No column is in use; tick at least one.")
     columns = tuple(_in_use(mine, place) for place in places)
     if mine.dataset is None or mine.encoded != columns:
-        mine = replace(mine, dataset=encode(mine.frame, columns), encoded=columns)
+        with shown_progress("Putting every value into its state …", len(mine.frame) * len(columns)) as progress:
+            data = encode(mine.frame, columns, progress)
+        mine = replace(mine, dataset=data, encoded=columns)
         keep_upload(mine)
     assert mine.dataset is not None
     st.caption(escaped(f"{mine.dataset.n:,} of {len(mine.frame):,} records are in use."))

@@ -16,6 +16,9 @@ from dpbayes.ui.guard import WENT_WRONG, log_failure, notes
 from dpbayes.ui.settings import Seat, current, write_link
 from dpbayes.validation import InputError
 
+SLOW = 2_000_000
+"""Bytes of a file, or values of a table, from which work on them shows a bar."""
+
 CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
@@ -93,6 +96,19 @@ def fragment(part: Callable[[], None]) -> Callable[[], None]:
             part()
 
     return alone
+
+
+@contextmanager
+def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
+    """Show a bar while so many bytes or values are worked on, unless they take but a moment."""
+    if size < SLOW:
+        yield lambda share: None
+        return
+    bar = st.progress(0.0, escaped(text))
+    try:
+        yield lambda share: bar.progress(min(max(share, 0.0), 1.0), escaped(text))
+    finally:
+        bar.empty()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dpbayes.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.proposals import Proposal, proposal
 from dpbayes.tables import SEPARATORS
 from dpbayes.ui.graphs import MAX_NAME
-from dpbayes.ui.show import escaped
+from dpbayes.ui.show import escaped, shown_progress
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief
 
@@ -54,8 +54,11 @@ def _decimal(decimal: str | None) -> str:
 
 def _tried(file: UploadedFile, dialect: Dialect) -> str:
     """Make a file the session's table, or return the sentence that refuses it."""
+    content = file.getvalue()
     try:
-        take(file.name, read_table(file.name, file.getvalue(), dialect), source=file.file_id)
+        with shown_progress(f"Reading {file.name} …", len(content)) as progress:
+            table = read_table(file.name, content, dialect, progress)
+        take(file.name, table, source=file.file_id)
     except InputError as error:
         return str(error)
     return ""
@@ -66,7 +69,11 @@ def take(name: str, file: TableFile, *, source: str = "") -> None:
 
     Errors: InputError for a table without a column that can be used; whatever was loaded before stays.
     """
-    proposals = tuple(_proposal(str(column), file.frame[column]) for column in file.frame.columns)
+    proposals: list[Proposal] = []
+    with shown_progress(f"Looking at the columns of {name} …", file.frame.size) as progress:
+        for column in file.frame.columns:
+            proposals.append(_proposal(str(column), file.frame[column]))
+            progress(len(proposals) / len(file.frame.columns))
     if all(each.domain is None for each in proposals):
         raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
     before = upload()
@@ -74,7 +81,9 @@ def take(name: str, file: TableFile, *, source: str = "") -> None:
     columns = tuple(declared.get(each.name, DeclaredColumn(each.name, use=not each.reason)) for each in proposals)
     number = before.number + 1 if before else 1
     keep_upload(
-        Upload(name, file.frame, proposals=proposals, columns=columns, number=number, said=file.said, source=source)
+        Upload(
+            name, file.frame, proposals=tuple(proposals), columns=columns, number=number, said=file.said, source=source
+        )
     )
 
 

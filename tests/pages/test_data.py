@@ -325,6 +325,41 @@ def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_sta
     assert domain_table(at)["domain"][0] == "sun; rain; snow"
 
 
+class Bars(list[tuple[str, list[float]]]):
+    """The bars that the page has shown: what each said, and how far it came."""
+
+    def progress(self, share: float, text: str) -> "Bars":
+        if not self or self[-1][0] != plain(text):
+            self.append((plain(text), []))
+        self[-1][1].append(share)
+        return self
+
+    def empty(self) -> None:
+        assert self[-1][1] == sorted(self[-1][1])
+
+
+def test_a_large_file_shows_how_far_it_is_and_a_small_one_does_not(
+    at: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bars = Bars()
+    monkeypatch.setattr("streamlit.progress", bars.progress)
+    load(at, AGES, "small.csv")
+    assert bars == []
+    monkeypatch.setattr("dpbayes.ui.show.SLOW", 200)
+    load(at, AGES, "large.csv")
+    steps = ("Reading large.csv …", "Looking at the columns of large.csv …", "Putting every value into its state …")
+    assert [text for text, _ in bars] == list(steps)
+    assert [shares for _, shares in bars[1:]] == [[0, 0.5, 1]] * 2
+    bars.clear()
+    fine(at.run())
+    assert bars == []
+    edit(at, {0: {"domain": "30"}})
+    assert [text for text, _ in bars] == [steps[-1]]
+    bars.clear()
+    load(at, workbook([["a", "b"], *[[k, k % 7] for k in range(5000)]]), "large.xlsx")
+    assert bars[0] == ("Reading large.xlsx …", pytest.approx([0, 2000 / 5001, 4000 / 5001]))
+
+
 def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     load(at, workbook([["weather", "age"], *[["sun" if k % 3 else "rain", k % 50] for k in range(60)]]), "mine.xlsx")
     assert not refusals(at)
