@@ -55,6 +55,12 @@ def refusal(error: InputError) -> None:
     st.warning(escaped(str(error)))
 
 
+def remark(sentence: str) -> None:
+    """Show a sentence about what was asked for, if there is one, where something near to it is shown."""
+    if sentence:
+        refusal(InputError(sentence))
+
+
 @contextmanager
 def linked() -> Iterator[None]:
     """Keep the address up to date with what happened inside."""
