@@ -1,5 +1,6 @@
 """What an accuracy experiment is about: a network and its target, the records, the methods and the grid of epsilons."""
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -159,7 +160,7 @@ class AccuracyPlan:
     @cached_property
     def size(self) -> Size:
         """What the time and the memory that it takes depend on."""
-        blanket, drawn = Blanket(self.network, self.network.index(self.target)), self.training + self.testing
+        blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
         local = blanket.local.network
         return Size(
             methods=(Method.EXACT, Method.MAJORITY, *self.private),
@@ -184,11 +185,18 @@ class AccuracyPlan:
         for name, states in zip(self.network.names, self.network.states, strict=True):
             if table.domain(name) != states:
                 raise InputError(f"The node {brief(name)} and the table's column have different states.")
-        if len(np.unique(table.column(self.target))) < 2:
+        column = table.column(self.target)
+        if (column == column[0]).all():
             raise InputError(
                 f"All {table.n:,} records have the same {brief(self.target)}: there is nothing to predict. "
                 "Choose another target."
             )
+
+
+@functools.lru_cache(maxsize=8)
+def _blanket(network: Network, target: int) -> Blanket:
+    """Return the target's blanket; plans that differ in numbers only share it, so that many can be tried out."""
+    return Blanket(network, target)
 
 
 def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:

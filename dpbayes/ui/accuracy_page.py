@@ -8,6 +8,7 @@ import streamlit as st
 from dpbayes.experiments.accuracy import AccuracyStudy, Progress, default_target
 from dpbayes.experiments.accuracy_command import Recipe
 from dpbayes.experiments.accuracy_frame import parquet_bytes
+from dpbayes.experiments.accuracy_plan import AccuracyPlan
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
 from dpbayes.ui import controls
 from dpbayes.ui.accuracy_details import details
@@ -17,13 +18,15 @@ from dpbayes.ui.accuracy_work import (
     methods_on_offer,
     network_asked,
     options_of,
+    possible,
     recipe_asked,
     study_run,
     table_is_asked,
 )
+from dpbayes.ui.limits import Possible
 from dpbayes.ui.running import Coming, progress, run_again
 from dpbayes.ui.settings import called, current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, sentence_instead
+from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, remark, sentence_instead
 from dpbayes.validation import InputError
 
 PAINT = 0.03
@@ -35,14 +38,15 @@ def accuracy_page() -> None:
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     with right:
-        run = _picture()
+        found = _possible()
+        run = _picture(recipe_asked(found.settings).plan) if found is not None else None
     with left:
-        _controls()
-    if run is None:
+        _controls(found)
+    if found is None or run is None:
         return
     going = run.going
     if run.last is not None and run.last.study is not None:
-        study, recipe = run.last.study, recipe_asked(current())
+        study, recipe = run.last.study, recipe_asked(found.settings)
         with place:
             headline(verdict(study))
         time.sleep(PAINT)
@@ -57,8 +61,8 @@ def accuracy_page() -> None:
 # The picture
 
 
-def _picture() -> Coming[Progress] | None:
-    """Work for a moment and show the curves so far; what cannot be run, or shown to this seat, gets its sentence."""
+def _possible() -> Possible | None:
+    """Return what can be run, nearest to what is asked for; what cannot, or not be shown to this seat, is said."""
     if table_is_asked() and not is_curator():
         st.info(
             "These curves would be computed from the true records of the table, and only the curator may see them. "
@@ -66,7 +70,17 @@ def _picture() -> Coming[Progress] | None:
         )
         return None
     try:
-        plan = recipe_asked(current()).plan
+        found = possible(current())
+    except InputError as error:
+        refusal(error)
+        return None
+    remark(found.why)
+    return found
+
+
+def _picture(plan: AccuracyPlan) -> Coming[Progress] | None:
+    """Work for a moment and show the curves so far; what turns out not to run gets its sentence."""
+    try:
         run = study_run(plan)
     except InputError as error:
         refusal(error)
@@ -100,25 +114,30 @@ def _ends(study: AccuracyStudy, shown: Shown) -> str:
 # Controls
 
 
-def _controls() -> None:
+def _controls(found: Possible | None) -> None:
     options = options_of(current())
+
+    def limited(name: str) -> None:
+        reach = found.stops(f"accuracy.{name}") if found is not None else None
+        controls.parameter_control(f"accuracy.{name}", reach=reach)
+
     controls.parameter_control("accuracy.scene")
     if options.scene is Scene.NAIVE_BAYES:
         controls.parameter_control("accuracy.features")
     else:
         with sentence_instead():
             _target()
-    controls.parameter_control("accuracy.training")
-    controls.parameter_control("accuracy.testing")
+    limited("training")
+    limited("testing")
     if options.scene is not Scene.TABLE:
         controls.parameter_control("accuracy.records")
-    controls.parameter_control("accuracy.repeats")
+    limited("repeats")
     controls.parameter_control("accuracy.curves")
     with suppress(InputError):
         _mechanisms(options)
     with st.expander("Range of epsilon, model, prior and seed"):
         for name in ("low", "high", "points"):
-            controls.parameter_control(f"accuracy.{name}")
+            limited(name)
         if options.scene is not Scene.TABLE:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
@@ -128,10 +147,10 @@ def _controls() -> None:
         controls.text_field("Seed of the simulation", "seed", help="A real release has no seed.")
     with st.expander("Settings of the mechanisms"):
         if options.curves is not Curves.CERTIFIED:
-            controls.parameter_control("accuracy.draws")
+            limited("draws")
         controls.parameter_control("accuracy.stealth")
         if options.curves is not Curves.AS_PRINTED:
-            controls.parameter_control("accuracy.cells")
+            limited("cells")
 
 
 def _mechanisms(options: AccuracyOptions) -> None:

@@ -24,6 +24,7 @@ from dpbayes.network import Network
 from dpbayes.networks import NAMED, naive_bayes
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.accuracy_options import AccuracyOptions, Curves, Scene
+from dpbayes.ui.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.running import Coming
 from dpbayes.ui.settings import Settings, current
 from dpbayes.ui.work import data_title, dataset, network
@@ -48,12 +49,33 @@ def options_of(settings: Settings) -> AccuracyOptions:
 def network_asked(settings: Settings) -> Network:
     """Return the network that predicts. Errors: InputError."""
     options = options_of(settings)
-    return naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else network(settings)
+    return _naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else network(settings)
+
+
+_naive_bayes = functools.lru_cache(maxsize=8)(naive_bayes)
 
 
 def methods_on_offer(options: AccuracyOptions, net: Network) -> tuple[Method, ...]:
     """Return the methods of the calibrations asked for that fit the network."""
     return methods_for(net, CALIBRATIONS[options.curves])
+
+
+GIVING = {
+    "accuracy.points": lowest("accuracy.points"),
+    "accuracy.high": highest("accuracy.high"),
+    "accuracy.low": lowest("accuracy.low"),
+    "accuracy.training": lowest("accuracy.training"),
+    "accuracy.draws": lowest("accuracy.draws"),
+    "accuracy.cells": lowest("accuracy.cells"),
+    "accuracy.testing": lowest("accuracy.testing"),
+    "accuracy.repeats": lowest("accuracy.repeats"),
+}
+"""What gives way where an experiment cannot be run or takes too long, what matters most first."""
+
+
+def possible(settings: Settings) -> Possible:
+    """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
+    return nearest(settings, GIVING, recipe_asked)
 
 
 def recipe_asked(settings: Settings) -> Recipe:

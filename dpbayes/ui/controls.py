@@ -133,13 +133,16 @@ def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> 
         parameter_control(name, default=defaults.get(name))
 
 
-def parameter_control(name: str, *, default: object = None) -> None:
-    """Build the control of one parameter, or of a page's option `page.name`, from its annotation."""
+def parameter_control(name: str, *, default: object = None, reach: Sequence[float] | None = None) -> None:
+    """Build the control of one parameter, or of a page's option `page.name`, from its annotation.
+
+    `reach` are the stops of its slider where other choices leave less than its range.
+    """
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
         _choice_parameter(name, parameter, default)
     else:
-        _number_parameter(name, parameter, default)
+        _number_parameter(name, default, stops(parameter) if reach is None else reach)
 
 
 def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
@@ -162,12 +165,13 @@ def _title(name: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _number_parameter(name: str, parameter: Parameter, default: object) -> None:
+def _number_parameter(name: str, default: object, reach: Sequence[float]) -> None:
     """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
-    slider, box = f"parameter.{name}", f"box.{name}"
+    slider, box, parameter = f"parameter.{name}", f"box.{name}", PARAMETERS[name]
+    assert isinstance(parameter, Parameter)
     value = current().parameter(name, default)
     # A typed value is a stop as long as it is in use, so that the slider never shows another number.
-    grid = sorted({*stops(parameter), value})
+    grid = sorted({*reach, value})
     st.session_state[f"{slider}.shown"] = value
     mirror(slider, value)
     mirror(box, _number_text(value))

@@ -17,9 +17,9 @@ from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.hellinger_details import details, download, mechanism_table, pictures, promise
 from dpbayes.ui.hellinger_sweeps import sweeps
+from dpbayes.ui.limits import Possible, lowest, nearest
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import chart, headline, refusal, short
-from dpbayes.validation import InputError
+from dpbayes.ui.show import chart, headline, remark, short
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""
@@ -46,14 +46,14 @@ def hellinger_page() -> None:
     """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
-    scenario = scenario_of(current())
+    possible = nearest(current(), {"hellinger.n": lowest("hellinger.n")}, lambda settings: scenario_of(settings).die)
+    scenario = scenario_of(possible.settings)
     noise = noise_here(scenario, seed=current().seed)
     with right:
+        remark(possible.why)
         laws = _errors(scenario, noise)
     with left:
-        _controls()
-    if laws is None:
-        return
+        _controls(possible)
     medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
     with place:
         headline(verdict(medians, scenario))
@@ -86,9 +86,10 @@ def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
     return text + "."
 
 
-def _controls() -> None:
+def _controls(possible: Possible) -> None:
     controls.parameter_control("epsilon")
-    for name in ("n", "sides", "balance"):
+    controls.parameter_control("hellinger.n", reach=possible.stops("hellinger.n"))
+    for name in ("sides", "balance"):
         controls.parameter_control(f"hellinger.{name}")
     if current().options("hellinger").balance is Balance.SHARE:
         controls.parameter_control("hellinger.share")
@@ -99,13 +100,9 @@ def _controls() -> None:
         controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
-def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw] | None:
-    """Show the errors as boxes and return their laws; a die with too many posteriors gets its sentence."""
-    try:
-        laws = error_laws([scenario], noise)
-    except InputError as error:
-        refusal(error)
-        return None
+def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
+    """Show the errors as boxes and return their laws."""
+    laws = error_laws([scenario], noise)
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
     summary = "; ".join(f"{method.value} {short(q[LEVELS.index(0.5)])}" for method, q in quantiles.items())
     chart(

@@ -18,12 +18,13 @@ from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.text import numeral
 from dpbayes.ui import controls
+from dpbayes.ui.limits import Possible
 from dpbayes.ui.regression_details import code, details, numbers_and_files
 from dpbayes.ui.regression_upload import own_table
-from dpbayes.ui.regression_work import Run, own_columns, public_size, recipe_for, run_of
+from dpbayes.ui.regression_work import Run, own_columns, possible, public_size, recipe_for, run_of
 from dpbayes.ui.running import progress, run_again
 from dpbayes.ui.settings import current, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, short
+from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, remark, short
 from dpbayes.ui.work import upload
 from dpbayes.validation import InputError
 
@@ -39,9 +40,14 @@ def regression_page() -> None:
         own_table()
     left, right = st.columns([1, 2], gap="medium")
     with right:
-        found = _errors(scenario) if shows_errors(scenario) else None
+        nearby = _possible(scenario)
+        if nearby is not None:
+            scenario = nearby.settings.options("regression")
+        found = _errors(scenario) if nearby is not None and shows_errors(scenario) else None
     with left:
-        _controls(scenario)
+        _controls(scenario, nearby)
+    if nearby is None:
+        return
     if shows_errors(scenario):
         if found is None:
             return
@@ -136,21 +142,26 @@ def _rough(number: float) -> str:
 # Controls
 
 
-def _controls(scenario: RegressionScenario) -> None:
+def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
+    def offer(name: str) -> None:
+        limited = nearby is not None and f"regression.{name}" in nearby.giving
+        reach = nearby.stops(f"regression.{name}") if nearby is not None and limited else None
+        controls.parameter_control(f"regression.{name}", reach=reach)
+
     controls.parameter_control("regression.records")
     if scenario.records is Records.SYNTHETIC:
         for name in ("n", "features"):
-            controls.parameter_control(f"regression.{name}")
+            offer(name)
     controls.parameter_control("regression.precision")
     controls.parameter_control("regression.norm_bound")
     if scenario.norm_bound is NormBound.EPSILON:
         controls.parameter_control("regression.epsilon")
     for name in ("draws", "noise_variance", "repeats"):
-        controls.parameter_control(f"regression.{name}")
+        offer(name)
     with st.expander("Training share, precisions and seed"):
         ends = ("lowest", "highest") if scenario.points > 1 else ()
         for name in ("train_share", "points", *ends):
-            controls.parameter_control(f"regression.{name}")
+            offer(name)
         controls.text_field("Seed of splits and draws", "seed", help="A real release has no seed.")
         if scenario.records is Records.SYNTHETIC:
             controls.text_field("Seed of the made-up records", "data_seed")
@@ -159,11 +170,23 @@ def _controls(scenario: RegressionScenario) -> None:
 # Pictures
 
 
-def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None:
-    """Work for a moment and show what is in; what cannot be run gets its sentence."""
-    if scenario.records is Records.UPLOAD and upload() is not None and own_columns() is None:
+def _possible(scenario: RegressionScenario) -> Possible | None:
+    """Return what can be run, nearest to what is asked for; what cannot is said."""
+    stated = scenario.records is not Records.UPLOAD or upload() is None or own_columns() is not None
+    if not stated and shows_errors(scenario):
         st.info("The picture comes once every column in use has its public bounds.")
         return None
+    try:
+        found = possible(current())
+    except InputError as error:
+        refusal(error)
+        return None
+    remark(found.why)
+    return found
+
+
+def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None:
+    """Work for a moment and show what is in; what turns out not to run gets its sentence."""
     try:
         run = run_of(scenario, current())
     except InputError as error:

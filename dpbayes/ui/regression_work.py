@@ -18,11 +18,14 @@ from dpbayes.experiments.regression_scenario import (
     TargetUnits,
     experiment,
     records_of,
+    study_of,
     study_records,
 )
 from dpbayes.experiments.regression_tables import OwnColumns, numeric_table
+from dpbayes.parameters import Parameter
+from dpbayes.ui.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.running import Coming
-from dpbayes.ui.settings import Settings
+from dpbayes.ui.settings import PARAMETERS, Settings
 from dpbayes.ui.work import upload
 from dpbayes.validation import InputError
 
@@ -113,6 +116,26 @@ def public_size(scenario: RegressionScenario) -> tuple[int, int]:
 
 
 # The experiment
+
+
+def possible(settings: Settings) -> Possible:
+    """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
+    scenario: RegressionScenario = settings.options("regression")
+    giving = {"regression.highest": highest("regression.highest"), "regression.lowest": lowest("regression.lowest")}
+    n, d = public_size(scenario)
+    if scenario.records is Records.SYNTHETIC:
+        giving["regression.features"] = d = int(lowest("regression.features"))
+    share = PARAMETERS["regression.train_share"]
+    assert isinstance(share, Parameter)
+    giving["regression.train_share"] = min(max((d + n - 1) / (2 * n), share.low), share.high)  # leaves most to both
+    giving |= {f"regression.{name}": lowest(f"regression.{name}") for name in ("draws", "repeats")}
+    return nearest(settings, giving, _checked)
+
+
+def _checked(settings: Settings) -> None:
+    scenario: RegressionScenario = settings.options("regression")
+    n, features = public_size(scenario)
+    study_of(scenario).checked_training(n, features=features)
 
 
 def run_of(scenario: RegressionScenario, settings: Settings) -> Run:

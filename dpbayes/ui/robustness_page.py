@@ -12,11 +12,14 @@ import streamlit as st
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.ui import controls
+from dpbayes.ui.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.robustness_details import details
 from dpbayes.ui.robustness_options import RobustnessOptions
-from dpbayes.ui.settings import current
-from dpbayes.ui.show import chart, data_and_download, headline, refusal, short
-from dpbayes.validation import InputError
+from dpbayes.ui.settings import Settings, current
+from dpbayes.ui.show import chart, data_and_download, headline, remark, short
+
+GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}
+"""What gives way where the weakest prior shown is not weaker than the strongest."""
 
 PRIORS = {
     RecordFamily.EXPONENTIAL: "The rate has the prior Exp(λ); λ is the strength, and c of the paper’s Assumption 2.",
@@ -27,29 +30,27 @@ PRIORS = {
 
 def robustness_page() -> None:
     """Show the picture first: it is what a moving slider waits for."""
-    options: RobustnessOptions = current().options("robustness")
+    possible = nearest(current(), GIVING, _range_of_priors)
+    options: RobustnessOptions = possible.settings.options("robustness")
     tables = tables_of(options)
     here = _curves(tables, (options.prior,), options.error)
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     with place:
         headline(verdict(here))
-    curves, problem = None, None
-    try:
-        curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
-    except InputError as error:
-        problem = error
+    curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
     with right:
-        if curves is not None:
-            _moved(curves, here)
+        remark(possible.why)
+        _moved(curves, here)
     with left:
-        _controls(options.family)
-        if problem is not None:
-            refusal(problem)
-    if curves is not None:
-        _answers(curves, here, options)
-        data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
+        _controls(options.family, possible)
+    _answers(curves, here, options)
+    data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
     details(tables, here, prior=options.prior)
+
+
+def _range_of_priors(settings: Settings) -> None:
+    prior_grid(settings.parameter("robustness.low"), settings.parameter("robustness.high"))
 
 
 def tables_of(options: RobustnessOptions) -> NeighbourTables:
@@ -74,7 +75,7 @@ def verdict(here: Robustness) -> str:
     )
 
 
-def _controls(family: RecordFamily) -> None:
+def _controls(family: RecordFamily, possible: Possible) -> None:
     controls.parameter_control("robustness.family")
     st.caption(PRIORS[family])
     controls.parameter_control("robustness.prior")
@@ -85,8 +86,8 @@ def _controls(family: RecordFamily) -> None:
         controls.parameter_control("robustness.distance")
         controls.parameter_control("robustness.value")
     with st.expander("Range of priors, errors"):
-        controls.parameter_control("robustness.low")
-        controls.parameter_control("robustness.high")
+        for name in GIVING:
+            controls.parameter_control(name, reach=possible.stops(name))
         controls.parameter_control("robustness.error")
 
 

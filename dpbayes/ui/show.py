@@ -61,6 +61,12 @@ def refusal(error: InputError) -> None:
     st.warning(escaped(str(error)))
 
 
+def remark(sentence: str) -> None:
+    """Show a sentence about what was asked for, if there is one, where something near to it is shown."""
+    if sentence:
+        refusal(InputError(sentence))
+
+
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 

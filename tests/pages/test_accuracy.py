@@ -276,10 +276,23 @@ def test_fewer_records_are_tested_on():
         ({"accuracy.scene": Scene.TABLE.value, "records": "10"}, "at least one must be left"),
     ],
 )
-def test_what_cannot_be_run_is_one_sentence(query, said):
+def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(query, said, monkeypatch):
+    monkeypatch.setattr("dpbayes.ui.accuracy_page.run_again", lambda: None)
     at = open_page(PAGE, **query)
+    while "accuracy.curves" not in figures(at):
+        fine(at.run())
     one_sentence(at, said)
+    assert "Shown is the nearest that is possible: " in sentences(at)[0]
     assert "box.accuracy.repeats" in [box.key for box in at.text_input], "the controls are still there"
+
+
+def test_a_slider_ends_at_what_can_be_run():
+    at = open_page(PAGE, **FAST)
+    ends = {slider.key.rpartition(".")[2]: slider.options[-1] for slider in at.select_slider}
+    records = settings_of(at).parameter("accuracy.records")
+    assert int(ends["training"]) < records <= int(ends["records"])
+    assert 1000 < int(ends["repeats"]) < 10**8
+    fast_plan(repeats=int(ends["repeats"]))
 
 
 def test_a_lonely_column_cannot_be_predicted():

@@ -108,11 +108,16 @@ def test_the_plane_shows_the_sensitivity_asked_for() -> None:
     assert figures(at)["hellinger.plane"]["data"][0]["z"] != before
 
 
-@pytest.mark.parametrize("query", [{"hellinger.sides": "6"}, {"hellinger.sides": "3", "hellinger.n": "1000"}])
-def test_too_many_posteriors_are_one_sentence_and_the_controls_stay(query: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("query", "most"), [({"hellinger.sides": "6"}, 26), ({"hellinger.sides": "3", "hellinger.n": "1000"}, 630)]
+)
+def test_too_many_posteriors_are_one_sentence_and_the_picture_is_of_the_most(query: dict[str, str], most: int) -> None:
     at = open_page(PAGE, **query)
-    one_sentence(at, "or fewer sides")
-    assert not figures(at)
+    said = f"at most {most} throws or fewer sides. Shown is the nearest that is possible: throws = {most}."
+    one_sentence(at, said)
+    assert f"and {most} throws" in headline(at)
+    assert at.select_slider(key="parameter.hellinger.n").options[-2] == str(most)
+    assert set(figures(at)) >= ALWAYS - {"hellinger.sides"}
     fine(at.select_slider(key="parameter.hellinger.sides").set_value(2).run())
     assert not sentences(at)
     assert set(figures(at)) >= ALWAYS

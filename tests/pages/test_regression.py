@@ -215,14 +215,25 @@ def test_a_seat_that_sees_no_errors_sees_no_code_that_would_give_them() -> None:
         ({"regression.lowest": "1000", "regression.highest": "10"}, "from 1,000 to 10"),
         ({"regression.n": "50"}, "more features (14) than training records (5)"),
         ({"regression.n": "2", "regression.features": "1"}, "leaves nothing to train"),
-        ({"regression.repeats": "1000000000"}, "at most"),
     ],
 )
-def test_what_cannot_be_run_is_one_sentence_and_the_controls_stay(more: dict[str, str], part: str) -> None:
+def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(more: dict[str, str], part: str) -> None:
     at = open_page(PAGE, **(SMALL | more))
     one_sentence(at, part)
-    assert not figures(at)
-    assert at.select_slider(key="parameter.regression.repeats")
+    assert "Shown is the nearest that is possible: " in sentences(at)[0]
+    assert set(figures(at)) == {ERRORS, EPSILONS}
+    assert "nan" not in headline(at)
+
+
+def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.regression_page.run_again", lambda: None)
+    at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
+    most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
+    one_sentence(at, f"Shown is the nearest that is possible: repeats = {most:,}.")
+    assert set(figures(at)) == {ERRORS, EPSILONS}
+    sliders = at.select_slider(key="parameter.regression.repeats").options
+    assert int(sliders[-1]) == 10**9
+    assert int(sliders[-2]) == most
 
 
 @pytest.mark.parametrize(

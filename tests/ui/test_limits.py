@@ -1,0 +1,84 @@
+"""The nearest possible setting: what was asked for where it can be done, else as near as its limits leave."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.ui.limits import nearest
+from dpbayes.ui.settings import PARAMETERS, Settings
+from dpbayes.validation import InputError
+
+GIVING = {"accuracy.training": 1, "accuracy.repeats": 2}
+
+
+def settings(**values: float) -> Settings:
+    found = Settings()
+    for name, value in values.items():
+        found = found.with_parameter(f"accuracy.{name}", value)
+    return found
+
+
+def affordable(asked: Settings) -> None:
+    """Train on less than all, and work no more than a thousand steps."""
+    options = asked.options("accuracy")
+    if options.training >= options.records:
+        raise InputError("There are too few records.")
+    if options.training * options.repeats > 1000:
+        raise InputError("That is too much work.")
+
+
+def test_what_can_be_done_is_left_alone() -> None:
+    asked = settings(records=100, training=10, repeats=100)
+    found = nearest(asked, GIVING, affordable)
+    assert found.settings == asked
+    assert not found.why
+
+
+@given(st.integers(2, 10**7), st.integers(1, 10**7), st.integers(2, 10**9))
+def test_no_option_gives_way_by_more_than_it_must(records: int, training: int, repeats: int) -> None:
+    asked = settings(records=records, training=training, repeats=repeats)
+    found = nearest(asked, GIVING, affordable)
+    options = found.settings.options("accuracy")
+    assert options.training == min(training, records - 1, 500)
+    assert options.repeats == min(repeats, 1000 // options.training)
+    assert options.records == records
+    assert bool(found.why) == (found.settings.options("accuracy") != asked.options("accuracy"))
+
+
+def test_the_sentence_says_what_is_too_much_and_what_is_shown() -> None:
+    found = nearest(settings(records=20_000_00, training=40, repeats=10**9), GIVING, affordable)
+    assert found.why == "That is too much work. Shown is the nearest that is possible: repeats = 25."
+
+
+def test_an_option_may_give_way_upwards_and_by_stops() -> None:
+    def rising(asked: Settings) -> None:
+        options = asked.options("accuracy")
+        if not options.low < options.high:
+            raise InputError("The range is empty.")
+
+    ends = {name: getattr(PARAMETERS[f"accuracy.{name}"], name) for name in ("low", "high")}
+    giving = {"accuracy.high": ends["high"], "accuracy.low": ends["low"]}
+    found = nearest(settings(low=3.2, high=1.0), giving, rising)
+    options = found.settings.options("accuracy")
+    assert (options.low, options.high) == (0.79, 1.0)
+    top = nearest(settings(low=3.2), dict(reversed(giving.items())), rising).stops("accuracy.high")
+    assert min(top) == 4.0
+    assert max(top) == 1000.0
+
+
+def test_a_slider_ends_where_it_leaves_nothing_to_what_matters_less() -> None:
+    found = nearest(settings(records=60, training=10, repeats=100), GIVING, affordable)
+    assert max(found.stops("accuracy.training")) == 50  # the next stop is 63
+    assert max(found.stops("accuracy.repeats")) == 100
+    assert min(found.stops("accuracy.repeats")) == 2
+    freer = nearest(settings(records=10_000, training=3), GIVING, affordable)
+    assert max(freer.stops("accuracy.training")) == 500
+    assert max(freer.stops("accuracy.repeats")) == 320
+
+
+def test_where_nothing_helps_the_refusal_is_that_of_what_was_asked() -> None:
+    def never(_: Settings) -> None:
+        raise InputError("There is no table.")
+
+    with pytest.raises(InputError, match="There is no table"):
+        nearest(settings(), GIVING, never)
