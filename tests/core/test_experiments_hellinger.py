@@ -190,7 +190,7 @@ def test_a_proved_run_spends_no_more_than_allowed_and_wastes_little(sides, n, ep
 def test_certified_and_printed_runs_promise_what_they_say():
     certified, printed = Scenario(), Scenario(calibration=PRINTED)
     assert str(certified.certified(Method.SMOOTH)) == "ε = 1, δ = 0.00001"
-    assert str(certified.claimed(Method.SMOOTH)) == "ε = 0.6667, δ = 2e-05"
+    assert str(certified.claimed(Method.SMOOTH)) == "ε = 0.6667, δ = 0.00002"
     assert str(printed.claimed(Method.SMOOTH)) == "ε = 1, δ = 0.00001"
     assert str(printed.certified(Method.SMOOTH)) == "ε = 1.5, δ = 5e-06"
     for method in (Method.GLOBAL, Method.CELLS, Method.ONE):
