@@ -161,5 +161,6 @@ def said_memory(size: float) -> str:
     """Return a number of bytes in words."""
     for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size >= each:
-            return f"{size / each:,.2g} {unit}"
+            count = float(f"{size / each:.2g}")
+            return f"{count:,.0f} {unit}" if count >= 10 else f"{count:g} {unit}"
     return f"{math.ceil(size / 1e3)} kB"
