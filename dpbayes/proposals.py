@@ -29,11 +29,26 @@ class Proposal:
 
 
 def proposal(name: str, values: Iterable[str]) -> Proposal:
-    """Return what `proposed_column` finds; what it refuses is not to be used, and its sentence is the reason."""
+    """Return what `proposed_column` finds, not to be used where each record has another value, as identifiers have.
+
+    What `proposed_column` refuses is not to be used either, and its sentence is the reason.
+    """
+    series = _as_series(values)
     try:
-        return Proposal(name, proposed_column(name, values))
+        index, texts = _present(name, series)
+        return Proposal(name, _proposed(name, index, texts, n=len(series)), _identifies(name, index, texts))
     except InputError as error:
         return Proposal(name, reason=str(error))
+
+
+def _identifies(name: str, index: NDArray[np.int64], texts: list[str]) -> str:
+    """Return why a column is no use where its values, texts or whole numbers, all differ; fractions are measured."""
+    if len(set(texts)) < len(index) or len(index) <= MOST_NUMBERS:
+        return ""
+    numbers = _numbers(texts)
+    if np.isfinite(numbers).all() and (numbers != np.round(numbers)).any():
+        return ""
+    return f"Column {brief(name)} has another value in each of {len(index):,} records, as an identifier has."
 
 
 def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
@@ -44,8 +59,11 @@ def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
     without values and for text with more than MAX_STATES distinct values.
     """
     series = _as_series(values)
-    index, texts = _present(name, series)
-    missing: Missing = OwnState() if len(index) < len(series) else DropRecord()
+    return _proposed(name, *_present(name, series), n=len(series))
+
+
+def _proposed(name: str, index: NDArray[np.int64], texts: list[str], *, n: int) -> Categories | Cuts:
+    missing: Missing = OwnState() if len(index) < n else DropRecord()
     distinct = list(dict.fromkeys(texts))
     numbers = _numbers(texts)
     numeric = bool(np.isfinite(numbers).all())

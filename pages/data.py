@@ -2,16 +2,15 @@
 
 import streamlit as st
 
-from dpbayes.ui.data_page import about, choose, look
-from dpbayes.ui.settings import current
+from dpbayes.ui.data_page import about, choose, look, shown_table
 from dpbayes.ui.show import headline, sentence_instead
-from dpbayes.ui.work import dataset
 
 st.title("Data")
 place = st.container()
 choose()
 with sentence_instead():
-    data = dataset(current())
+    data = shown_table()
     with place:
         headline(about(data))
-    look(data)
+    if data is not None:
+        look(data)

@@ -15,7 +15,7 @@ from dpbayes.ui.domain_table import domain_table
 from dpbayes.ui.settings import Cpts, change, current
 from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
 from dpbayes.ui.upload import loader, take
-from dpbayes.ui.work import data_title, given_cpts, graph, leaking_columns, truth
+from dpbayes.ui.work import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
 from dpbayes.validation import InputError
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
@@ -25,12 +25,27 @@ MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
 
-def about(data: Dataset) -> str:
+def shown_table() -> Dataset | None:
+    """Return the table to look at; None where the loader, or the table of its columns, has said what is missing."""
+    mine = upload()
+    if current().data == "upload" and is_curator() and (mine is None or mine.dataset is None):
+        return None
+    return dataset(current())
+
+
+def about(data: Dataset | None) -> str:
     """Return the page's sentence."""
-    return (
-        f"{escaped(data_title(current()))}: {data.n:,} records of {len(data.names)} columns. "
-        "Their number and their possible values are public; everything else is what a release must protect."
-    )
+    if data is None:
+        return "Load a table of your own, then state what each of its columns can be."
+    leaks = len(leaking_columns(current()))
+    told = "Their number and their possible values are public; everything else is what a release must protect."
+    if leaks:
+        columns = "1 column" if leaks == 1 else f"{leaks} columns"
+        told = (
+            f"Their number is public. The possible values of {columns} are not declared public, and leak if they "
+            "are read off the data; everything else is what a release must protect."
+        )
+    return f"{escaped(data_title(current()))}: {data.n:,} records of {len(data.names)} columns. {told}"
 
 
 # Where the table comes from
@@ -170,13 +185,13 @@ def _probabilities() -> None:
 
 def look(data: Dataset) -> None:
     """Show the public domains to everybody; records and distributions to the curator."""
-    st.subheader("Public domains")
     leaks = leaking_columns(current())
+    st.subheader("Domains" if leaks else "Public domains")
     frame = pd.DataFrame(
         {
             "column": data.names,
             "states": [len(states) for states in data.states],
-            "public domain": [", ".join(states) for states in data.states],
+            "possible values": [", ".join(states) for states in data.states],
             "declared": ["taken from the data: a leak" if name in leaks else "public" for name in data.names],
         }
     )

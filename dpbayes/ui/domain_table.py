@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -210,24 +211,35 @@ def _missing(name: str, text: str) -> Missing:
 
 def _cut_by_quantiles(mine: Upload) -> None:
     """Offer cuts at quantiles of one column; marked as the leak that they are."""
+    names = [each.name for each in mine.proposals if _holds_numbers(each)]
+    if not names:
+        return
     with st.expander("Cut a column of numbers at its quantiles (a leak: for demonstrations)"):
         left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-        names = [column.name for column in mine.columns]
         name = left.selectbox("Column of numbers", names, key="quantile.column")
         bins = middle.text_input("Bins", "4", key="quantile.bins")
         if right.button("Cut"):
             with sentence_instead():
-                keep_upload(_cut(mine, names.index(name), bins))
+                keep_upload(_cut(mine, [column.name for column in mine.columns].index(name), bins))
                 st.rerun()
 
 
+def _holds_numbers(proposal: Proposal) -> bool:
+    if not isinstance(proposal.domain, Categories):
+        return proposal.domain is not None
+    try:
+        return all(math.isfinite(float(state)) for state in proposal.domain.states)
+    except ValueError:
+        return False
+
+
 def _cut(mine: Upload, place: int, bins: str) -> Upload:
-    """Return the upload with a column that is proposed to be cut so, and no longer declared otherwise."""
+    """Return the upload with a column in use that is proposed to be cut so, and no longer declared otherwise."""
     name, shown = mine.columns[place].name, mine.domain(place)
     cuts = quantile_cuts(name, mine.frame[name], whole_number("The number of bins", bins, low=2, high=64))
     cuts = replace(cuts, missing=shown.missing if shown else DropRecord())
     proposals, columns = list(mine.proposals), list(mine.columns)
-    proposals[place], columns[place] = Proposal(name, cuts), DeclaredColumn(name, use=columns[place].use)
+    proposals[place], columns[place] = Proposal(name, cuts), DeclaredColumn(name)
     return replace(mine, proposals=tuple(proposals)).declared(columns)
 
 

@@ -43,6 +43,9 @@ def _editor(mine: Upload) -> None:
         + " Type bounds that are known without looking at the records: bounds taken from them would be a leak. Values "
         "outside are clipped. *If missing* is a public number that stands in for missing values."
     )
+    for each in mine.proposals:
+        if each.name in _identifiers(mine) and each.name in columns:
+            st.caption(escaped(f"{each.reason} It is not ticked."))
     mine = _typed(mine, columns)
     assert mine.bounds is not None
     st.data_editor(
@@ -70,9 +73,10 @@ def _key(mine: Upload) -> str:
 
 def _typed(mine: Upload, columns: list[str]) -> Upload:
     """Return the upload with the target that is chosen and the bounds that are typed."""
-    bounds = _blank(columns) if mine.bounds is None else mine.bounds
+    bounds = _blank(columns, _identifiers(mine)) if mine.bounds is None else mine.bounds
     if st.session_state.get(TARGET) not in columns:  # another table, or Streamlit forgot it while elsewhere
-        st.session_state[TARGET] = mine.target or columns[-1]
+        likely = [name for name in columns if name not in _identifiers(mine)] or columns
+        st.session_state[TARGET] = mine.target or likely[-1]
     target = st.selectbox("Target", columns, format_func=escaped, key=TARGET)
     mine = replace(mine, bounds=bounds, target=target)
     try:
@@ -94,9 +98,14 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
     return kept[1]
 
 
-def _blank(columns: list[str]) -> pd.DataFrame:
+def _identifiers(mine: Upload) -> frozenset[str]:
+    """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
+    return frozenset(each.name for each in mine.proposals if each.reason and each.domain)
+
+
+def _blank(columns: list[str], unused: frozenset[str]) -> pd.DataFrame:
     """Return the table of bounds before the person types."""
-    return _table([{"use": True, "column": name} | dict.fromkeys(NUMBERS) for name in columns])
+    return _table([{"use": name not in unused, "column": name} | dict.fromkeys(NUMBERS) for name in columns])
 
 
 def _table(lines: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:

@@ -28,7 +28,10 @@ def loader() -> None:
     )
     if file is None:
         if upload() is None:
-            st.info("No file yet. The first row of a file names its columns.")
+            st.info(
+                "No file yet. Uploads never leave their session, so no link brings one along. The first row of a file "
+                "names its columns."
+            )
     elif st.session_state.get("upload.tried", (None,))[0] != (file.file_id, dialect):
         st.session_state["upload.tried"] = (file.file_id, dialect), _tried(file, dialect)
     refused = st.session_state["upload.tried"][1] if file is not None else ""
@@ -78,7 +81,11 @@ def take(name: str, file: TableFile, *, source: str = "") -> None:
         raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
     before = upload()
     declared = _declared(before) if before and source == before.source != "" else {}
-    columns = tuple(declared.get(each.name, DeclaredColumn(each.name, use=not each.reason)) for each in proposals)
+    some = any(not each.reason for each in proposals)  # else identifiers are all there is, and are used
+    columns = tuple(
+        declared.get(each.name, DeclaredColumn(each.name, use=not each.reason if some else each.domain is not None))
+        for each in proposals
+    )
     number = before.number + 1 if before else 1
     keep_upload(
         Upload(

@@ -245,7 +245,7 @@ def counts(settings: Settings) -> Counts:
     if missing:
         raise InputError(
             f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
-            "or draw synthetic records from this network on the Data page."
+            "or draw synthetic records from this network there."
         )
     kept = st.session_state.get("counts")
     if kept and kept[0] is data and kept[1] == net:

@@ -13,6 +13,7 @@ from dpbayes.experiments.accuracy import (
     accuracy_steps,
     epsilon_grid,
 )
+from dpbayes.experiments.accuracy_cost import said_memory
 from dpbayes.network import Network
 from dpbayes.networks import naive_bayes
 from dpbayes.validation import InputError
@@ -104,3 +105,20 @@ def test_tables_too_large_to_hold_are_refused():
     large = Network.from_edges([*parents, "y"], [(p, "y") for p in parents])
     with pytest.raises(InputError, match="too many to hold in memory"):
         AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(Method.LAPLACE,))
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (1, "1 kB"),
+        (999_000, "999 kB"),
+        (1e6, "1 MB"),
+        (1.26e6, "1.3 MB"),
+        (2.9e8, "290 MB"),
+        (9.99e8, "1,000 MB"),
+        (1.2e10, "12 GB"),
+        (3e15, "3,000 TB"),
+    ],
+)
+def test_memory_is_said_in_plain_numbers(size: float, said: str) -> None:
+    assert said_memory(size) == said

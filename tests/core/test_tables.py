@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.columns import Categories, CountAs, Cuts, DropRecord, Groups, OwnState, encode
-from dpbayes.proposals import proposed_column, quantile_cuts
+from dpbayes.proposals import Proposal, proposal, proposed_column, quantile_cuts
 from dpbayes.tables import read_csv, read_parquet
 from dpbayes.validation import InputError
 
@@ -306,6 +306,29 @@ def test_proposals() -> None:
     assert cuts == Cuts("a", (250, 500, 750))
     assert not cuts.public
     assert proposed_column("a", ["0"] * 90 + [str(i) for i in range(114, 130)]) == Cuts("a", (110,))
+
+
+@pytest.mark.parametrize(
+    ("values", "identifies"),
+    [
+        ([str(k) for k in range(13)], True),
+        ([str(k) for k in range(12)], False),
+        ([f"P{k}" for k in range(13)], True),
+        ([f" {k}.0" for k in range(13)], True),
+        ([*(str(k) for k in range(13)), "", "NA"], True),
+        ([*(str(k) for k in range(13)), "5"], False),
+        ([str(k / 2) for k in range(13)], False),
+    ],
+)
+def test_identifiers_are_proposed_not_to_be_used(values: list[str], identifies: bool) -> None:
+    found = proposal("a", values)
+    assert found.domain == proposed_column("a", values)
+    assert found.reason.startswith('Column "a" has another value in each of 13 records') == identifies
+    assert bool(found.reason) == identifies
+
+
+def test_what_cannot_be_proposed_has_its_reason() -> None:
+    assert proposal("a", ["", "NA"]) == Proposal("a", reason='Column "a" has no values; leave it out.')
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40), st.integers(2, 9))

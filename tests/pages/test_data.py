@@ -524,8 +524,58 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
 
 def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
     for page in set(PAGES) - set(WITHOUT_DATA):
-        found = sentences(open_page(page, data="upload"))
+        at = open_page(page, data="upload")
+        found = sentences(at) if page != PAGE else [plain(info.value) for info in at.info]
         assert len(found) == 1, (page, found)
+        assert page != PAGE or "never leave their session" in found[0]
+
+
+def test_this_page_says_once_what_is_wrong_and_does_not_point_to_itself() -> None:
+    at = open_page(PAGE)
+    fine(at.segmented_control(key="origin").set_value("upload").run())
+    assert not sentences(at)
+    load(at, b"", "empty.csv")
+    assert sentences(at) == ["The file is empty."]
+    assert not at.info
+    load(at, b"a,b\n1\n", "ragged.csv")
+    assert len(sentences(at)) == 1
+    for text in (*at.markdown, *at.warning, *at.info):
+        assert "Data page" not in text.value
+    load(at, "a;b\n1,5;x\n2,5;y\n", "good.csv")
+    edit(at, {0: {"domain": "1; 2", "kind": "cut points"}})
+    fine(at.selectbox(key="decimal").set_value(".").run())
+    assert len(refusals(at)) == 1
+    assert "which is not a number" in refusals(at)[0]
+
+
+def test_the_headline_calls_public_what_is_declared_public(at: AppTest) -> None:
+    assert "Their number is public. The possible values of 2 columns are not declared public" in headline(at)
+    edit(at, {0: {"public": True}})
+    assert "Their number is public. The possible values of 1 column are not declared public" in headline(at)
+    assert "Public domains" not in [s.value for s in at.subheader]
+    edit(at, {0: {"public": True}, 1: {"public": True}})
+    assert "Their number and their possible values are public" in headline(at)
+    assert "Public domains" in [s.value for s in at.subheader]
+
+
+def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: AppTest) -> None:
+    lines = "".join(f"{4000 + 3 * k},P{k:03},{20 + k % 50},{k * 1.37},{k % 2}\n" for k in range(100))
+    load(at, f"patient_id,code,age,height,wet\n{lines}")
+    assert domain_table(at)["use"].tolist() == [False, False, True, True, True]
+    assert "100 records of 3 columns" in headline(at)
+    (reasons,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
+    for name in ("patient_id", "code"):
+        assert f'Column "{name}" has another value in each of 100 records, as an identifier has.' in reasons
+    assert at.selectbox(key="quantile.column").options == ["patient_id", "age", "height", "wet"]
+    edit(at, {0: {"use": True}})
+    assert "100 records of 4 columns" in headline(at)
+    assert not refusals(at)
+
+
+def test_a_table_of_nothing_but_identifiers_is_taken_as_it_is(at: AppTest) -> None:
+    load(at, "id\n" + "".join(f"{k}\n" for k in range(100)), "ids.csv")
+    assert "ids.csv: 100 records of 1 columns" in headline(at)
+    assert not refusals(at)
 
 
 def test_another_table_brings_its_own_drawing(at: AppTest) -> None:
@@ -630,12 +680,12 @@ def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_record
 def test_shipped_tables_come_with_their_description(key: str, downloads: Downloads) -> None:
     at = open_page(PAGE, data=key)
     text = downloads[DESCRIPTION]
-    shipped = at.dataframe[0].value["public domain"].tolist()
+    shipped = at.dataframe[0].value["possible values"].tolist()
     press(at, "Bin its columns differently")
     describe(at, text)
     assert not sentences(at)
-    domains = next(f.value for f in at.dataframe if "public domain" in f.value)
-    assert sorted(domains["public domain"]) == sorted(shipped)
+    domains = next(f.value for f in at.dataframe if "possible values" in f.value)
+    assert sorted(domains["possible values"]) == sorted(shipped)
     assert set(domains["declared"]) == {"public"}
     go(at, "pages/home.py")
     assert not sentences(go(at, PAGE))

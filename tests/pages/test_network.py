@@ -134,6 +134,7 @@ def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     assert all("<b>" not in c.value.replace("\\<", "") for c in at.caption)
     release = open_page("pages/release.py", graph=settings_of(at).graph)
     one_sentence(release, "is not a column of the table")
+    one_sentence(release, "Rename or delete it on the Network page, or draw synthetic records from this network there.")
     press(at, "Draw synthetic records from this network")
     assert settings_of(at).data == "synthetic"
     fine(at.switch_page("pages/release.py").run())

@@ -388,6 +388,16 @@ def test_typed_bounds_stay_while_other_pages_are_looked_at() -> None:
     assert "predicts age" in headline(elsewhere_and_back(at))
 
 
+def test_a_column_that_identifies_its_records_is_not_ticked() -> None:
+    at = own_page(None)
+    content = OWN.assign(patient=[str(7 * k) for k in range(400)]).to_csv(index=False).encode()
+    fine(at.file_uploader(key="table.file").set_value(("next.csv", content, "text/csv")).run())
+    typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
+    assert typed["use"].tolist() == [True, True, False]
+    assert at.selectbox(key="regression.target").value == "pay"
+    assert any('"patient" has another value in each of 400 records' in plain(c.value) for c in at.caption)
+
+
 def test_bounds_of_one_table_are_not_those_of_the_next() -> None:
     at = type_bounds(own_page(None), BOUNDS)
     assert "private draw predicts pay" in headline(at)
