@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.audit.attacker import Attack, attack_die, attack_network, attack_regression, log_odds
+from dpbayes.audit.attacker import MOST_SIMULATED, Attack, attack_die, attack_network, attack_regression, log_odds
 from dpbayes.audit.report_regression import BadTables, bad_tables
 from dpbayes.audit.reports import AuditReport, Laws
 from dpbayes.counts import Counts, count
@@ -21,9 +21,10 @@ from dpbayes.privacy import Guarantee
 from dpbayes.randomness import stream
 from dpbayes.ui import controls, work
 from dpbayes.ui.audit_subject import Audited, digits, network_kind
-from dpbayes.ui.options import AttackedTables
-from dpbayes.ui.settings import current
-from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
+from dpbayes.ui.limits import Possible, lowest, nearest
+from dpbayes.ui.options import AttackedTables, AuditOptions
+from dpbayes.ui.settings import Settings, current
+from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, remark, sentence_instead
 from dpbayes.validation import InputError
 
 ATTACKERS = 100
@@ -59,13 +60,55 @@ def attack_section(subject: Audited, report: AuditReport) -> None:
         st.caption("No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two.")
         return
     left, right = st.columns([1, 2], gap="medium")
+    nearby = possible(subject)
     with left, sentence_instead():
-        _controls(subject)
+        _controls(subject, nearby)
     with right, sentence_instead():
-        _attack(subject, report)
+        remark(nearby.why)
+        _attack(subject, report, nearby.settings)
 
 
-def _controls(subject: Audited) -> None:
+def possible(subject: Audited) -> Possible:
+    """Return the settings of an attack that can be simulated, nearest to those asked for."""
+    asked, die = current(), hasattr(subject.mechanism, "die")
+    if die:  # what stands in the box where nothing was chosen
+        asked = asked.with_parameter("audit.first", asked.parameter("audit.first", min(FIRST, subject.n)))
+    names = ["audit.releases", *(["audit.first"] if die else []), *(["audit.record"] if subject.n else [])]
+    return nearest(asked, {name: lowest(name) for name in names}, lambda settings: _attackable(subject, settings))
+
+
+def _attackable(subject: Audited, settings: Settings) -> None:
+    """Errors: InputError for throws, records and releases that there are not, or that would be too many."""
+    options, n = settings.options("audit"), subject.n
+    if hasattr(subject.mechanism, "die") and options.first > n:
+        raise InputError(
+            f"Side 1 cannot have come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
+        )
+    if _is_of_a_record(options) and 0 < n < options.record:
+        raise InputError(f"There is no record number {options.record:,}: the table has {n:,}. Choose a smaller number.")
+    if isinstance(subject.mechanism, PrintedMap):
+        return
+    attackers, each = _attackers(subject, options.releases), numbers_each(subject)
+    if attackers * options.releases * each > MOST_SIMULATED:
+        raise InputError(
+            f"{attackers:,} attackers who see {_many(options.releases)} of {each:,} numbers each are too many to "
+            "simulate at once."
+        )
+
+
+def _is_of_a_record(options: AuditOptions) -> bool:
+    return network_kind(current()) is not None and is_curator() and options.tables is AttackedTables.REAL
+
+
+def _attackers(subject: Audited, releases: int) -> int:
+    return max(LEAST_ATTACKERS, min(ATTACKERS, MANY_NUMBERS // (numbers_each(subject) * releases)))
+
+
+def _many(releases: int) -> str:
+    return f"{releases:,} release" + ("" if releases == 1 else "s")
+
+
+def _controls(subject: Audited, nearby: Possible) -> None:
     st.markdown(
         "The attacker knows every record but one and decides between two tables. Each release is weighed by its "
         "likelihood under both."
@@ -74,10 +117,11 @@ def _controls(subject: Audited) -> None:
         if is_curator():
             controls.parameter_control("audit.tables")
             if current().options("audit").tables is AttackedTables.REAL:
-                controls.parameter_control("audit.record")
+                reach = nearby.stops("audit.record") if "audit.record" in nearby.giving else None
+                controls.parameter_control("audit.record", reach=reach)
     elif not isinstance(subject.mechanism, PrintedMap | RegressionSampler):
-        controls.parameter_control("audit.first", default=min(FIRST, subject.n))
-    controls.parameter_control("audit.releases")
+        controls.parameter_control("audit.first", default=min(FIRST, subject.n), reach=nearby.stops("audit.first"))
+    controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))
     controls.parameter_control("audit.odds")
     if is_curator():
         controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
@@ -86,7 +130,7 @@ def _controls(subject: Audited) -> None:
 # Two tables
 
 
-def attacked(subject: Audited, report: AuditReport) -> Attacked:
+def attacked(subject: Audited, report: AuditReport, settings: Settings) -> Attacked:
     """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
     if subject.n == 0:
         raise InputError("A table without records has no neighbours: there is nothing to attack.")
@@ -95,9 +139,9 @@ def attacked(subject: Audited, report: AuditReport) -> Attacked:
     if isinstance(subject.mechanism, RegressionSampler):
         return _worst_records(subject)
     if network_kind(current()) is None:
-        return _throws(subject)
-    if is_curator() and current().options("audit").tables is AttackedTables.REAL:
-        return _record(subject)
+        return _throws(subject, settings.parameter("audit.first"))
+    if _is_of_a_record(settings.options("audit")):
+        return _record(subject, settings.parameter("audit.record"))
     return _made_up(subject)
 
 
@@ -116,13 +160,8 @@ def _worst_records(subject: Audited) -> Attacked:
     return Attacked(pair, None, told, "of the first table", ("worst",), private=False)
 
 
-def _throws(subject: Audited) -> Attacked:
+def _throws(subject: Audited, first: int) -> Attacked:
     die = subject.mechanism.die
-    first = current().parameter("audit.first", min(FIRST, die.n))
-    if first > die.n:
-        raise InputError(
-            f"Side 1 cannot have come up {first:,} times in {die.n:,} throws; choose fewer throws on side 1."
-        )
     # The other throws as even as they can be, and one of them to side 1 where that has none.
     rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
     rest[: (die.n - first) % (die.sides - 1)] += 1
@@ -134,10 +173,8 @@ def _throws(subject: Audited) -> Attacked:
     return Attacked(truth, other, told, "of the true throws", ("throws", first), private=False)
 
 
-def _record(subject: Audited) -> Attacked:
-    net, data, k = subject.mechanism.prior.network, work.dataset(current()), current().options("audit").record
-    if k > data.n:
-        raise InputError(f"There is no record number {k:,}: the table has {data.n:,}. Choose a smaller number.")
+def _record(subject: Audited, k: int) -> Attacked:
+    net, data = subject.mechanism.prior.network, work.dataset(current())
     truth = work.counts(current())
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
     replaced = _opposite(record, net)
@@ -184,9 +221,8 @@ def _record_text(net: Network, record: np.ndarray) -> str:
 # The attack
 
 
-def simulated(subject: Audited, tables: Attacked) -> Attack:
+def simulated(subject: Audited, tables: Attacked, options: AuditOptions) -> Attack:
     """Return the attackers' likelihood ratios. Errors: InputError."""
-    options = current().options("audit")
     prior = options.odds / (1 + options.odds)
     ratios = _ratios((subject.key, tables.key), options.releases, current().seed, subject, tables)
     return Attack(ratios, prior)
@@ -204,7 +240,7 @@ def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables:
     truth, other = _tables.truth, _tables.other
     if isinstance(truth, Laws):
         return _finite_ratios(truth, rng, (ATTACKERS, releases))
-    size = max(LEAST_ATTACKERS, min(ATTACKERS, MANY_NUMBERS // (numbers_each(_subject) * releases))), releases
+    size = _attackers(_subject, releases), releases
     if isinstance(truth, BadTables):
         return attack_regression(made, pair=truth, prior=0.5, rng=rng, size=size).ratios
     if isinstance(truth, Counts):
@@ -243,9 +279,9 @@ def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
     return found
 
 
-def _attack(subject: Audited, report: AuditReport) -> None:
-    tables = attacked(subject, report)
-    attack = simulated(subject, tables)
+def _attack(subject: Audited, report: AuditReport, settings: Settings) -> None:
+    tables = attacked(subject, report, settings)
+    attack = simulated(subject, tables, settings.options("audit"))
     seen, releases = attack.log_odds, attack.ratios.shape[1]
     ceilings, sentences = [], []
     for promise, name in ceilings_of(report):
@@ -260,7 +296,7 @@ def _attack(subject: Audited, report: AuditReport) -> None:
             )
         )
         sentences.append(f"{name} ε = {digits(promise.epsilon)} for each allows {_allowed(float(most[-1]))}")
-    many = f"{releases:,} release" + ("" if releases == 1 else "s")
+    many = _many(releases)
     told = probability_text(float(seen[0, -1]))
     st.markdown(f"**After {many} this attacker is {told} sure {tables.question}; {'; '.join(sentences)}.**")
     chart(

@@ -21,11 +21,12 @@ from dpbayes.ui.audit_draws import draws_section
 from dpbayes.ui.audit_subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind
 from dpbayes.ui.audit_work import Stepped, audit_work, blank, show_progress
 from dpbayes.ui.audit_worst import worst_section
+from dpbayes.ui.limits import Possible, lowest, nearest
 from dpbayes.ui.options import AuditSubject
 from dpbayes.ui.release_page import PAINT
 from dpbayes.ui.running import run_again
 from dpbayes.ui.settings import current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, refusal, short
+from dpbayes.ui.show import chart, data_and_download, escaped, headline, refusal, remark, short
 from dpbayes.validation import InputError
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
@@ -53,6 +54,9 @@ KNOWN_CASES: dict[str, dict[str, object]] = {
 }
 """Settings at which a claim, or a hope, is refuted."""
 
+GIVING = {"audit.sides": lowest("audit.sides"), "audit.n": lowest("audit.n")}
+"""What gives way where a die has too many posteriors to audit, or too many sides for a mechanism."""
+
 SLOTS = 40
 """More than the elements that follow the curve."""
 
@@ -63,9 +67,10 @@ def audit_page() -> None:
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     with right:
-        found = _curve()
+        nearby = _possible()
+        found = _curve(audited(nearby.settings)) if nearby is not None else None
     with left, suppress(InputError):  # a network that there is none of has had its sentence
-        _controls()
+        _controls(nearby)
     if found is None:
         return
     if isinstance(found, Stepped):
@@ -110,7 +115,7 @@ def _open(chosen: dict[str, object]) -> None:
         set_parameter(name, value)
 
 
-def _controls() -> None:
+def _controls(nearby: Possible | None) -> None:
     controls.parameter_control("audit.subject")
     options, kind = current().options("audit"), network_kind(current())
     if kind is not None:
@@ -130,17 +135,28 @@ def _controls() -> None:
     names += ["audit.omega"] if node else []
     names += ["audit.delta"] if options.subject is AuditSubject.HELLINGER_SMOOTH else []
     for name in names:
-        controls.parameter_control(name)
+        limited = nearby is not None and name in GIVING
+        controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
     st.caption(f"A hypothetical {'node' if node else 'die'}: no table is used.")
 
 
 # The curve
 
 
-def _curve() -> tuple[Audited, AuditReport] | Stepped | None:
+def _possible() -> Possible | None:
+    """Return what can be audited, nearest to what is asked for; what cannot is said."""
+    try:
+        found = nearest(current(), GIVING, audited)
+    except InputError as error:
+        refusal(error)
+        return None
+    remark(found.why)
+    return found
+
+
+def _curve(subject: Audited) -> tuple[Audited, AuditReport] | Stepped | None:
     """Show the curve and return what it is of, or how far the audit is; what cannot be audited gets its sentence."""
     try:
-        subject = audited(current())
         report = audit_work(subject)
     except InputError as error:
         refusal(error)
