@@ -115,7 +115,7 @@ def test_tables_too_large_to_hold_are_refused():
         (1e6, "1 MB"),
         (1.26e6, "1.3 MB"),
         (2.9e8, "290 MB"),
-        (9.99e8, "1,000 MB"),
+        (9.99e8, "999 MB"),
         (1.2e10, "12 GB"),
         (3e15, "3,000 TB"),
     ],

@@ -192,7 +192,7 @@ def test_certified_and_printed_runs_promise_what_they_say():
     assert str(certified.certified(Method.SMOOTH)) == "ε = 1, δ = 0.00001"
     assert str(certified.claimed(Method.SMOOTH)) == "ε = 0.6667, δ = 0.00002"
     assert str(printed.claimed(Method.SMOOTH)) == "ε = 1, δ = 0.00001"
-    assert str(printed.certified(Method.SMOOTH)) == "ε = 1.5, δ = 5e-06"
+    assert str(printed.certified(Method.SMOOTH)) == "ε = 1.5, δ = 5 × 10⁻⁶"
     for method in (Method.GLOBAL, Method.CELLS, Method.ONE):
         assert printed.certified(method).epsilon == printed.claimed(method).epsilon == 1
     assert not printed.certified(Method.LOCAL).is_private
