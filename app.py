@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpbayes.ui.controls import segments
+from dpbayes.ui.guard import delivering
 from dpbayes.ui.settings import Seat, current, query_of, write_link
 from dpbayes.ui.show import escaped, guarded
 from dpbayes.ui.stories import STORIES
@@ -63,7 +64,7 @@ def sidebar() -> None:
 
 
 page = st.navigation(PAGES, expanded=True)
-with guarded():
+with delivering(), guarded():
     current()
     sidebar()
     for problem in st.session_state.pop("link_problems", ()):

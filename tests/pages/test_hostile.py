@@ -112,12 +112,13 @@ def test_every_button_and_switch_at_once(scene: str) -> None:
         send(at, (WidgetState(id=name, **{field: True}) for name, kind in controls.items() if kind == field))
 
 
-def test_what_waits_for_a_control_that_the_session_does_not_know_yet_is_checked_too() -> None:
+def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> None:
     controls = controls_of(open_page("pages/release.py"))
     for pick in (0, -1):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
         at.switch_page("pages/release.py")
         send(at, (list(unfit(name, kind))[pick] for name, kind in controls.items()))
+        assert sentences(at) == [LEFT_OUT]
         assert settings_of(at) == Settings()
 
 
@@ -135,7 +136,9 @@ def test_a_file_that_was_never_sent_is_no_file(scene: str) -> None:
     at = open_page(scene.partition("?")[0], **SCENES[scene], **{"regression.records": "my table"})
     before, said = settings_of(at), sentences(at)
     state = WidgetState()
-    state.file_uploader_state_value.uploaded_file_info.add(file_id="../../etc/passwd", name="\u202etable.csv", size=2**40)
+    state.file_uploader_state_value.uploaded_file_info.add(
+        file_id="../../etc/passwd", name="\u202etable.csv", size=2**40
+    )
     names = [name for name, kind in controls_of(at).items() if kind == "file_uploader_state_value"]
     assert names
     for name in names:
