@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpbayes.ui.controls import segments
 from dpbayes.ui.drawings import remember
+from dpbayes.ui.guard import delivering
 from dpbayes.ui.settings import Seat, current, left_out, query_of, write_link
 from dpbayes.ui.show import escaped, guarded
 from dpbayes.ui.stories import STORIES
@@ -90,7 +91,7 @@ def _missing_from_link() -> str:
 
 
 page = st.navigation(PAGES, expanded=True)
-with guarded():
+with delivering(), guarded():
     current()
     if turned := story_page():
         st.switch_page(turned)

@@ -3,7 +3,8 @@
 import functools
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.runtime_util import WidgetStateSizeError
+from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
 from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
-from streamlit.runtime.state.session_state import Serialized, SessionState, Value, WStates
+from streamlit.runtime.state.session_state import SessionState, Value, WStates
 
 from dpbayes.validation import InputError
 
@@ -26,7 +28,7 @@ WENT_WRONG = (
 MOST_BYTES = 10_000_000
 """More than a control of this app ever sends: a drawing of 300 nodes with every arrow is smaller."""
 
-_NOTES = "guard.notes"
+_NOTES, _WAITING = "guard.notes", "guard.waiting"
 _LOG = logging.getLogger(__name__)
 
 
@@ -48,12 +50,38 @@ def log_failure(error: Exception) -> None:
     _LOG.error("A part of the page failed.", exc_info=error)
 
 
+@contextmanager
+def delivering() -> Iterator[None]:
+    """Once the page is drawn, take what the browser sent before this session knew the page's controls."""
+    try:
+        yield
+    finally:
+        waiting, run = st.session_state.get(_WAITING), get_script_run_ctx()
+        if waiting is not None and run is not None:
+            st.session_state[_WAITING] = None
+            raise RerunException(
+                RerunData(
+                    query_string=run.query_string,
+                    page_script_hash=run.page_script_hash,
+                    cached_message_hashes=run.cached_message_hashes,
+                    context_info=run.context_info,
+                    widget_states=waiting,
+                )
+            )
+
+
 def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[SessionState, WidgetStates], None]:
     @functools.wraps(take)
     def checked(session: SessionState, sent: WidgetStates) -> None:
         known = session._new_widget_state.widget_metadata
-        fit = [state for state in sent.widgets if state.id not in known or _fits(state, known[state.id])]
-        session[_NOTES] = [LEFT_OUT] if len(fit) < len(sent.widgets) else []
+        if sent.widgets and not known and _WAITING not in session:
+            # The server has started anew under an open page. What moved there cannot be told from what did not, nor is
+            # its fragment known, before all of the page has been drawn as its link says.
+            session[_WAITING] = sent
+            st.rerun()
+        on_page = [state for state in sent.widgets if state.id in known]
+        fit = [state for state in on_page if _fits(state, known[state.id])]
+        session[_NOTES] = [LEFT_OUT] if len(fit) < len(on_page) else []
         try:
             take(session, WidgetStates(widgets=fit))
         except WidgetStateSizeError:
@@ -67,10 +95,6 @@ def _guarding(
 ) -> Callable[[SessionState, WidgetMetadata[Any], str | None], RegisterWidgetResult[Any]]:
     @functools.wraps(register)
     def guarding(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> RegisterWidgetResult[Any]:
-        # What came for a control before the session knew it, as after a restart of the server, waits here.
-        waiting = session._new_widget_state.states.get(metadata.id)
-        if isinstance(waiting, Serialized) and not _fits(waiting.value, metadata):
-            del session._new_widget_state[metadata.id]
         _forget_unfit(session, metadata, key)
         if metadata.callback is not None:
             metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))

@@ -39,21 +39,38 @@ def streamlit_server(app: Path | str, *args: str) -> Iterator[str]:
 @contextmanager
 def streamlit_process(app: Path | str, *args: str, cwd: Path = ROOT) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve `app` with the configuration of folder `cwd`; yield its address and its process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
+    port = str(free_port())
+    command = ["-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
     command += ["--browser.gatherUsageStats", "false", *args]
+    with _process(command, f"http://127.0.0.1:{port}", cwd=cwd) as server:
+        yield f"http://127.0.0.1:{port}", server
+
+
+@contextmanager
+def dashboard_process(port: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Serve the dashboard as `make run` does; yield its address and its process."""
+    with _process(["-m", "dpbayes", "--port", str(port)], f"http://127.0.0.1:{port}", cwd=ROOT) as server:
+        yield f"http://127.0.0.1:{port}", server
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def _process(command: list[str], url: str, *, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
     # Streamlit puts the app's own folder on the path; an app among the tests also needs the project's.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryFile("w+") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=cwd, env=environment)
+        server = subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, cwd=cwd, env=environment)
         try:
-            if not _healthy(server, f"http://127.0.0.1:{port}/_stcore/health"):
+            if not _healthy(server, f"{url}/_stcore/health"):
                 log.seek(0)
                 raise RuntimeError(log.read())
-            yield f"http://127.0.0.1:{port}", server
+            yield server
         finally:
             _stop(server)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
@@ -16,7 +17,7 @@ from streamlit.testing.v1.util import patch_config_options
 from dpbayes.ui.guard import WENT_WRONG
 from dpbayes.ui.settings import Settings
 from dpbayes.validation import InputError
-from tests.pages.conftest import APP, PAGES, fine, open_page, sentences, settings_of
+from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of
 
 FRAGMENTS = tuple(page for page in PAGES if "@fragment" in (APP.parent / page).read_text(encoding="utf-8"))
 
@@ -122,3 +123,44 @@ def test_what_fails_outside_of_every_guard_shows_no_traceback_either() -> None:
     assert at.exception
     assert "secret" not in at.exception[0].message
     assert not at.exception[0].stack_trace
+
+
+def control(at: AppTest, key: str) -> str:
+    known = at.session_state._state._state._new_widget_state.widget_metadata
+    return next(name for name in known if name.endswith(f"-{key}"))
+
+
+@pytest.mark.parametrize("fragment", ["of the page", "of no page", ""])
+def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
+    before = open_page("pages/release.py", epsilon="3", data_seed="7")
+    slider, button, seed = (control(before, key) for key in ("parameter.epsilon", "comparison", "box.seed"))
+    sent = WidgetStates()
+    sent.widgets.add(id=slider).string_array_value.data.append("5")
+    sent.widgets.add(id=button, bool_value=True)
+    sent.widgets.add(id=seed, string_value="1")
+    sent.widgets.add(id="$$ID-of-a-control-that-is-gone", string_value="1")
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+    at.query_params.update({"epsilon": "3", "data_seed": "7"})
+    at.switch_page("pages/release.py")
+    if fragment:
+        queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment]
+        alone = functools.partial(RerunData, fragment_id_queue=queue)
+        monkeypatch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
+    fine(at._run(sent))
+    assert settings_of(at) == Settings(data_seed=7).with_parameter("epsilon", 5.0)
+    assert at.title[0].value == "Release"
+    assert at.get("dataframe")  # the part that was opened
+    assert not sentences(at)
+
+
+def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
+    monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
+) -> None:
+    sent = WidgetStates()
+    sent.widgets.add(id="$$ID-of-a-control", string_value="1")
+    monkeypatch.setattr("dpbayes.ui.settings.current", fail)
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+    at._run(sent)
+    assert not at.exception
+    assert {error.value for error in at.error} == {WENT_WRONG}
+    nothing_unforeseen.clear()

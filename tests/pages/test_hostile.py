@@ -112,12 +112,13 @@ def test_every_button_and_switch_at_once(scene: str) -> None:
         send(at, (WidgetState(id=name, **{field: True}) for name, kind in controls.items() if kind == field))
 
 
-def test_what_waits_for_a_control_that_the_session_does_not_know_yet_is_checked_too() -> None:
+def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> None:
     controls = controls_of(open_page("pages/release.py"))
     for pick in (0, -1):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
         at.switch_page("pages/release.py")
         send(at, (list(unfit(name, kind))[pick] for name, kind in controls.items()))
+        assert sentences(at) == [LEFT_OUT]
         assert settings_of(at) == Settings()
 
 

@@ -1,0 +1,44 @@
+"""The server stops and starts again under an open page: it comes back by itself, with the same settings."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.app_screen import SLOW_MS, AppScreen, visits
+from tests.browser.serving import dashboard_process, free_port
+
+pytestmark = pytest.mark.browser
+
+RECONNECTS_MS = 6 * SLOW_MS
+"""The browser asks for the server ever more seldom, at last every half minute."""
+
+
+def records(screen: AppScreen) -> Locator:
+    return screen.page.get_by_role("textbox", name="Number of records")
+
+
+def test_a_page_comes_back_with_its_settings_when_the_server_does() -> None:
+    port = free_port()
+    with dashboard_process(port) as (url, server), visits(url) as visit:
+        screen = visit("data?data_seed=7")
+        records(screen).fill("1234")
+        records(screen).press("Enter")
+        expect(screen.headline).to_contain_text("1,234 records", timeout=SLOW_MS)
+        screen.settle()
+        headline, address = screen.headline.inner_text(), screen.page.url
+        assert address == f"{url}/data?records=1234&data_seed=7"
+        server.kill()
+        server.wait()
+        gone = screen.page.get_by_role("dialog")
+        expect(gone).to_be_visible(timeout=SLOW_MS)
+        with dashboard_process(port):
+            expect(gone).to_be_hidden(timeout=RECONNECTS_MS)
+            screen.arrived("Data")
+            assert screen.headline.inner_text() == headline
+            expect(records(screen)).to_have_value("1234")
+            assert screen.page.url == address
+            records(screen).fill("55")
+            records(screen).press("Enter")
+            expect(screen.headline).to_contain_text("55 records", timeout=SLOW_MS)
+            assert not screen.warnings.count()
+            screen.go("Home")
+            expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)
