@@ -42,8 +42,8 @@ def about(data: Dataset | None) -> str:
     if leaks:
         columns = "1 column" if leaks == 1 else f"{leaks} columns"
         told = (
-            f"Their number is public. The possible values of {columns} are not declared public, and leak if they "
-            "are read off the data; everything else is what a release must protect."
+            f"Their number is public. The possible values of {columns} are not declared public: what is read off the "
+            "data leaks."
         )
     return f"{escaped(data_title(current()))}: {data.n:,} records of {len(data.names)} columns. {told}"
 
@@ -92,16 +92,20 @@ def _ready() -> None:
     )
     table = SHIPPED[current().data]
     st.caption(f"{table.description} Source: {table.source}")
-    st.download_button(
-        "Download domain description",
-        lambda: write_domains(shipped_domains(table.key)),
-        "domains.json",
-        mime="application/json",
-        help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
-        key="domains.shipped",
-        on_click="ignore",
-    )
-    if is_curator() and st.button("Bin its columns differently", help="Opens the raw table as if you had loaded it."):
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download domain description",
+            lambda: write_domains(shipped_domains(table.key)),
+            "domains.json",
+            mime="application/json",
+            help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
+            key="domains.shipped",
+            on_click="ignore",
+        )
+        differently = is_curator() and st.button(
+            "Bin its columns differently", help="Opens the raw table as if you had loaded it."
+        )
+    if differently:
         take(table.title, TableFile(shipped_frame(table.key), ""))
         change(data="upload", graph="", row="", target="", evidence=())
         st.rerun()

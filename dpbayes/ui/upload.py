@@ -1,18 +1,21 @@
 """A person's own table: a file becomes text values in the session, with what is proposed of its columns."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
 from dpbayes.domains import DeclaredColumn
 from dpbayes.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.proposals import Proposal, proposal
-from dpbayes.tables import SEPARATORS
 from dpbayes.ui.graphs import MAX_NAME
 from dpbayes.ui.show import escaped, shown_progress
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief
 
+SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 RECOGNISE = "recognise"
 """What a choice says that is left to the program."""
 
@@ -22,9 +25,9 @@ def loader() -> None:
     left, *others = st.columns([3, 1, 1, 1])
     file = left.file_uploader("CSV, Excel or Parquet file; it stays in this session", type=None, key="table.file")
     dialect = Dialect(
-        others[0].selectbox("Separator", [None, *SEPARATORS], format_func=_separator, key="separator"),
-        others[1].selectbox("Encoding", [None, *ENCODINGS], format_func=_encoding, key="encoding"),
-        others[2].selectbox("Decimal sign", [None, *DECIMALS], format_func=_decimal, key="decimal"),
+        _choice(others[0], "Separator", SIGNS, key="separator"),
+        _choice(others[1], "Encoding", ENCODINGS, key="encoding"),
+        _choice(others[2], "Decimal sign", {sign: f"{name} {sign}" for sign, name in DECIMALS.items()}, key="decimal"),
     )
     if file is None:
         if upload() is None:
@@ -42,17 +45,10 @@ def loader() -> None:
         st.caption(escaped(mine.said))
 
 
-def _separator(separator: str | None) -> str:
-    shown = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
-    return RECOGNISE if separator is None else shown[separator]
-
-
-def _encoding(encoding: str | None) -> str:
-    return RECOGNISE if encoding is None else ENCODINGS[encoding]
-
-
-def _decimal(decimal: str | None) -> str:
-    return RECOGNISE if decimal is None else f"{DECIMALS[decimal]} {decimal}"
+def _choice(place: DeltaGenerator, label: str, options: Mapping[str, str], *, key: str) -> str | None:
+    """Return which option is chosen, None where the program is to recognise it."""
+    chosen = place.selectbox(label, ["", *options], format_func=lambda option: options.get(option, RECOGNISE), key=key)
+    return chosen or None
 
 
 def _tried(file: UploadedFile, dialect: Dialect) -> str:
