@@ -43,7 +43,7 @@ def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
 
 def _row_problem(network: Network, values: FloatArray, row: int) -> str:
     cells = values[network.cells_of_row(row)]
-    label = brief(network.row_labels()[row], 80)
+    label = brief(network.row_label(row), 80)
     if not np.isfinite(cells).all():
         return f"The row {label} holds a probability that is not a finite number."
     if cells.min() < 0.0:

@@ -59,12 +59,16 @@ class Decisions:
 
     def parameters(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the Beta parameters of every decision, from alpha (..., K): two arrays (..., K - m)."""
+        if self.network.is_binary:
+            return alpha[..., 0::2], alpha[..., 1::2]
         padded = np.concatenate([alpha, np.zeros((*alpha.shape[:-1], 1))], axis=-1)
         return _range_sums(padded, self.spans[:, :2]), _range_sums(padded, self.spans[:, 1:])
 
     def probabilities(self, log_odds: FloatArray) -> FloatArray:
         """Return every cell's probability (..., K) from the log-odds of all decisions (..., K - m)."""
         first, second = special.expit(log_odds), special.expit(-log_odds)
+        if self.network.is_binary:
+            return np.stack((first, second), axis=-1).reshape(*log_odds.shape[:-1], self.network.cell_count)
         theta = np.ones((*log_odds.shape[:-1], self.network.cell_count))
         for decision, cell, is_first in self._levels:
             theta[..., cell] *= np.where(is_first, first[..., decision], second[..., decision])

@@ -49,8 +49,7 @@ class Dirichlets:
     @cached_property
     def totals(self) -> FloatArray:
         """alpha_0 of every cell's row, spread back over the cells: (..., K)."""
-        sums: FloatArray = self.network.row_sums(self.alpha)
-        return sums[..., self.network.row_of_cell]
+        return self.network.over_cells(self.network.row_sums(self.alpha))
 
     @cached_property
     def mean(self) -> FloatArray:
@@ -67,6 +66,11 @@ class Dirichlets:
         """alpha_0 - alpha: the second parameter of every cell's Beta marginal (..., K)."""
         return self.totals - self.alpha
 
+    def rest_of(self, cell: int) -> FloatArray:
+        """`rest` of one cell (...,), from its row alone."""
+        row = self.alpha[..., self.network.cells_beside(cell)]
+        return np.asarray(row.sum(axis=-1) - self.alpha[..., cell])
+
     def part(self, draws: int | slice) -> "Dirichlets":
         """Return some of a batch (draws, K)."""
         return Dirichlets(self.network, self.alpha[draws])
@@ -79,7 +83,8 @@ class Dirichlets:
         A cell that is its row's only state is 1 with certainty.
         """
         tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
-        alpha, rest = self.alpha[..., cells], self.rest[..., cells]
+        alpha = self.alpha[..., cells]
+        rest = self.rest_of(cells) if isinstance(cells, int) else self.rest[..., cells]
         positive = np.maximum(rest, np.finfo(float).tiny)
         low = np.where(rest > 0, special.betaincinv(alpha, positive, tail), 1.0)
         high = np.where(rest > 0, special.betainccinv(alpha, positive, tail), 1.0)
@@ -87,7 +92,7 @@ class Dirichlets:
 
     def log_density(self, cell: int, theta: ArrayLike) -> FloatArray:
         """Return the log density of one cell's Beta marginal at `theta` (points,): (..., points)."""
-        a, b = self.alpha[..., cell, None], self.rest[..., cell, None]
+        a, b = self.alpha[..., cell, None], self.rest_of(cell)[..., None]
         points = np.asarray(theta, dtype=np.float64)
         return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
 

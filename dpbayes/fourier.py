@@ -57,15 +57,17 @@ def cells_per_family(network: Network) -> FloatArray:
 def _transform(network: Network, values: Array) -> Array:
     """Walsh-transform every family's slots on the flat axis; families of one size go together."""
     out = np.empty_like(values)
-    for bits, slots in _families_by_size(network):
-        block = values[..., slots].reshape(*values.shape[:-1], len(slots), *(2,) * bits)
-        out[..., slots] = walsh(block, bits).reshape(*values.shape[:-1], *slots.shape)
+    lead = values.shape[:-1]
+    for bits, starts in _families_by_size(network):
+        # The slots of one family by itself are a slice, which is not copied.
+        slots = slice(starts[0], starts[0] + 2**bits) if len(starts) == 1 else starts[:, None] + np.arange(2**bits)
+        found = values[..., slots]
+        out[..., slots] = walsh(found.reshape(*lead, len(starts), *(2,) * bits), bits).reshape(found.shape)
     return out
 
 
 def _families_by_size(network: Network) -> Iterator[tuple[int, IntArray]]:
-    """Yield (|F|, slots) with slots (families of that size, 2^|F|)."""
+    """Yield (|F|, the first slots of all families of that size)."""
     sizes = np.array([len(family) for family in network.families])
     for bits in np.unique(sizes):
-        starts = network.cell_offsets[:-1][sizes == bits]
-        yield int(bits), starts[:, None] + np.arange(2**bits)
+        yield int(bits), network.cell_offsets[:-1][sizes == bits]

@@ -29,6 +29,7 @@ from dpbayes.decisions import Decisions
 from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.divergence import STIRLING
 from dpbayes.network import IntArray
+from dpbayes.trimmed import distinct_pairs
 from dpbayes.validation import InputError, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
@@ -94,10 +95,14 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
     decisions = Decisions(network)
     a, b = decisions.parameters(prior.alpha.reshape(-1, network.cell_count).min(axis=0))
     left, right = _children(decisions.spans)
+    one, other, place = distinct_pairs(a.ravel(), b.ravel())
+    to_left, to_right, apart = (
+        each[place] for each in (added_bound(one), added_bound(other), replaced_bound(one, other))
+    )
     way = np.zeros(len(a) + 1)  # the costliest way down from a decision; the last entry stands for single states
     for _ in range(int(decisions.depths.max())):
-        way[:-1] = np.maximum(added_bound(a) + way[left], added_bound(b) + way[right])
-    parted = replaced_bound(a, b) + way[left] + way[right]
+        way[:-1] = np.maximum(to_left + way[left], to_right + way[right])
+    parted = apart + way[left] + way[right]
     row = network.row_of_cell[decisions.spans[:, 0]]
     worst = np.zeros(len(network.names))
     np.maximum.at(worst, network.node_of_row[row], parted)

@@ -136,7 +136,7 @@ class Network:
         """The downward closure N_I of the families ([Zhang16] section 3.2)."""
         return Closure(self.families)
 
-    @property
+    @cached_property
     def is_binary(self) -> bool:
         """Whether every node has exactly two states."""
         return all(len(states) == 2 for states in self.states)
@@ -192,7 +192,15 @@ class Network:
 
     def row_sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sum `values` (..., K) within every row: (..., m)."""
+        if self.is_binary:  # the same sums, without looking at where each row starts
+            return np.asarray(values[..., 0::2] + values[..., 1::2])
         return np.add.reduceat(values, self.row_starts, axis=-1)
+
+    def over_cells(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give every cell the value of its row, from `values` (..., m): (..., K)."""
+        if self.is_binary:
+            return np.repeat(values, 2, axis=-1)
+        return values[..., self.row_of_cell]
 
     def node_and_codes(self, row: int) -> tuple[int, tuple[int, ...]]:
         """The node that one row belongs to, and the codes of its parents' states."""
@@ -208,6 +216,13 @@ class Network:
         node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
         card = int(self.cards[node])
         start = int(self.cell_offsets[node]) + (row - int(self.row_offsets[node])) * card
+        return slice(start, start + card)
+
+    def cells_beside(self, cell: int) -> slice:
+        """The slice of cells of the row that one cell belongs to."""
+        node = int(np.searchsorted(self.cell_offsets, cell, side="right")) - 1
+        first, card = int(self.cell_offsets[node]), int(self.cards[node])
+        start = first + (cell - first) // card * card
         return slice(start, start + card)
 
     def table(self, values: NDArray[Any], node: int) -> NDArray[Any]:

@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
@@ -104,15 +105,23 @@ def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: fl
     """
     first, second, shape = _positive_pair(a, b)
     levels = _levels(u, shape)
-    laws, place = np.unique(first + 1j * second, return_inverse=True)
+    first, second, place = distinct_pairs(first, second)
     found, order = np.empty(levels.shape), np.argsort(place, kind="stable")
-    for some in _blocks(len(laws), _ROWS):
-        panels = _panels(laws[some].real, laws[some].imag, -bound, bound)
+    for some in _blocks(len(first), _ROWS):
+        panels = _panels(first[some], second[some], -bound, bound)
         rows_of_these = order[slice(*np.searchsorted(place[order], (some.start, some.stop)))]
         for rows in (rows_of_these[part] for part in _blocks(len(rows_of_these), _DRAWS)):
             for draws in _blocks(len(levels), max(1, _DRAWS // len(rows))):
                 found[draws, rows] = panels.inverse(levels[draws, rows], place[rows] - some.start)
     return np.clip(found, -bound, bound).reshape(np.shape(u))
+
+
+def distinct_pairs(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the distinct pairs of a and b (rows,), two arrays, and the place among them of every row's (rows,)."""
+    first, of_a = pd.factorize(a)
+    second, of_b = pd.factorize(b)
+    place, pairs = pd.factorize(first * len(of_b) + second)
+    return of_a[pairs // len(of_b)], of_b[pairs % len(of_b)], place
 
 
 def _levels(u: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

@@ -273,10 +273,11 @@ def _record_text(network: Network, place: int) -> str:
 def _rows_texts(network: Network, *values: NDArray[Any]) -> tuple[str, ...]:
     """Every array's values (K,), in those rows only in which the first two arrays differ."""
     rows = np.unique(network.row_of_cell[values[0] != values[1]]).tolist()
-    labels, dots = network.row_labels(), "; …" if len(rows) > _NAMED else ""
+    dots = "; …" if len(rows) > _NAMED else ""
 
     def text(value: NDArray[Any], row: int) -> str:
         style = ",d" if value.dtype.kind == "i" else ".4g"
-        return f"{labels[row]}: {', '.join(format(v, style) for v in value[network.cells_of_row(row)].tolist())}"
+        cells = value[network.cells_of_row(row)].tolist()
+        return f"{network.row_label(row)}: {', '.join(format(cell, style) for cell in cells)}"
 
     return tuple("; ".join(text(value, row) for row in rows[:_NAMED]) + dots for value in values)

@@ -11,7 +11,15 @@ from scipy import special
 from dpbayes.counts import Counts
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.divergence import kl_rows
-from dpbayes.mechanisms import Mechanism, Outcome, PosteriorSampler, Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms import (
+    MapExponential,
+    Mechanism,
+    Outcome,
+    PosteriorSampler,
+    Release,
+    ReleasedPosterior,
+    SampledCpts,
+)
 from dpbayes.predictive import query
 from dpbayes.validation import InputError
 
@@ -94,7 +102,7 @@ def study_release(
 ) -> ReleaseStudy:
     """Simulate independent releases of the same counts."""
     exact = mechanism.prior.updated(counts)
-    draw = mechanism.simulate if isinstance(mechanism, PosteriorSampler) else mechanism.release
+    draw = mechanism.simulate if isinstance(mechanism, PosteriorSampler | MapExponential) else mechanism.release
     return ReleaseStudy(exact, draw(counts, rng, (releases,)))
 
 
@@ -112,7 +120,7 @@ def interval_coverage(exact: Dirichlets, private: Dirichlets, cell: int, level: 
     An honest private posterior would hold `level` of it on average.
     """
     low, high = private.interval(level, cells=cell)
-    exact_a, exact_b = exact.alpha[cell], exact.rest[cell]
+    exact_a, exact_b = exact.alpha[cell], exact.rest_of(cell)
     if exact_b <= 0:
         return np.ones(np.shape(low))
     return np.asarray(special.betainc(exact_a, exact_b, high) - special.betainc(exact_a, exact_b, low), dtype=float)
@@ -122,7 +130,8 @@ def density_grid(posteriors: list[Dirichlets], cell: int, points: int = 161) -> 
     """Return points in (0, 1) that are even, and dense where the posteriors (K,) have their mass: (grid,)."""
     even = np.linspace(0, 1, points)
     levels = np.linspace(0.001, 0.999, 41)
-    peaks = [special.betaincinv(p.alpha[cell], p.rest[cell], levels) for p in posteriors if p.rest[cell] > 0]
+    pairs = [(p.alpha[cell], p.rest_of(cell)) for p in posteriors]
+    peaks = [special.betaincinv(a, b, levels) for a, b in pairs if b > 0]
     return np.clip(np.unique(np.concatenate([even, *peaks])), 1e-6, 1 - 1e-6)
 
 

@@ -1,5 +1,6 @@
 """A private MAP estimate by the exponential mechanism, and its printed form. [Zhang16] Section 4.2, Algorithm 3."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -18,7 +19,7 @@ from dpbayes.network import IntArray, Network
 from dpbayes.parameters import Parameter
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
-from dpbayes.trimmed import log_mass, log_odds_bound
+from dpbayes.trimmed import distinct_pairs, log_mass, log_odds_bound
 from dpbayes.validation import InputError, finite_number, whole_number
 
 CELLS = Parameter(
@@ -128,24 +129,50 @@ class MapExponential:
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
         """Draw one cell for every decision: CPTs (*size, ..., K)."""
+        a, b, kinds = self._decided(statistic)
+        return self._released(statistic, rng, size, (a, b, kinds, np.arange(a.size)))
+
+    def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
+        """Return `release`, digit for digit, faster: its run time betrays the data, so it is for the curator alone.
+
+        Most rows of a wide table have few records or none, and follow one law.
+        """
+        a, b, kinds = self._decided(statistic)
+        first, second, pairs = distinct_pairs(a, b)
+        pair, kind, laws = distinct_pairs(pairs.astype(np.float64), kinds.astype(np.float64))
+        distinct = pair.astype(np.int64)
+        return self._released(statistic, rng, size, (first[distinct], second[distinct], kind.astype(np.int64), laws))
+
+    def _decided(self, statistic: Counts) -> tuple[FloatArray, FloatArray, IntArray]:
+        """The posterior's parameters of all decisions of all tables, and the kinds of their priors: in one row each."""
         require_own_counts(self.prior, statistic)
-        places = self._draw(statistic, rng, size)
+        a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
+        return a.ravel(), b.ravel(), np.broadcast_to(self._log_base[1], a.shape).ravel()
+
+    def _released(
+        self,
+        statistic: Counts,
+        rng: np.random.Generator,
+        size: tuple[int, ...],
+        laws: tuple[FloatArray, FloatArray, IntArray, IntArray],
+    ) -> Release[MapEstimate]:
+        network = self.prior.network
+        shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
+        levels = rng.random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
+        places = self._draw(levels, *laws).reshape(*size, *shape)
         public = {"n": statistic.n, "epsilon": self.epsilon, "cells": self.cells, "sensitivity": self.sensitivity}
-        return Release(MapEstimate(self.prior.network, places, self.cells), self.certified, self.label, public)
+        return Release(MapEstimate(network, places, self.cells), self.certified, self.label, public)
 
     @cached_property
     def _log_base(self) -> tuple[FloatArray, IntArray]:
         """ln prior mass (kinds, G) for every kind of decision there is, and the kind (..., K - m) of each."""
         a, b = self._decisions.parameters(self.prior.alpha)
-        pairs, kinds = np.unique(np.stack([a.ravel(), b.ravel()], axis=-1), axis=0, return_inverse=True)
+        first, second, kinds = distinct_pairs(a.ravel(), b.ravel())
         with np.errstate(divide="ignore"):
-            return np.log(cell_masses(*pairs.T, cells=self.cells)), kinds.reshape(a.shape)
+            return np.log(cell_masses(first, second, cells=self.cells)), kinds.reshape(a.shape)
 
-    def _draw(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> IntArray:
-        a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
-        shape = a.shape
-        a, b, kinds, laws = self._laws(a, b)
-        uniforms = rng.random((*size, *shape)).reshape(-1, len(laws)) if laws.size else np.empty((0, 0))
+    def _draw(self, uniforms: FloatArray, a: FloatArray, b: FloatArray, kinds: IntArray, laws: IntArray) -> IntArray:
+        """Choose a cell for every level (draws, rows); each row follows one of the `laws` of these parameters."""
         places = np.empty(uniforms.shape, dtype=np.int64)
         order, step = np.argsort(laws, kind="stable"), max(1, _BLOCK // self.cells)
         for start in range(0, len(a), step):
@@ -153,20 +180,7 @@ class MapExponential:
             scores = self.rate * cell_masses(a[some], b[some], cells=self.cells) + self._log_base[0][kinds[some]]
             rows = order[slice(*np.searchsorted(laws[order], (start, start + step)))]
             places[:, rows] = choose_by_law(uniforms[:, rows], log_weights=scores, laws=laws[rows] - start)
-        return places.reshape(*size, *shape)
-
-    def _laws(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-        """Return the distinct laws of decisions with parameters a and b (..., K - m), and which law each follows.
-
-        A law is its a, its b and the kind of its prior: three arrays (laws,), then (..., K - m) in one row. Most rows
-        of a wide table have few records or none, and follow one law.
-        """
-        pairs, place = np.unique(a + 1j * b, return_inverse=True)
-        kinds = np.broadcast_to(self._log_base[1], a.shape)
-        number = 1 + int(kinds.max(initial=0))
-        distinct, laws = np.unique(place.ravel() * number + kinds.ravel(), return_inverse=True)
-        each = pairs[distinct // number]
-        return each.real, each.imag, distinct % number, laws
+        return places
 
 
 def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:

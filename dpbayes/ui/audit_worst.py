@@ -179,9 +179,9 @@ def _rows(subject: Audited) -> None:
     made = subject.mechanism
     rows, losses = _losses_by_row(subject.key, made, subject.n)
     order = np.argsort(-losses)[:MOST_ROWS]
-    labels = made.prior.network.row_labels()
+    net = made.prior.network
     chart(
-        shares_figure(distinct_labels([labels[rows[k]] for k in order], 48), losses[order]),
+        shares_figure(distinct_labels([net.row_label(rows[k]) for k in order], 48), losses[order]),
         key="audit.rows",
         alt="Bars: how much every row of the CPTs adds to the loss of this pair, for one draw.",
     )
@@ -189,7 +189,7 @@ def _rows(subject: Audited) -> None:
     times = "" if made.draws == 1 else f" {made.draws:,} draws lose {made.draws:,} times as much."
     st.caption(f"One draw loses the sum of the rows, {numeral(losses.sum(), 4)}.{times}{more}")
     data_and_download(
-        lambda: pd.DataFrame({"row": [labels[row] for row in rows], "loss (nats)": losses}),
+        lambda: pd.DataFrame({"row": [net.row_label(row) for row in rows], "loss (nats)": losses}),
         name="worst-pair",
         curator_only=False,
     )

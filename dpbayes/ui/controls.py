@@ -56,13 +56,17 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
 
     A `prefix` of the field's text is kept out of the box. Numbers may be written with thousands separators.
     """
-    key = f"box.{field}"
-    shown = _number_text(getattr(current(), field)).removeprefix(prefix)
-    mirror(key, shown)
 
     def apply(text: str) -> None:
         change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
 
+    box(label, field, _number_text(getattr(current(), field)).removeprefix(prefix), apply, help=help)
+
+
+def box(label: str, name: str, shown: str, apply: Callable[[str], object], *, help: str | None = None) -> None:
+    """Offer a box that shows a text and applies what is typed; a refusal is a sentence, and the old text stays."""
+    key = f"box.{name}"
+    mirror(key, shown)
     st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, shown, apply))
     _refusal(key, shown)
 

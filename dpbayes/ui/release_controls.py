@@ -5,29 +5,36 @@ import streamlit as st
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.network import Network
 from dpbayes.ui import controls
-from dpbayes.ui.settings import MECHANISM_NAMES, current, set_parameter
-from dpbayes.ui.show import is_curator, sentence_instead
+from dpbayes.ui.settings import MECHANISM_NAMES, change, current, set_parameter
+from dpbayes.ui.show import escaped, is_curator, sentence_instead
 from dpbayes.ui.work import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
+from dpbayes.validation import whole_number
 
 ARROW = ":material/arrow_forward:"
 
 EXAMPLE = "dysp | bronc=yes, either=no"
 """The row in the picture of the table that comes first, while the person has picked none."""
 
+MOST_LISTED = 2_000
+"""Rows that one list offers: a browser gets all of them at once."""
+
+ROW_HELP = "A node, and the states of its parents."
+NUMBER_HELP = "Rows are counted through the states of the parents, those of the last parent first."
+
 
 def picked(net: Network) -> tuple[int, int]:
     """Return the row and the cell in the picture: what the settings name, else an example and its telling state."""
-    labels = net.row_labels()
-    row = next((labels.index(name) for name in (current().row, EXAMPLE) if name in labels), 0)
-    states = net.states[net.node_of_row[row]]
-    telling = net.telling_state(int(net.node_of_row[row]))
-    state = states.index(current().state) if current().state in states else telling
-    return row, int(net.row_starts[row]) + state
+    named = (net.row_called(name) for name in (current().row, EXAMPLE))
+    row = next((row for row in named if row is not None), 0)
+    node, _ = net.node_and_codes(row)
+    states = net.states[node]
+    state = states.index(current().state) if current().state in states else net.telling_state(node)
+    return row, net.cells_of_row(row).start + state
 
 
 def has_picked(net: Network) -> bool:
     """Whether the row in the picture is the person's choice."""
-    return current().row in net.row_labels()
+    return net.row_called(current().row) is not None
 
 
 def question(net: Network) -> tuple[str, dict[str, str]]:
@@ -53,15 +60,44 @@ def release_controls(net: Network) -> None:
     if chosen is LaplaceFourier:
         with sentence_instead():
             _stealth(net)
-    row, _ = picked(net)
-    labels = net.row_labels()
-    controls.choice("CPT row", "row", labels, default=labels[row], help="A node, and the states of its parents.")
-    node = int(net.node_of_row[row])
-    controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
+    row_choice(net)
     with st.expander("Prior and seed" if is_curator() else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def row_choice(net: Network) -> None:
+    """Offer the CPT rows and the states of the one picked."""
+    row, _ = picked(net)
+    node, _ = net.node_and_codes(row)
+    if net.row_count <= MOST_LISTED:
+        controls.choice("CPT row", "row", net.row_labels(), default=net.row_label(row), help=ROW_HELP)
+    else:
+        _node_and_row(net, node, row)
+    controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
+
+
+def _node_and_row(net: Network, node: int, row: int) -> None:
+    """Offer the nodes, and the rows of the one picked: by number where they are too many for a list."""
+    first, rows = int(net.row_offsets[node]), int(net.rows_per_node[node])
+    st.session_state["row.node"] = net.names[node]
+    st.selectbox("Node of the CPT row", net.names, key="row.node", on_change=_pick_node, args=(net,))
+    if rows <= MOST_LISTED:
+        labels = [net.row_label(k) for k in range(first, first + rows)]
+        controls.choice("CPT row", "row", labels, default=net.row_label(row), help=ROW_HELP)
+        return
+
+    def pick(text: str) -> None:
+        number = whole_number("The row", text.replace(",", "").strip(), low=1, high=rows)
+        change(row=net.row_label(first + number - 1))
+
+    controls.box(f"Row of its table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP)
+    st.caption(escaped(net.row_label(row)))
+
+
+def _pick_node(net: Network) -> None:
+    change(row=net.row_label(int(net.row_offsets[net.index(st.session_state["row.node"])])))
 
 
 def _elsewhere(net: Network) -> None:

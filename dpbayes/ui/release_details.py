@@ -20,11 +20,12 @@ from dpbayes.ui.release_controls import question
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current
 from dpbayes.ui.show import assumption, chart, data_and_download, escaped, is_curator, sentence_instead, source
 from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
+from dpbayes.validation import InputError
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
 
-LEAST_DRAWS = 20
+LEAST_DRAWS, FEWEST_DRAWS = 20, 3
 
 LEVEL = 0.95
 
@@ -40,14 +41,24 @@ _COLUMNS = {
 """What the columns of the comparison mean."""
 
 ROWS_AT_ONCE = 24
-MANY_VALUES = 600_000
-"""Draws times cells that are still quick; larger networks get fewer draws, and the page says so."""
+MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
+"""Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
+page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
 
 
 def draws_of(chosen: Mechanism[Outcome]) -> int:
-    """Return how many releases to simulate: fewer of a large network, or where each holds many draws."""
-    size = chosen.prior.network.cell_count * getattr(chosen, "draws", 1)
-    return max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size))
+    """Return how many releases to simulate: fewer of a large network, or where each holds many draws.
+
+    Errors: InputError where one release alone holds too many numbers.
+    """
+    cells, each = chosen.prior.network.cell_count, getattr(chosen, "draws", 1)
+    size = cells * each
+    if size > MOST_VALUES and each > 1:
+        raise InputError(
+            f"One release of {each:,} draws of {cells:,} probabilities would hold {size:,} numbers; up to "
+            f"{MOST_VALUES:,} are simulated. Choose fewer posterior draws, or remove arrows on the Network page."
+        )
+    return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
 
 
 def simulate(chosen: Mechanism[Outcome]) -> ReleaseStudy:
@@ -124,16 +135,15 @@ def _kl_of_rows(study: ReleaseStudy, net: Network) -> None:
     means = {"prediction": study.predictive_kl_rows.mean(axis=0)}
     if study.is_posterior:
         means["posterior"] = study.kl_rows.mean(axis=0)
-    labels = net.row_labels()
     for what, mean_kl in means.items():
         worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
         chart(
-            kl_figure([labels[row] for row in worst], mean_kl[worst], what=what),
+            kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what),
             key="kl" if what == "prediction" else "posterior-kl",
             alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
         )
     columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
-    data_and_download(lambda: pd.DataFrame({"row": labels, **columns}), name="kl-by-row", curator_only=True)
+    data_and_download(lambda: pd.DataFrame({"row": net.row_labels(), **columns}), name="kl-by-row", curator_only=True)
 
 
 def _rows_shown(net: Network) -> np.ndarray:

@@ -17,7 +17,7 @@ from dpbayes.randomness import stream
 from dpbayes.references import Reference
 from dpbayes.text import latex, numeral
 from dpbayes.ui import controls
-from dpbayes.ui.release_controls import has_picked, picked
+from dpbayes.ui.release_controls import has_picked, picked, row_choice
 from dpbayes.ui.release_page import PAINT
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import (
@@ -68,7 +68,7 @@ def shown(net: Network) -> Shown:
     cells = net.cells_of_row(row)
     state = cell - cells.start
     posterior = RowState(chosen.prior.updated(counts(current())).alpha[cells], state)
-    rng = stream(current().seed, "sampling", net.row_labels()[row], state)
+    rng = stream(current().seed, "sampling", net.row_label(row), state)
     draws = posterior.sample(chosen.log_odds_bound, rng, (chosen.draws,))
     return Shown(chosen, cell, posterior, RowState(chosen.prior.alpha[cells], state), draws)
 
@@ -106,11 +106,7 @@ def trim_section() -> bool:
 def _controls(net: Network) -> None:
     for name in ("epsilon", "draws", "calibration"):
         controls.parameter_control(name)
-    row, _ = picked(net)
-    labels = net.row_labels()
-    controls.choice("CPT row", "row", labels, default=labels[row], help="A node, and the states of its parents.")
-    node = int(net.node_of_row[row])
-    controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
+    row_choice(net)
     with st.expander("Prior and seed" if is_curator() else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if is_curator():

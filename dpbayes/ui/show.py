@@ -19,6 +19,9 @@ from dpbayes.validation import InputError
 SLOW = 2_000_000
 """Bytes of a file, or values of a table, from which work on them shows a bar."""
 
+MOST_ROWS = 5_000
+"""Rows of numbers that a browser is given; what is downloaded has all."""
+
 CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
@@ -137,7 +140,9 @@ def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_on
         frame = make()
         if curator_only:
             st.caption("Curator only: not private. Do not hand this file on.")
-        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 300))
+        if len(frame) > MOST_ROWS:
+            st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
+        st.dataframe(frame.head(MOST_ROWS), hide_index=True, height=min(38 + 35 * len(frame), 300))
         st.download_button(
             "Download CSV",
             lambda: safe_csv(frame),

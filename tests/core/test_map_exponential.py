@@ -554,6 +554,7 @@ def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, bloc
     values = rng().integers(0, 3, (2, network.cell_count))
     made = MapExponential(prior=prior, epsilon=3.0, cells=7)
     found = made.release(Counts(network, values, 9), rng(), (5,)).outcome.places
+    assert np.array_equal(made.simulate(Counts(network, values, 9), rng(), (5,)).outcome.places, found)
     masses, kinds = made._log_base
     weights = made.rate * made.utilities(values) + masses[kinds]
     uniforms = rng().random((5, *weights.shape[:-1])).reshape(5, -1)
@@ -568,8 +569,12 @@ def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
     )
     network = star(12)
     made = MapExponential(prior=Dirichlets.symmetric(network), epsilon=1.0)
-    made.release(count(network, random_table(network, rng(), 30)), rng(), (2,))
+    counts = count(network, random_table(network, rng(), 30))
+    made.simulate(counts, rng(), (2,))
     assert sum(tables) < 60, "of 4,108 rows, those with records, those without, and the prior's"
+    tables.clear()
+    made.release(counts, rng(), (2,))
+    assert sum(tables) == 4_108, "whatever the counts are"
 
 
 # Refusals
