@@ -9,12 +9,28 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.testing.v1 import AppTest
 
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.network import Network
 from dpbayes.ui import work
-from dpbayes.ui.graphs import Graph, code_of
-from tests.pages.conftest import figures, headline, open_page, plain, sentences, stopped_at_the_second_picture
+from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.release_details import MOST_VALUES
+from dpbayes.ui.settings import MECHANISM_NAMES
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    put,
+    sentences,
+    settings_of,
+    stopped_at_the_second_picture,
+)
 
 
 def star(parents: int, children: int = 1) -> str:
@@ -25,6 +41,24 @@ def star(parents: int, children: int = 1) -> str:
 
 WIDE = [star(16), star(19), star(16, 2)]
 IDS = ["16 parents", "19 parents", "two nodes with 16 parents"]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that fills with the bytes of every message that a browser would get."""
+    sizes: list[int] = []
+    enqueue = ForwardMsgQueue.enqueue
+
+    def counted(self: ForwardMsgQueue, message: Any) -> None:
+        sizes.append(message.ByteSize())
+        enqueue(self, message)
+
+    monkeypatch.setattr(ForwardMsgQueue, "enqueue", counted)
+    return sizes
+
+
+def most_options(at: AppTest) -> int:
+    return max(len(each.options) for each in [*at.selectbox, *at.multiselect])
 
 
 def no_simulation(*_: object, **__: object) -> NoReturn:
@@ -100,3 +134,73 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
     assert "% of releases would be non-negative" in said
     assert "at least 90." in also
     assert "% of releases are proved to be non-negative" in also
+
+
+SMALL = {"cpts": "random", "records": "100"}
+
+
+@pytest.mark.parametrize(
+    ("graph", "mechanism"),
+    [(star(19), "LaplaceUpdates"), *((star(16), name) for name in MECHANISM_NAMES)],
+    ids=["19 parents", *MECHANISM_NAMES],
+)
+def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mechanism: str, sent: list[int]) -> None:
+    at = open_page("pages/release.py", source=graph, mechanism=mechanism, **SMALL)
+    assert not sentences(at)
+    assert "moves" in headline(at)
+    assert {"density", "dots", "rows", "kl"} <= set(figures(at))
+    releases = next(int(c.value.split()[0]) for c in at.caption if "simulated releases" in c.value)
+    cells = network_of(graph_of(graph)).cell_count
+    assert 3 <= releases <= 20
+    assert releases * cells <= 1.2 * MOST_VALUES
+    assert most_options(at) <= 2_000
+    assert sum(sent) < 1_000_000
+
+
+@pytest.mark.parametrize("page", ["release", "sampling"])
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+def test_the_rows_of_a_wide_table_are_picked_by_node_and_number(page: str, seat: str, sent: list[int]) -> None:
+    at = open_page(f"pages/{page}.py", source=star(16), seat=seat, **SMALL)
+    fine(at.selectbox(key="row.node").set_value("c0").run())
+    assert settings_of(at).row == f"c0 | {', '.join(f'p{i}=no' for i in range(16))}"
+    put(at, "box.row.number", "65,536")
+    everywhere = f"c0 | {', '.join(f'p{i}=yes' for i in range(16))}"
+    assert settings_of(at).row == everywhere
+    assert everywhere in [plain(c.value) for c in at.caption]
+    fine(at.selectbox(key="choice.state").set_value("no").run())
+    assert everywhere.replace("c0 |", "P(c0=no |") in everything(at).replace("\\", "")
+    put(at, "box.row.number", "65537")
+    one_sentence(at, "The row must be between 1 and 65536")
+    assert settings_of(at).row == everywhere
+    assert sum(sent) < 3_000_000, "of five runs"
+
+
+def test_the_rows_of_one_node_are_listed_where_only_all_together_are_too_many() -> None:
+    at = open_page("pages/sampling.py", source=star(10, 3), **SMALL)
+    fine(at.selectbox(key="row.node").set_value("c1").run())
+    rows = at.selectbox(key="choice.row")
+    assert len(rows.options) == 1024
+    fine(rows.set_value(rows.options[-1]).run())
+    assert settings_of(at).row == f"c1 | {', '.join(f'p{i}=yes' for i in range(10))}"
+
+
+def test_a_link_to_a_row_of_a_wide_table_opens_it() -> None:
+    row = f"c0 | {', '.join(f'p{i}={state}' for i, state in enumerate(['no', 'yes'] * 8))}"
+    at = open_page("pages/sampling.py", source=star(16), row=row, **SMALL)
+    assert at.selectbox(key="row.node").value == "c0"
+    assert at.text_input(key="box.row.number").value == f"{int('01' * 8, 2) + 1:,}"
+
+
+def test_too_many_draws_of_a_wide_table_are_one_sentence() -> None:
+    at = open_page("pages/release.py", source=star(16), mechanism="PosteriorSampler", draws="10000", **SMALL)
+    one_sentence(at, "10,000 draws of 131,104 probabilities would hold 1,311,040,000 numbers")
+
+
+def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_over_whole(sent: list[int]) -> None:
+    at = open_page("pages/release.py", source=star(16), **SMALL)
+    at.session_state["numbers.kl-by-row"] = True
+    fine(at.run())
+    shown = next(frame.value for frame in at.dataframe if "row" in frame.value)
+    assert len(shown) == 5_000
+    assert "The first 5,000 of 65,552 rows; the file has all of them." in [c.value for c in at.caption]
+    assert max(sent) < 1_000_000
