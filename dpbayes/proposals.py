@@ -63,8 +63,8 @@ def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
 
 
 def _proposed(name: str, index: NDArray[np.int64], texts: list[str], *, n: int) -> Categories | Cuts:
-    missing: Missing = OwnState() if len(index) < n else DropRecord()
     distinct = list(dict.fromkeys(texts))
+    missing: Missing = _own_state(distinct) if len(index) < n else DropRecord()
     numbers = _numbers(texts)
     numeric = bool(np.isfinite(numbers).all())
     if numeric and len(distinct) > MOST_NUMBERS:
@@ -76,6 +76,13 @@ def _proposed(name: str, index: NDArray[np.int64], texts: list[str], *, n: int) 
         )
     keys = _numbers(distinct).tolist() if numeric else [_natural(text) for text in distinct]
     return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
+
+
+def _own_state(distinct: list[str]) -> OwnState:
+    label = OwnState().label
+    while label in distinct:
+        label += " value"
+    return OwnState(label)
 
 
 def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:

@@ -327,6 +327,11 @@ def test_identifiers_are_proposed_not_to_be_used(values: list[str], identifies: 
     assert bool(found.reason) == identifies
 
 
+def test_missing_values_get_a_state_that_is_no_value_of_the_column() -> None:
+    column = proposed_column("a", ["missing", "", "missing value", "x"])
+    assert column.domain == ("missing", "missing value", "x", "missing value value")
+
+
 def test_what_cannot_be_proposed_has_its_reason() -> None:
     assert proposal("a", ["", "NA"]) == Proposal("a", reason='Column "a" has no values; leave it out.')
 
