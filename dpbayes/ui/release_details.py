@@ -17,8 +17,18 @@ from dpbayes.randomness import stream
 from dpbayes.ui import controls
 from dpbayes.ui.formulas import formula
 from dpbayes.ui.release_controls import question
+from dpbayes.ui.running import Running, progress, running
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current
-from dpbayes.ui.show import assumption, chart, data_and_download, escaped, is_curator, sentence_instead, source
+from dpbayes.ui.show import (
+    assumption,
+    chart,
+    data_and_download,
+    escaped,
+    is_curator,
+    refusal,
+    sentence_instead,
+    source,
+)
 from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
 from dpbayes.validation import InputError
 
@@ -28,6 +38,9 @@ DRAWS = 200
 LEAST_DRAWS, FEWEST_DRAWS = 20, 3
 
 LEVEL = 0.95
+
+Compared = dict[str, object] | InputError
+"""What a mechanism does, by column, or why it cannot be run."""
 
 _DIGITS = "%.3g"
 _COLUMNS = {
@@ -68,14 +81,14 @@ def simulate(chosen: Mechanism[Outcome]) -> ReleaseStudy:
     return study_release(chosen, found, rng, draws_of(chosen))
 
 
-def release_details(study: ReleaseStudy, net: Network, cell: int) -> None:
-    """Show everything below the picture; the recipient gets what one release contains."""
+def release_details(study: ReleaseStudy, net: Network, cell: int) -> Running[Compared] | None:
+    """Show everything below the picture; the recipient gets what one release contains. Returns what still goes on."""
     _spread_and_query(study, net, cell)
     _all_rows(study, net)
     _guarantee(mechanism(current(), net))
-    if is_curator():
-        _comparison(net, cell)
+    work = _comparison(net, cell) if is_curator() else None
     _download(study)
+    return work if work is not None and work.going else None
 
 
 def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
@@ -182,15 +195,24 @@ def _guarantee(chosen: Mechanism[Outcome]) -> None:
         source(chosen.claimed.reference)
 
 
-def _comparison(net: Network, cell: int) -> None:
+def _comparison(net: Network, cell: int) -> Running[Compared] | None:
+    """Show what each mechanism would do, once asked for: of a large network, one in each run of the page."""
     with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as comparison:
         if not comparison.open:
-            return
-        records = []
-        for name in MECHANISM_NAMES:
-            with sentence_instead():
-                other = mechanism(current(), net, name)
-                records.append(_compared(simulate(other), other, cell))
+            return None
+        settings = current()
+        key = (net, settings.prior, settings.seed, settings.parameters, cell, counts(settings).digest)
+        work = running("release.comparison", key, lambda: _comparison_steps(net, cell))
+        work.work()
+        while work.going and net.cell_count <= MANY_VALUES // LEAST_DRAWS:
+            work.work()
+        if work.is_long:
+            told = f"{len(work.parts)} of {work.total} mechanisms"
+            progress(work, work.share, told, key="comparison.stop")
+        for each in work.parts:
+            if isinstance(each, InputError):
+                refusal(each)
+        records = [each for each in work.parts if not isinstance(each, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
                 records += [_compared(study, other, cell) for other, study in hellinger_studies(net)]
@@ -200,6 +222,20 @@ def _comparison(net: Network, cell: int) -> None:
             "Curator only: not private. Means over simulated releases; KL in nats. A release that holds draws and no "
             "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
         )
+        return work
+
+
+def _comparison_steps(net: Network, cell: int) -> Running[Compared]:
+    settings = current()
+
+    def step(number: int) -> Compared:
+        try:
+            other = mechanism(settings, net, MECHANISM_NAMES[number])
+            return _compared(simulate(other), other, cell)
+        except InputError as error:
+            return error
+
+    return Running(step, total=len(MECHANISM_NAMES))
 
 
 def hellinger_studies(net: Network) -> list[tuple[DieMechanism, ReleaseStudy]]:

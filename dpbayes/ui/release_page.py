@@ -15,7 +15,8 @@ from dpbayes.text import apart, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import has_asked, has_picked, picked, question, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
-from dpbayes.ui.settings import current
+from dpbayes.ui.running import run_again
+from dpbayes.ui.settings import current, write_link
 from dpbayes.ui.show import chart, data_and_download, escaped, headline, inside, is_curator, refusal, short
 from dpbayes.ui.work import mechanism, network
 from dpbayes.validation import InputError
@@ -43,7 +44,9 @@ def release_page() -> None:
     with right:
         _measures(study, row, cell)
     st.divider()
-    release_details(study, net, cell)
+    if release_details(study, net, cell) is not None:
+        write_link()
+        run_again()
 
 
 def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:

@@ -26,6 +26,7 @@ from tests.pages.conftest import (
     one_sentence,
     open_page,
     plain,
+    press,
     put,
     sentences,
     settings_of,
@@ -204,3 +205,20 @@ def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_ov
     assert len(shown) == 5_000
     assert "The first 5,000 of 65,552 rows; the file has all of them." in [c.value for c in at.caption]
     assert max(sent) < 1_000_000
+
+
+def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = stopped_at_the_second_picture(monkeypatch, "pages/release.py")
+    at = open_page("pages/release.py", source=star(15), **SMALL)
+    at.session_state["comparison"] = True
+    fine(at.run())
+    assert seen == [[1], [2]]
+    assert [p.proto.text for p in at.get("progress")] == ["Stopped after 2 of 4 mechanisms."]
+    assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
+    press(at, "Go on")
+    assert [list(f.value["mechanism"]) for f in at.dataframe if "mechanism" in f.value] == [
+        ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
+    ]
+    assert not at.get("progress")
