@@ -142,8 +142,47 @@ def test_the_divergence_of_log_gamma_is_non_negative_and_elementwise(pairs):
 
 @pytest.mark.parametrize(("p", "q"), NEAR_AND_FAR)
 def test_kl_and_hellinger_agree_with_sixty_digits(p, q):
-    assert float(kl(beta(p), beta(q))) == pytest.approx(float(exact_kl(p, q)), rel=1e-6)
-    assert float(hellinger(beta(p), beta(q))) == pytest.approx(float(exact_hellinger(p, q)), rel=1e-6)
+    assert float(kl(beta(p), beta(q))) == pytest.approx(float(exact_kl(p, q)), rel=1e-9, abs=0)
+    assert float(hellinger(beta(p), beta(q))) == pytest.approx(float(exact_hellinger(p, q)), rel=1e-9, abs=0)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-3, 9), st.floats(-1, 1)), min_size=2, max_size=5),
+    st.floats(-8, 1),
+    st.floats(-8, 0),
+    st.sampled_from([-1, 1]),
+)
+def test_a_row_that_nearly_keeps_its_proportions_has_its_digits(cells, growth, apart, way):
+    """The total's term takes off nearly all of the cells' terms; KL goes down to 1e-17."""
+    sizes, turns = np.array(cells).T
+    p = 10.0**sizes
+    q = p * np.exp(way * 10.0**growth) * np.exp(10.0**apart * turns)
+    network = Network.from_edges("a", [], {"a": [str(k) for k in range(len(p))]})
+    first, second = Dirichlets(network, p), Dirichlets(network, q)
+    assert float(kl(first, second)) == pytest.approx(float(exact_kl(p, q)), rel=1e-9, abs=0)
+    assert float(hellinger(first, second)) == pytest.approx(float(exact_hellinger(p, q)), rel=1e-9, abs=0)
+
+
+def test_doubtful_rows_are_found_in_any_batch_and_of_any_length(monkeypatch):
+    network = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": "uv"})
+    rng = np.random.default_rng(3)
+    p = Dirichlets(network, 10.0 ** rng.uniform(-1, 8, (4, 1, network.cell_count)))
+    near = rng.random((4, 5, network.cell_count)) < 0.5
+    q = Dirichlets(network, p.alpha * np.where(near, 1 + 1e-7, rng.uniform(0.5, 2, near.shape)))
+    rows, picked = kl_rows(p, q), []
+    summed = divergence._row_gaps_summed
+    monkeypatch.setattr(
+        divergence, "_row_gaps_summed", lambda *given: picked.append(given[-1].mean()) or summed(*given)
+    )
+    one_by_one = [
+        [kl_rows(p.part((i, 0)), q.part((i, j))) for j in range(5)]  # type: ignore[arg-type]
+        for i in range(4)
+    ]
+    assert rows == pytest.approx(np.array(one_by_one), rel=1e-9, abs=0)
+    monkeypatch.setattr(divergence, "_DIGITS", 0.0)
+    assert rows == pytest.approx(kl_rows(p, q), rel=1e-9, abs=0), "and every other row has its digits too"
+    assert picked[-1] == 1
+    assert 0 < np.mean(picked[:-1]) < 1
 
 
 @pytest.mark.parametrize(("p", "q"), NEAR_AND_FAR)
