@@ -206,7 +206,7 @@ GLOBAL = Claim(
     "The mechanism with global sensitivity is epsilon-differentially private",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "It loses half to two thirds of epsilon; its weights hardly differ, so the error tends to 1 as n grows.",
+    "It loses half of epsilon at least, more with a firm prior; its weights hardly differ, so the error tends to 1.",
 )
 LOCAL = Claim(
     Reference("Notes", "Section 2.2"),

@@ -50,7 +50,7 @@ class Repeats:
         return configurations <= min(self.plan.testing, _MOST_SHARED // max(1, len(self.blanket.nodes)))
 
     def draw(self, streams: Streams, repeats: int) -> Batch:
-        """Draw models and records, or splits, of the next repeats; where one draw ends and the next begins is free."""
+        """Draw models and records, or splits, of the next repeats; how many are drawn in one call does not matter."""
         if isinstance(self.plan.source, Dataset):
             return self._split(streams("records"), repeats)
         return self._sampled(streams, repeats)

@@ -181,7 +181,7 @@ class RegressionResult:
     def shown_cut(self) -> Errors:
         """`cut`, NaN where it is no more than twice its own error: there it is next to unknown, and may be negative."""
         made = self.study.draws_made(self.train)
-        # What is taken off for the spread of the draws; of a single repeat no other error is known.
+        # The correction for the spread of the draws, as an error: a single repeat has no other one.
         taken_off = (self.one.mean - self.cut.mean) / made / math.sqrt(self.repeats)
         known = self.cut.mean > 2 * np.fmax(self.cut.standard_error, taken_off)
         return replace(self.cut, mean=np.where(known, self.cut.mean, np.nan))

@@ -35,7 +35,9 @@ DELTA = Parameter(
 class HellingerGlobal:
     """P[r] ~ exp(-epsilon H(x, r) / (2 GS)), GS the global sensitivity. [Notes] Section 2.1.
 
-    Its exact privacy loss is half to two thirds of epsilon; its median error tends to 1 as n grows.
+    Its exact privacy loss is half of epsilon at least: the two tables that are furthest apart lose it in one of their
+    orders. With the uniform prior no audit found more than .68 of epsilon; a firm prior brings it near all of it, .883
+    at Die((100, 100), 10) and epsilon = 0.001. Its median error tends to 1 as n grows.
     """
 
     label: ClassVar[str] = "Hellinger, global sensitivity"

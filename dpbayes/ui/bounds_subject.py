@@ -119,7 +119,7 @@ def place(subject: Subject, at: At, axis: Axis) -> float:
 
 
 def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
-    """Return where the curves are drawn: where the slider stops, few points where each one costs time."""
+    """Return where the curves are drawn: at the slider's stops, or at few points where one takes long to compute."""
     if axis is Axis.EPSILON:
         return tuple(float(f"{10 ** (ten / 10):.2g}") for ten in range(-20, 21))
     if axis is Axis.OMEGA:

@@ -39,7 +39,7 @@ class Curve:
 class Shown:
     """A claim as the page shows it: a curve along its axis; the bound and the truth at the setting at hand, `here`.
 
-    `work` is the curve's evaluation, `curve` what is in of it.
+    `work` evaluates the curve point by point, and `curve` holds the points evaluated so far.
     """
 
     claim: BoundClaim

@@ -57,7 +57,7 @@ class Running(Generic[Part]):
         return self.stopped or self.seconds / len(self.parts) * (self.total - len(self.parts)) > NOTICED
 
     def work(self) -> None:
-        """Go on for a moment unless stopped, at first until the first picture: it needs one step at least."""
+        """Do steps for a moment, unless the work is stopped; the first time one at least, which the picture needs."""
         end = time.perf_counter() + (MOMENT if self.parts else FIRST)
         while self.going or not self.parts:
             start = time.perf_counter()
@@ -69,7 +69,7 @@ class Running(Generic[Part]):
 
 @dataclass
 class Coming(Generic[Part]):
-    """Work that comes as ever better results, of which only the `last` is kept. One that raises is over."""
+    """Work that yields ever better results and keeps the `last` one only. Work that raises an error has ended."""
 
     coming: Iterator[Part]
     last: Part | None = None

@@ -178,6 +178,12 @@ def test_the_global_mechanism_holds_with_much_slack(n, epsilon, share):
     assert report.verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize(("epsilon", "share"), [(0.001, 0.8832), (0.1, 0.8680), (1.0, 0.7104)])
+def test_a_firm_prior_brings_the_global_mechanism_nearer_to_its_epsilon(epsilon, share):
+    report = audit(HellingerGlobal(die=coin(10, 100.0), epsilon=epsilon), n=10, epsilons=GRID)
+    assert report.exact / epsilon == pytest.approx(share, abs=5e-5)
+
+
 def test_the_smooth_mechanism_is_judged_at_its_own_delta():
     mechanism = HellingerSmooth(die=coin(60, 1e-3), epsilon=1.0, delta=1e-3)
     report = audit(mechanism, n=60, epsilons=GRID)

@@ -95,7 +95,7 @@ def test_figure_1_the_largest_change_is_tied():
 
 @pytest.mark.parametrize("die", [Die((1.0, 1.0), 1), COIN, DIE])
 def test_section_2_1_mechanism_keeps_its_promise_with_room(die):
-    """[Notes] Section 2.1, the mechanism: half to .69 of epsilon."""
+    """[Notes] Section 2.1, the mechanism: half of epsilon at least; to .69 here."""
     epsilon = 1.3
     table = slow_distances(die)
     steps = [
