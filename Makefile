@@ -1,12 +1,13 @@
 # `make run` serves the app; `make test` runs everything. Both make the environment they need.
 VENV := .venv
 BIN := $(VENV)/bin
+PORT ?= 8501
 export PYTHONDONTWRITEBYTECODE := 1
 
 .PHONY: run test check unit browser bench chromium clean
 
 run: $(VENV)/.run
-	$(BIN)/streamlit run app.py
+	$(BIN)/python -m dpbayes --port $(PORT)
 
 test: check unit browser
 

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime_util import WidgetStateSizeError
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
 from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
@@ -35,6 +37,7 @@ _LOG = logging.getLogger(__name__)
 def watch() -> None:
     """Have Streamlit check what a browser sends before a control's reader or its callback sees it."""
     take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
+    AppSession.request_rerun = _all_at_first(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
     SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
     SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
 
@@ -70,13 +73,24 @@ def delivering() -> Iterator[None]:
             )
 
 
+def _all_at_first(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
+    @functools.wraps(request)
+    def requested(session: AppSession, client: ClientState | None) -> None:
+        # The server has started anew under an open page: this session knows no part of it that could rerun alone.
+        if client is not None and not session.session_state._new_widget_state.widget_metadata:
+            client.fragment_id = ""
+        request(session, client)
+
+    return requested
+
+
 def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[SessionState, WidgetStates], None]:
     @functools.wraps(take)
     def checked(session: SessionState, sent: WidgetStates) -> None:
         known = session._new_widget_state.widget_metadata
         if sent.widgets and not known and _WAITING not in session:
-            # The server has started anew under an open page. What moved there cannot be told from what did not, nor is
-            # its fragment known, before all of the page has been drawn as its link says.
+            # The server has started anew under an open page. What moved there cannot be told from what did not before
+            # the page has been drawn as its link says.
             session[_WAITING] = sent
             st.rerun()
         on_page = [state for state in sent.widgets if state.id in known]

@@ -1,5 +1,10 @@
 """The server stops and starts again under an open page: it comes back by itself, with the same settings."""
 
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -10,6 +15,20 @@ pytestmark = pytest.mark.browser
 
 RECONNECTS_MS = 6 * SLOW_MS
 """The browser asks for the server ever more seldom, at last every half minute."""
+
+
+@contextmanager
+def restarted(screen: AppScreen, server: subprocess.Popen[bytes], port: int) -> Iterator[None]:
+    """Stop the server under an open page, and go on once the page has found the next one."""
+    screen.settle()
+    server.kill()
+    server.wait()
+    gone = screen.page.get_by_role("dialog")
+    expect(gone).to_be_visible(timeout=SLOW_MS)
+    with dashboard_process(port):
+        expect(gone).to_be_hidden(timeout=RECONNECTS_MS)
+        screen.settle()
+        yield
 
 
 def records(screen: AppScreen) -> Locator:
@@ -23,15 +42,9 @@ def test_a_page_comes_back_with_its_settings_when_the_server_does() -> None:
         records(screen).fill("1234")
         records(screen).press("Enter")
         expect(screen.headline).to_contain_text("1,234 records", timeout=SLOW_MS)
-        screen.settle()
         headline, address = screen.headline.inner_text(), screen.page.url
         assert address == f"{url}/data?records=1234&data_seed=7"
-        server.kill()
-        server.wait()
-        gone = screen.page.get_by_role("dialog")
-        expect(gone).to_be_visible(timeout=SLOW_MS)
-        with dashboard_process(port):
-            expect(gone).to_be_hidden(timeout=RECONNECTS_MS)
+        with restarted(screen, server, port):
             screen.arrived("Data")
             assert screen.headline.inner_text() == headline
             expect(records(screen)).to_have_value("1234")
@@ -42,3 +55,16 @@ def test_a_page_comes_back_with_its_settings_when_the_server_does() -> None:
             assert not screen.warnings.count()
             screen.go("Home")
             expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)
+
+
+def test_a_part_that_reruns_alone_does_so_after_the_restart_too() -> None:
+    port = free_port()
+    with dashboard_process(port) as (url, server), visits(url) as visit:
+        screen = visit("papers?data_seed=7")
+        with restarted(screen, server, port):
+            for paper in ("the Notes", "all papers"):
+                screen.option(paper).click()
+                chosen = re.compile(r"data_seed=7&.*papers\.paper=" + paper.replace(" ", r"\+"))
+                expect(screen.page).to_have_url(chosen, timeout=SLOW_MS)
+                screen.settle()
+            assert not screen.warnings.count()

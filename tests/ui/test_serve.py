@@ -1,0 +1,26 @@
+"""The server's start: what stands in its way is one sentence."""
+
+import socket
+
+import pytest
+
+from dpbayes.ui.serve import HOST, checked_port, main
+from dpbayes.validation import InputError
+
+
+def test_a_taken_port_is_named_with_a_free_one_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"Port {port} is taken by .* make run PORT="):
+            checked_port(str(port))
+        assert main(["--port", str(port)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert checked_port(str(port)) == port
+
+
+@pytest.mark.parametrize("text", ["0", "65536", "-1", "eighty", ""])
+def test_what_is_no_port_is_a_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="The port"):
+        checked_port(text)
