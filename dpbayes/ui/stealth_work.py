@@ -242,7 +242,7 @@ def agreement_of(found: Stealth, t: float, *, records: int | None, seed: int, ch
     """Return what two tables of a release say of the `chosen` node, else of the first that two tables hold."""
     network = found.network
     shared = tuple(name for k, name in enumerate(network.names) if len(sharing_families(network, k)) > 1)
-    node = network.index(chosen if chosen in shared else shared[0]) if shared else 0
+    node = network.index(chosen if isinstance(chosen, str) and chosen in shared else shared[0]) if shared else 0
     families = sharing_families(network, node)[:2]
     public = min(records if records is not None else WITHOUT_TABLE, MOST_SHOWN)
     fourier = replace(found.mechanism, t=min(t, INCREMENT.high))

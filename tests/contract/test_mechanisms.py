@@ -67,7 +67,7 @@ def test_a_batch_of_priors_is_no_prior(kind, settings, batch):
 def test_a_prior_that_no_audit_could_judge_is_refused_where_the_mechanism_is_made(kind, settings, value):
     alpha = np.ones(ASIA.cell_count)
     alpha[5] = value
-    with pytest.raises(InputError, match="prior must be between 1e-300 and 1000000000"):
+    with pytest.raises(InputError, match="prior must be between 10⁻³⁰⁰ and 1,000,000,000"):
         kind(prior=Dirichlets(ASIA, alpha), **settings)
 
 

@@ -107,7 +107,7 @@ ROWS = "(s0) 0.1, 0.9; (s1) 0.2, 0.8;"
         (DOG + f"probability ( child | second ) {{ {ROWS} (s2) -0.5, 1.5; }}", '"child | second=s2" holds a negative'),
         (DOG + f"probability ( child | second ) {{ {ROWS} (s2) nan, 1.5; }}", "not a finite number"),
         (DOG + f"probability ( child | second ) {{ {ROWS} (s2) inf, -inf; }}", "not a finite number"),
-        (DOG + "probability ( child ) { table 1e308, 1e308; }", "sum to inf"),
+        (DOG + "probability ( child ) { table 1e308, 1e308; }", "sum to ∞"),
         (DOG + "probability ( child ) { }", 'The probability block of "child" has no row.'),
         (DOG.replace("( first )", "( first | child )") + "probability ( child | first ) { }", "close a cycle"),
         ("x" * (MAX_CHARACTERS + 1), "5,000,001 characters"),

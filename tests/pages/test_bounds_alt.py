@@ -18,6 +18,7 @@ from dpbayes.networks import load_named
 from dpbayes.parameters import Parameter
 from dpbayes.privacy import worst_chain
 from dpbayes.query_game import BetaPair, GammaPair
+from dpbayes.text import numeral
 from dpbayes.ui.bounds_exhibits_alt import ALT_EXHIBITS
 from dpbayes.ui.bounds_options import Axis, BoundClaim
 from dpbayes.ui.bounds_subject import At, Subject
@@ -266,4 +267,4 @@ def test_where_it_fails_opens(claim: BoundClaim) -> None:
         found = make()
         assert found.refutes
         assert found.claim is ALT_EXHIBITS[claim].claim
-        assert f"{found.printed:.6g}" in everything(at)
+        assert numeral(found.printed, 6) in everything(at)

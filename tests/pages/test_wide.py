@@ -75,7 +75,7 @@ def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
 ) -> None:
     monkeypatch.setattr(fourier, "coefficient_noise", no_simulation)
     at = open_page("pages/network.py", graph=graph)
-    assert "wins on this graph" in headline(at)
+    assert "Release shows whose probabilities are nearer" in headline(at)
     assert not sentences(at)
     assert "noise" in figures(at)
     costs = at.dataframe[0].value
@@ -171,7 +171,7 @@ def test_the_rows_of_a_wide_table_are_picked_by_node_and_number(page: str, seat:
     fine(at.selectbox(key="choice.state").set_value("no").run())
     assert everywhere.replace("c0 |", "P(c0=no |") in everything(at).replace("\\", "")
     put(at, "box.row.number", "65537")
-    one_sentence(at, "The row must be between 1 and 65536")
+    one_sentence(at, "The row must be between 1 and 65,536")
     assert settings_of(at).row == everywhere
     assert sum(sent) < 3_000_000, "of five runs"
 
