@@ -30,7 +30,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     assert EXACT in _strokes(screen.main)
     assert screen.metric("Prediction KL, this row").count() == 1
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release gives", timeout=SLOW_MS)
     screen.settle()
     assert screen.page.locator(".js-plotly-plot").count() < chart_count
     assert len(screen.curves()) == 1 < len(curator_curves)
