@@ -18,6 +18,10 @@ def _all_of_it(subject: Subject) -> str:
     return ""
 
 
+def _everything(subject: Subject, at: At) -> None:
+    return None
+
+
 class Says(enum.Enum):
     """What kind of statement a bound is."""
 
@@ -44,6 +48,7 @@ class Exhibit:
     where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
     `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
     than the usual ones. `part` names the part of the network that the claim is shown for, where it is not all of it.
+    `limit` raises an InputError, at little cost, for a setting that is too much; of the knobs, `gives` then give way.
     """
 
     claim: Claim
@@ -60,3 +65,5 @@ class Exhibit:
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
     part: Callable[[Subject], str] = _all_of_it
+    limit: Callable[[Subject, At], object] = _everything
+    gives: tuple[str, ...] = ()

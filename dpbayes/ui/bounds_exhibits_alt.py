@@ -179,6 +179,8 @@ ALT_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "delta of tables that differ in k records",
         ("epsilon", "bounds.delta", "bounds.changed"),
         (robustness.counterexample_definition_2,),
+        limit=remark_1,
+        gives=("epsilon",),
     ),
     BoundClaim.ALT_THEOREM_1_I: Exhibit(
         robustness.THEOREM_1_I,

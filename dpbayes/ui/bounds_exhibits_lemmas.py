@@ -193,6 +193,8 @@ LEMMA_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "move of the log-likelihood by one changed value, nats",
         ("bounds.omega",),
         (families.counterexample_lemma_7,),
+        limit=lemma_7,
+        gives=("bounds.omega",),
     ),
     BoundClaim.ALT_LEMMA_8: Exhibit(
         distinguishability.LEMMA_8,

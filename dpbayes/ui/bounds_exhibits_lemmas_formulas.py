@@ -39,8 +39,8 @@ def lemma_2(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
   {number(-math.log2(delta) / 2)}$.
-- **Printed**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} = \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{delta:g}}}}} =
-  {printed}$.
+- **Printed**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
+  \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
 - **Certified**, for any $m \\ge 2$ and every law: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
   ${certified}$.
 - Measured on a fair die of {m} sides; the bounds are for all laws, of which some may be further off.

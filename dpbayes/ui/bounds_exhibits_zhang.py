@@ -21,6 +21,7 @@ from dpbayes.ui import bounds_exhibits_zhang_formulas as formulas
 from dpbayes.ui.bounds_exhibit import Exhibit, Says
 from dpbayes.ui.bounds_options import Axis, BoundClaim
 from dpbayes.ui.bounds_subject import At, Subject, trimmed_row
+from dpbayes.validation import InputError
 
 LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, nats")
 
@@ -120,11 +121,19 @@ def algorithm_3(subject: Subject, at: At) -> Bound:
 
     Errors: InputError for more records than the core goes through.
     """
-    bound = map.algorithm_3_sensitivity(at.knobs.log_ratio)
+    bound, row = map.algorithm_3_sensitivity(at.knobs.log_ratio), _row_of_algorithm_3(subject, at)
+    return _flat(replace(bound, certified=np.asarray(row.density_sensitivity), unit="posterior density"))
+
+
+def _row_of_algorithm_3(subject: Subject, at: At) -> map.TrimmedRow:
+    if at.knobs.size > map.MOST_RECORDS:
+        raise InputError(
+            f"The score's sensitivity is sought among all tables of a row of at most {map.MOST_RECORDS:,} records; "
+            f"{at.knobs.size:,} are too many."
+        )
     omega = float(special.expit(-at.knobs.log_ratio))
     there = replace(at, knobs=replace(at.knobs, omega=omega))
-    row = trimmed_row(replace(subject, n=at.knobs.size), there)
-    return _flat(replace(bound, certified=np.asarray(row.density_sensitivity), unit="posterior density"))
+    return trimmed_row(replace(subject, n=at.knobs.size), there)
 
 
 def density_move(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -252,6 +261,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "move of the score, a posterior density",
         ("bounds.log_ratio", "bounds.size", "prior"),
         (map.counterexample_algorithm_3,),
+        limit=_row_of_algorithm_3,
+        gives=("bounds.size",),
     ),
     BoundClaim.APPENDIX_D: Exhibit(
         regression.APPENDIX_D,

@@ -190,7 +190,7 @@ def theorem_3(subject: Subject, at: At, bound: Bound) -> str:
 - The table of {escaped(network.names[node])}, the largest: $2^{{|\\pi_i|}} = {rows}$ parent configurations;
   $|N_I| = {size}$.
 - **Printed**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
-  \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{at.knobs.delta:g}}} +
+  \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
   {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
 - **Certified**: ${certified}$ records, of which the lift is ${number(lift)}$. Both for the printed noise.
 """

@@ -15,10 +15,11 @@ from dpbayes.ui.bounds_exhibit import Uses
 from dpbayes.ui.bounds_exhibits import EXHIBITS
 from dpbayes.ui.bounds_headline import verdict
 from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.bounds_work import Curve, Shown, axis_of, is_visible, shown
+from dpbayes.ui.bounds_work import Curve, Shown, axis_of, is_visible, possible, shown
+from dpbayes.ui.limits import Possible
 from dpbayes.ui.running import Running, progress, run_again
 from dpbayes.ui.settings import current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, short
+from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, remark, short
 from dpbayes.ui.work import network
 from dpbayes.validation import InputError
 
@@ -51,11 +52,13 @@ def bounds_page() -> None:
     net, claim = network(current()), chosen_claim()
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
-    found = None
+    nearby, found = None, None
     with right:
         try:
             if is_visible(claim):
-                found = shown(net, claim, current())
+                nearby = possible(net, claim, current())
+                remark(nearby.why)
+                found = shown(net, claim, nearby.settings)
             else:
                 _for_the_curator(claim)
         except InputError as error:
@@ -64,7 +67,7 @@ def bounds_page() -> None:
             _picture(found)
             _progress(found.work)
     with left:
-        _controls(claim)
+        _controls(claim, nearby)
     if found is not None:
         with place:
             headline(verdict(found))
@@ -98,7 +101,7 @@ def _for_the_curator(claim: BoundClaim) -> None:
     )
 
 
-def _controls(claim: BoundClaim) -> None:
+def _controls(claim: BoundClaim, nearby: Possible | None) -> None:
     controls.parameter_control("bounds.claim", default=_usual_claim())
     exhibit = EXHIBITS[claim]
     if len(exhibit.axes) > 1:
@@ -107,7 +110,9 @@ def _controls(claim: BoundClaim) -> None:
         if name == "prior":
             controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         else:
-            controls.parameter_control(name, default=dict(exhibit.defaults).get(name.rpartition(".")[2]))
+            default = dict(exhibit.defaults).get(name.rpartition(".")[2])
+            reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
+            controls.parameter_control(name, default=default, reach=reach)
     if is_curator():
         with st.expander("Seed"):
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")

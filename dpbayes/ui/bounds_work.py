@@ -16,6 +16,7 @@ from dpbayes.ui.bounds_exhibit import Exhibit, Uses
 from dpbayes.ui.bounds_exhibits import EXHIBITS
 from dpbayes.ui.bounds_options import Axis, BoundClaim
 from dpbayes.ui.bounds_subject import At, Subject, grid, moved, place
+from dpbayes.ui.limits import Possible, lowest, nearest
 from dpbayes.ui.running import Running, running
 from dpbayes.ui.settings import Settings
 from dpbayes.ui.show import is_curator
@@ -76,14 +77,25 @@ def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
     return chosen if chosen in axes else axes[0]
 
 
-def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
-    """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
-    exhibit, axis = EXHIBITS[claim], axis_of(claim, settings)
+def possible(net: Network, claim: BoundClaim, settings: Settings) -> Possible:
+    """Return the setting at which a claim can be evaluated, nearest to the one asked for. Errors: InputError."""
+    exhibit = EXHIBITS[claim]
+    giving = {name: lowest(name) for name in exhibit.gives}
+    return nearest(settings, giving, lambda there: exhibit.limit(*_setting(net, exhibit, there)))
+
+
+def _setting(net: Network, exhibit: Exhibit, settings: Settings) -> tuple[Subject, At]:
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
     held = counts(settings) if is_curator() and exhibit.uses is not Uses.PUBLIC else None
     subject = Subject(net, settings.prior, records(settings), held, settings.seed, _memo())
-    at = At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
+    return subject, At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
+
+
+def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
+    """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
+    exhibit, axis = EXHIBITS[claim], axis_of(claim, settings)
+    subject, at = _setting(net, exhibit, settings)
     here = place(subject, at, axis)
     knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {axis.field, "prior"}
     fixed = tuple((name, getattr(at if hasattr(at, name) else at.knobs, name)) for name in sorted(knobs))

@@ -224,8 +224,8 @@ def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) ->
     frame = pd.DataFrame(
         {
             f"at b = {numeral(study.precisions[k], 4)}": name,
-            "mean squared error": _known(errors.mean[k], "{:.4g}".format),
-            "standard error": _known(errors.standard_error[k], "{:.1g}".format),
+            "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
+            "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
             f"root error{unit}": _known(run.target.root(float(errors.mean[k])), short),
             "certified ε": short(float(costs[name])) if name in costs else "none",
         }

@@ -250,4 +250,7 @@ def test_every_counterexample_refutes_and_is_shown(claim: BoundClaim) -> None:
 
 
 def test_a_least_probability_that_a_node_cannot_have_gives_a_sentence() -> None:
-    one_sentence(opened(BoundClaim.ALT_LEMMA_7, source="survey", **{"bounds.omega": "0.45"}), "least probability")
+    at = opened(BoundClaim.ALT_LEMMA_7, source="survey", **{"bounds.omega": "0.45"})
+    one_sentence(at, "least probability")
+    assert "Shown is the nearest that is possible: omega = 0.32." in sentences(at)[0]
+    assert "bounds" in figures(at)

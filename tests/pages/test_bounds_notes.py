@@ -285,6 +285,10 @@ def test_corners_of_all_knobs_are_kind(claim: BoundClaim, ends: tuple[int, int])
     "claim",
     [BoundClaim.NOTES_GLOBAL, BoundClaim.NOTES_LOCAL, BoundClaim.NOTES_SMOOTH, BoundClaim.NOTES_LEMMA_2_2],
 )
-def test_too_many_candidates_are_refused_with_what_is_few_enough(claim: BoundClaim) -> None:
-    one_sentence(opened(claim, **{"bounds.size": "300"}), "use at most 299 throws or fewer sides")
-    one_sentence(opened(claim, **{"bounds.sides": "6"}), "use at most 5 throws or fewer sides")
+def test_of_too_many_candidates_as_many_are_shown_as_is_possible(claim: BoundClaim) -> None:
+    for query, most in (({"bounds.size": "300"}, 299), ({"bounds.sides": "6"}, 5)):
+        at = opened(claim, **query)
+        one_sentence(at, f"use at most {most} throws or fewer sides")
+        assert f"Shown is the nearest that is possible: records or trials = {most}." in sentences(at)[0]
+        assert "bounds" in figures(at)
+        assert headline(at).startswith("At ")

@@ -1,4 +1,4 @@
-"""What every page shows at the ends of its options: numbers that a person can read."""
+"""What every page shows at the ends of its options: a picture, and numbers that a person can read."""
 
 import re
 from typing import Any
@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import figures, open_page
+from dpbayes.experiments.robustness import RecordFamily
+from dpbayes.experiments.sampling import Family
+from dpbayes.parameters import Parameter, parameters_of
+from dpbayes.ui import controls
+from dpbayes.ui.bounds_options import BoundClaim
+from dpbayes.ui.options import OPTIONS, AuditSubject, StealthAim
+from dpbayes.ui.settings import PARAMETERS
+from tests.pages.conftest import figures, fine, open_page, sentences
 
 E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
 D3_WITH_E = re.compile(r"%\{[^}]*:[^}]*[eg]\}")
@@ -79,3 +86,121 @@ def no_e_notation(at: AppTest) -> None:
 )
 def test_no_number_is_in_e_notation(page: str, query: dict[str, str]) -> None:
     no_e_notation(open_page(f"pages/{page}.py", **query))
+
+
+# Every option at both ends
+
+
+@pytest.fixture
+def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let long work stop for the page after each step, and the page not run again by itself."""
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.running.{name}", 0.0)
+    for page in WORKING:
+        monkeypatch.setattr(f"dpbayes.ui.{page}_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.audit_draws.LEAST_DRAWS", 50)  # of releases that may hold 640,000 numbers each
+
+
+WORKING = ("accuracy", "audit", "bounds", "regression", "stealth")
+"""The pages whose long work goes on from run to run."""
+
+MAIN = {
+    "accuracy": "accuracy.curves",
+    "audit": "audit.curve",
+    "bounds": "bounds",
+    "hellinger": "hellinger.errors",
+    "regression": "regression.errors",
+    "robustness": "robustness.moved",
+    "sampling": "trim",
+    "stealth": "stealth.probability",
+    "structure": "structure.noise",
+}
+"""The picture that every page with numeric options is about."""
+
+CONTEXTS: dict[str, list[dict[str, str]]] = {
+    "accuracy": [
+        {},
+        {"accuracy.scene": "the drawn network, synthetic"},
+        {"accuracy.scene": "the table and its network"},
+    ],
+    "audit": [{"audit.subject": subject.value} for subject in AuditSubject],
+    "bounds": [{"bounds.claim": claim.value} for claim in BoundClaim],
+    "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
+    "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
+    "robustness": [{"robustness.family": family.value} for family in RecordFamily],
+    "sampling": [{"sampling.family": family.value} for family in Family],
+    "stealth": [{"stealth.aim": aim.value} for aim in StealthAim],
+    "structure": [{}],
+}
+"""The choices that decide which options a page has."""
+
+
+def numeric(page: str) -> list[str]:
+    return [f"{page}.{name}" for name, note in parameters_of(OPTIONS[page]).items() if isinstance(note, Parameter)]
+
+
+def shown(page: str, query: dict[str, str]) -> AppTest:
+    """Return a page once its picture is there, or its work on it."""
+    at = open_page(f"pages/{page}.py", **query)
+    for _ in range(50):
+        if MAIN[page] in figures(at) or at.get("progress"):
+            return at
+        fine(at.run())
+    raise AssertionError(f"{page} shows no picture with {query}: {sentences(at)}")
+
+
+def offered(at: AppTest, page: str) -> dict[str, Parameter]:
+    """Return the numeric options that the page offers."""
+    keys = {slider.key for slider in at.select_slider}
+    found = {name: PARAMETERS[name] for name in numeric(page) if f"parameter.{name}" in keys}
+    return {name: parameter for name, parameter in found.items() if isinstance(parameter, Parameter)}
+
+
+def test_every_page_with_numeric_options_is_looked_at() -> None:
+    assert set(MAIN) == set(CONTEXTS) == {page for page in OPTIONS if numeric(page)}
+
+
+@pytest.mark.usefixtures("one_step")
+@pytest.mark.parametrize(
+    ("page", "context"), [(page, context) for page, contexts in CONTEXTS.items() for context in contexts]
+)
+def test_every_option_at_both_ends_shows_a_picture(page: str, context: dict[str, str]) -> None:
+    """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""
+    usual = shown(page, context)
+    no_e_notation(usual)
+    for name, parameter in offered(usual, page).items():
+        for end in (parameter.low, parameter.high):
+            at = shown(page, context | {name: str(end)})
+            no_e_notation(at)
+            assert all("nearest that is possible" in sentence for sentence in sentences(at)), (name, end)
+
+
+@pytest.mark.usefixtures("one_step")
+@pytest.mark.parametrize(
+    ("page", "context", "name"),
+    [
+        ("accuracy", {}, "accuracy.training"),
+        ("accuracy", {"accuracy.high": "1"}, "accuracy.low"),
+        ("audit", {"audit.subject": AuditSubject.LAPLACE.value}, "audit.record"),
+        (
+            "audit",
+            {"audit.subject": AuditSubject.HELLINGER_GLOBAL.value, "audit.sides": "3", "audit.n": "20"},
+            "audit.n",
+        ),
+        ("audit", {"audit.subject": AuditSubject.LAPLACE_ONE.value, "audit.n": "5"}, "audit.first"),
+        ("audit", {"audit.subject": AuditSubject.LAPLACE_ONE.value}, "audit.sides"),
+        ("bounds", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
+        ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),
+        ("regression", {"regression.n": "1000"}, "regression.train_share"),
+        ("regression", {"regression.highest": "1"}, "regression.lowest"),
+        ("robustness", {"robustness.low": "100"}, "robustness.high"),
+    ],
+)
+def test_a_slider_has_no_stop_that_is_too_much(page: str, context: dict[str, str], name: str) -> None:
+    slider = next(slider for slider in shown(page, context).select_slider if slider.key == f"parameter.{name}")
+    parameter = PARAMETERS[name]
+    assert isinstance(parameter, Parameter)
+    every = controls.stops(parameter)
+    assert len(slider.options) < len(every)
+    for end in (slider.options[0], slider.options[-1]):
+        assert not sentences(shown(page, context | {name: end}))
