@@ -4,11 +4,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dpbayes.text import escaped
 from dpbayes.ui.controls import segments
 from dpbayes.ui.drawings import remember
 from dpbayes.ui.guard import delivering
 from dpbayes.ui.settings import Seat, current, left_out, query_of, write_link
-from dpbayes.ui.show import escaped, guarded
+from dpbayes.ui.show import guarded
 from dpbayes.ui.stories import STORIES
 from dpbayes.ui.work import open_story, story_page
 

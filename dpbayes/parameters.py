@@ -2,6 +2,8 @@
 
 import dataclasses
 import enum
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
@@ -29,6 +31,24 @@ class Parameter:
         if self.whole:
             return whole_number(name, value, low=int(self.low), high=int(self.high))
         return finite_number(name, value, low=self.low, high=self.high)
+
+    @property
+    def stops(self) -> Sequence[float]:
+        """The stops of a slider: 1, 1.25, 1.6, 2, ... on a logarithmic scale around the useful range, else even steps.
+
+        Whole numbers on such a scale have their full range. The typical value is always a stop.
+        """
+        low, high = self.low, self.high
+        if self.log:
+            if not self.whole:
+                low, high = max(low, self.typical / 100), min(high, self.typical * 100)
+            tens = range(round(10 * math.log10(low)), round(10 * math.log10(high)) + 1)
+            even = [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
+        else:
+            top = min(high, 4 * self.typical)
+            even = [float(f"{low + (top - low) * step / 100:.4g}") for step in range(101)]
+        inside = {min(max(stop, self.low), self.high) for stop in (*even, low, self.typical)}
+        return sorted({int(stop) for stop in inside} if self.whole else inside)
 
 
 @dataclass(frozen=True)

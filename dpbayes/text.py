@@ -1,4 +1,4 @@
-"""Numbers as text that a person reads: few digits, never e-notation."""
+"""Text that a person reads: numbers in few digits, never in e-notation, and names shown literally."""
 
 import math
 from decimal import Decimal
@@ -39,6 +39,11 @@ def apart(first: float, second: float, *, most: int) -> tuple[str, str]:
 def typed(number: float) -> str:
     """Return a number in twelve digits as a box takes it back: in full, without separators."""
     return format(Decimal(f"{number:.12g}"), "f")
+
+
+def escaped(name: str) -> str:
+    """Return a name from a file as text that Markdown shows literally."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(name.split()))
 
 
 def _parts(number: float, most: int) -> tuple[str, int | None]:

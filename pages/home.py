@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from dpbayes.text import escaped
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import escaped, headline, sentence_instead
+from dpbayes.ui.show import headline, sentence_instead
 from dpbayes.ui.stories import STORIES
 from dpbayes.ui.work import data_title, network, open_story
 

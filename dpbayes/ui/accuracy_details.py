@@ -17,12 +17,12 @@ from dpbayes.figures.accuracy import curve_name, reliability_figure
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.references import Reference
 from dpbayes.shipped import SHIPPED
-from dpbayes.text import latex, numeral
+from dpbayes.text import escaped, latex, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.accuracy_work import increment, reliability_run, table_is_asked
 from dpbayes.ui.running import progress
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, data_and_download, escaped, sentence_instead, short, source
+from dpbayes.ui.show import assumption, chart, data_and_download, sentence_instead, source
 
 
 def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) -> bool:
@@ -121,7 +121,7 @@ def _promises(study: AccuracyStudy) -> None:
     frame = pd.DataFrame(
         {"curve": [curve_name(m, study.plan) for m in study.plan.private]}
         | {
-            f"proved at ε = {numeral(study.plan.grid[k])}": [short(study.certified[m][k]) for m in study.plan.private]
+            f"proved at ε = {numeral(study.plan.grid[k])}": [numeral(study.certified[m][k]) for m in study.plan.private]
             for k in columns
         }
         | {

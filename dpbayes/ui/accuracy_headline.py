@@ -3,7 +3,7 @@
 from dpbayes.experiments.accuracy import AccuracyStudy, Method
 from dpbayes.experiments.accuracy_crossings import Crossing, overtakes, within
 from dpbayes.figures.accuracy import curve_name
-from dpbayes.ui.show import escaped
+from dpbayes.text import escaped
 
 MARGIN = 0.02
 """How far below the exact posterior's accuracy counts as close."""

@@ -19,12 +19,13 @@ from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network, assignment
 from dpbayes.privacy import Guarantee
 from dpbayes.randomness import stream
+from dpbayes.text import escaped
 from dpbayes.ui import controls, work
 from dpbayes.ui.audit_subject import Audited, digits, network_kind
 from dpbayes.ui.limits import Possible, lowest, nearest
 from dpbayes.ui.options import AttackedTables, AuditOptions
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, remark, sentence_instead
+from dpbayes.ui.show import chart, data_and_download, is_curator, remark, sentence_instead
 from dpbayes.validation import InputError
 
 ATTACKERS = 100

@@ -9,13 +9,13 @@ from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, Hellin
 from dpbayes.mechanisms.known import ByClass
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
-from dpbayes.text import latex, numeral
+from dpbayes.text import escaped, latex, numeral
 from dpbayes.ui import controls, work
 from dpbayes.ui.audit_subject import Audited, knob, network_kind, to_recalibrate
 from dpbayes.ui.audit_work import Stepped, recalibration_work, show_progress
 from dpbayes.ui.formulas import formula
 from dpbayes.ui.settings import current, set_parameter
-from dpbayes.ui.show import assumption, escaped, sentence_instead, source
+from dpbayes.ui.show import assumption, sentence_instead, source
 
 QUICK_DIE = 300
 """Up to so many candidates a die is recalibrated at once, else when asked."""

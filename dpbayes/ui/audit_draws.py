@@ -11,10 +11,11 @@ from dpbayes.audit.statistical import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.regression import Moments
+from dpbayes.text import escaped, numeral
 from dpbayes.ui.audit_attack import made_up_tables, numbers_each
 from dpbayes.ui.audit_subject import Audited, digits, network_kind
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import escaped, sentence_instead, short
+from dpbayes.ui.show import sentence_instead
 
 MOST_DRAWS, LEAST_DRAWS = 200_000, 2_000
 MANY_NUMBERS = 1_000_000
@@ -48,7 +49,7 @@ def _show(subject: Audited, found: SampledLoss, told: str) -> None:
     confidence = f"confidence 1 − 10⁻{str(round(-np.log10(found.doubt))).translate(_RAISED)}"
     releases = f"{2 * found.counted:,} simulated releases of each of two neighbouring tables"
     if found.epsilon > 0:
-        at = f" at δ = {short(found.delta)}" if found.delta else ""
+        at = f" at δ = {numeral(found.delta)}" if found.delta else ""
         broken = " :red[That is above the claim.]" if found.refutes(subject.promised) else ""
         st.markdown(f"**{releases} prove a loss of at least {digits(found.epsilon)}{at}, with {confidence}.**{broken}")
     else:

@@ -14,6 +14,7 @@ from dpbayes.audit.reports import AuditReport, Exactness, Verdict
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.privacy import Guarantee
+from dpbayes.text import escaped, numeral
 from dpbayes.ui import controls, work
 from dpbayes.ui.audit_attack import attack_section
 from dpbayes.ui.audit_details import details, recalibration
@@ -26,7 +27,7 @@ from dpbayes.ui.options import AuditSubject
 from dpbayes.ui.release_page import PAINT
 from dpbayes.ui.running import run_again
 from dpbayes.ui.settings import current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, refusal, remark, short
+from dpbayes.ui.show import chart, data_and_download, headline, refusal, remark
 from dpbayes.validation import InputError
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
@@ -217,7 +218,7 @@ def verdict(subject: Audited, report: AuditReport) -> str:
     """Return the page's sentence: what is claimed, what is lost, and so whether the claim holds."""
     name = subject.name[0].upper() + subject.name[1:]
     claim = escaped(str(report.claimed))
-    delta = f" at δ = {short(report.claimed.delta)}" if report.claimed.delta else ""
+    delta = f" at δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
     lost = loss_text(report)
     match report.verdict:
         case Verdict.NO_PROMISE:
@@ -277,7 +278,7 @@ def _found(report: AuditReport) -> str:
         "" if report.exactness is Exactness.EXACT else f"Two neighbours were found that lose {digits(report.at_least)}."
     )
     if report.claimed.delta:
-        text += f" At δ = {short(report.claimed.delta)} the loss is {digits(report.needed)}."
+        text += f" At δ = {numeral(report.claimed.delta)} the loss is {digits(report.needed)}."
     return escaped(text)
 
 

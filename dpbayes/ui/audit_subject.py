@@ -27,11 +27,11 @@ from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.parameters import parameters_of
 from dpbayes.privacy import NON_PRIVATE, Guarantee
-from dpbayes.text import numeral
+from dpbayes.text import escaped, numeral
 from dpbayes.ui import work
 from dpbayes.ui.options import AuditOptions, AuditSubject
 from dpbayes.ui.settings import Settings
-from dpbayes.ui.show import escaped, inside
+from dpbayes.ui.show import inside
 
 POINTS = 161
 """Points of a privacy curve."""

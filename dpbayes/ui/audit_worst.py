@@ -17,9 +17,9 @@ from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
 from dpbayes.network import Network
-from dpbayes.text import numeral
+from dpbayes.text import escaped, numeral
 from dpbayes.ui.audit_subject import Audited
-from dpbayes.ui.show import chart, data_and_download, escaped, sentence_instead
+from dpbayes.ui.show import chart, data_and_download, sentence_instead
 
 MOST_SHOWN = 60
 """Outputs of a die with many sides: only the most probable ones are drawn."""

@@ -14,7 +14,7 @@ from dpbayes.network import Network
 from dpbayes.text import numeral
 from dpbayes.ui.bounds_work import Shown
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import assumption, is_curator, refusal, short, source
+from dpbayes.ui.show import assumption, is_curator, refusal, source
 from dpbayes.ui.work import counts
 from dpbayes.validation import InputError
 
@@ -135,4 +135,4 @@ def _as_row(row: Table1Row) -> dict[str, str]:
 def _value(values: FloatArray) -> str:
     """Return the largest of some numbers."""
     largest = float(np.max(values))
-    return short(largest) if math.isfinite(largest) else "unknown"
+    return numeral(largest) if math.isfinite(largest) else "unknown"

@@ -10,9 +10,9 @@ from dpbayes.bounds.distinguishability import lemma_8 as le_cam
 from dpbayes.experiments.empirical import largest_move, normal_variation
 from dpbayes.lipschitz import discrete_log_ratio_bound, hamming_weights
 from dpbayes.query_game import NormalPair
+from dpbayes.text import escaped
 from dpbayes.ui.bounds_formulas import number
 from dpbayes.ui.bounds_subject import At, Subject
-from dpbayes.ui.show import escaped
 
 
 def _ends(bound: Bound) -> tuple[str, str]:

@@ -10,10 +10,9 @@ from dpbayes.bounds.posterior_kl import Constants
 from dpbayes.bounds.sampling import combined_concentration, least_printed_variation, likelihood_ratio
 from dpbayes.network import Network
 from dpbayes.sensitivity import count_sensitivity
-from dpbayes.text import latex
+from dpbayes.text import escaped, latex
 from dpbayes.trimmed import log_odds_bound
 from dpbayes.ui.bounds_subject import At, Subject, kl_bounds
-from dpbayes.ui.show import escaped
 
 
 def largest_family(network: Network) -> int:

@@ -8,7 +8,6 @@ from dpbayes.text import numeral
 from dpbayes.ui.bounds_exhibit import Says
 from dpbayes.ui.bounds_options import Axis
 from dpbayes.ui.bounds_work import Shown
-from dpbayes.ui.show import short
 
 SYMBOLS = {
     Axis.PRIOR: "a",
@@ -53,7 +52,7 @@ def percent(share: float) -> str:
 
 def times(ratio: float) -> str:
     """Return how many times, in two digits or whole."""
-    return short(ratio) if ratio >= 100 else numeral(ratio, 2)
+    return numeral(ratio) if ratio >= 100 else numeral(ratio, 2)
 
 
 def _start(found: Shown) -> str:
@@ -64,11 +63,11 @@ def _start(found: Shown) -> str:
         name += " of the Notes" if paper == "Notes" else f" of {PAPERS[paper].venue}"
     symbol = SYMBOLS.get(found.axis, found.axis.value)
     part = found.exhibit.part(found.subject)
-    return f"At {symbol} = {short(found.here)}, {name} as printed{f', {part},' if part else ''}"
+    return f"At {symbol} = {numeral(found.here)}, {name} as printed{f', {part},' if part else ''}"
 
 
 def _number(found: Shown, value: float) -> str:
-    return percent(value) if found.exhibit.says is Says.CHANCE else short(value)
+    return percent(value) if found.exhibit.says is Says.CHANCE else numeral(value)
 
 
 def _amount(found: Shown, value: float) -> str:
@@ -104,10 +103,10 @@ def _exceeded(found: Shown, printed: float) -> str:
 def _stays_below(found: Shown, printed: float, certified: float) -> str:
     value, allows = float(found.measured.value[0]), f"{_start(found)} allows {_amount(found, printed)}"
     if not math.isfinite(value):
-        return f"{allows}; the certified bound is {short(certified)}: {_compared(printed, certified, 'certified')}"
+        return f"{allows}; the certified bound is {numeral(certified)}: {_compared(printed, certified, 'certified')}"
     return (
         f"{allows}; {percent(1 - found.at.knobs.delta)} of simulated {found.exhibit.trials} stay below "
-        f"{_interval(found)}, and the certified bound is {short(certified)}: {_compared(printed, value, 'true')}"
+        f"{_interval(found)}, and the certified bound is {numeral(certified)}: {_compared(printed, value, 'true')}"
     )
 
 
@@ -120,14 +119,14 @@ def _shares(found: Shown) -> str:
 def _interval(found: Shown) -> str:
     """Return the simulated value with the ends of its interval."""
     value, low, high = (float(x[0]) for x in (found.measured.value, found.measured.low, found.measured.high))
-    if not math.isfinite(low + high) or short(low) == short(high):
-        return short(value)
-    return f"{short(value)} ({short(low)} to {short(high)})"
+    if not math.isfinite(low + high) or numeral(low) == numeral(high):
+        return numeral(value)
+    return f"{numeral(value)} ({numeral(low)} to {numeral(high)})"
 
 
 def _mean(found: Shown, printed: float) -> str:
     exact = float(found.measured.exact[0])
-    says = f"{_start(found)} allows {_amount(found, printed)}; exactly it is {short(exact)}"
+    says = f"{_start(found)} allows {_amount(found, printed)}; exactly it is {numeral(exact)}"
     return f"{says}: {_judged(found) if found.measured.violated[0] else _compared(printed, exact, 'true')}"
 
 
@@ -137,7 +136,7 @@ def _chance(found: Shown, printed: float, certified: float) -> str:
     is_exact = math.isfinite(exact)
     known = f"exactly it is {percent(exact)}" if is_exact else f"simulated it is {_shares(found)}"
     if printed >= 1:
-        size = short(printed) if math.isfinite(printed) else "above 10³⁰⁸"
+        size = numeral(printed) if math.isfinite(printed) else "above 10³⁰⁸"
         return f"{_start(found)} says nothing, for its probability is {size}; {known}."
     says = f"{_start(found)} allows {_amount(found, printed)}; {known}"
     if measured.violated[0]:
@@ -152,18 +151,18 @@ def _chance(found: Shown, printed: float, certified: float) -> str:
 def _largest(found: Shown, printed: float, certified: float) -> str:
     says, exact = f"{_start(found)} {_amount(found, printed)}", float(found.measured.exact[0])
     if found.measured.violated[0]:
-        known = f"the {found.measured.exact_name} is {short(exact)}"
-        return f"{says}; {known}, and {short(certified)} is certified: {_judged(found)}"
+        known = f"the {found.measured.exact_name} is {numeral(exact)}"
+        return f"{says}; {known}, and {numeral(certified)} is certified: {_judged(found)}"
     if math.isfinite(exact):
-        return f"{says}; the {found.measured.exact_name} is {short(exact)}: {_compared(printed, exact, 'true')}"
+        return f"{says}; the {found.measured.exact_name} is {numeral(exact)}: {_compared(printed, exact, 'true')}"
     if not math.isfinite(certified):
         return f"{says}; nothing can be certified here."
     if printed >= certified:
-        return f"{says}; {short(certified)} is certified: {_compared(printed, certified, 'certified')}"
-    return f"{says}; what is certified is {short(certified)}, {times(certified / printed)} times as much."
+        return f"{says}; {numeral(certified)} is certified: {_compared(printed, certified, 'certified')}"
+    return f"{says}; what is certified is {numeral(certified)}, {times(certified / printed)} times as much."
 
 
 def _enough(found: Shown, printed: float, certified: float) -> str:
-    least = f"the {found.measured.exact_name} is {short(float(found.measured.exact[0]))}"
-    says = f"{_start(found)} {_amount(found, printed)}; {least}, and {short(certified)} suffice"
+    least = f"the {found.measured.exact_name} is {numeral(float(found.measured.exact[0]))}"
+    says = f"{_start(found)} {_amount(found, printed)}; {least}, and {numeral(certified)} suffice"
     return f"{says}: {_judged(found)}" if found.measured.violated[0] else f"{says}."

@@ -19,7 +19,7 @@ from dpbayes.ui.bounds_work import Curve, Shown, axis_of, is_visible, possible, 
 from dpbayes.ui.limits import Possible
 from dpbayes.ui.running import Running, progress, run_again
 from dpbayes.ui.settings import current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, remark, short
+from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, remark
 from dpbayes.ui.work import network
 from dpbayes.validation import InputError
 
@@ -160,7 +160,7 @@ def _picture(found: Shown) -> None:
         alt=f"{found.exhibit.unit} against {symbol}: {name} as printed and as certified"
         + "".join(f", {each}" for each in (measured.exact_name, measured.name) if each)
         + f". At {symbol} = {numeral(found.here, 6)}, "
-        + ", ".join(f"{name} {short(value) if math.isfinite(value) else 'unknown'}" for name, value in here.items())
+        + ", ".join(f"{name} {numeral(value) if math.isfinite(value) else 'unknown'}" for name, value in here.items())
         + "."
         + (wrong if measured.violated.any() else ""),
     )
@@ -183,7 +183,7 @@ def _numbers(found: Shown) -> None:
     }
     tiles = {name: float(value[0]) for name, value in known.items() if name}
     for column, (name, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
-        text = short(value) if math.isfinite(value) else "unknown"
+        text = numeral(value) if math.isfinite(value) else "unknown"
         column.metric(name[0].upper() + name[1:], text)
     remarks = []
     if measured.releases:
@@ -203,7 +203,7 @@ def _numbers(found: Shown) -> None:
 def _range(found: Shown) -> str:
     low, high = float(found.measured.low[0]), float(found.measured.high[0])
     name = found.measured.name
-    return f" The {name}: {short(low)} to {short(high)}." if math.isfinite(low + high) else ""
+    return f" The {name}: {numeral(low)} to {numeral(high)}." if math.isfinite(low + high) else ""
 
 
 def _frame(found: Shown) -> pd.DataFrame:

@@ -19,7 +19,6 @@ from dpbayes.memo import Memo
 from dpbayes.network import Network
 from dpbayes.parameters import Parameter, parameters_of
 from dpbayes.randomness import stream
-from dpbayes.ui import controls
 from dpbayes.ui.bounds_options import Axis, BoundsOptions
 from dpbayes.validation import InputError
 
@@ -129,7 +128,7 @@ def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
         return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
     parameter = parameters_of(BoundsOptions)[axis.field]
     assert isinstance(parameter, Parameter)
-    return tuple(x for x in controls.stops(parameter) if x <= 100 * parameter.typical)
+    return tuple(x for x in parameter.stops if x <= 100 * parameter.typical)
 
 
 SPANS = {

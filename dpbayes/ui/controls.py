@@ -1,18 +1,15 @@
 """Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dpbayes.parameters import Choice, Parameter, parameters_of
-from dpbayes.text import typed
+from dpbayes.text import escaped, typed
 from dpbayes.ui.guard import LEFT_OUT
 from dpbayes.ui.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
-from dpbayes.ui.show import escaped
 from dpbayes.validation import InputError, is_writable
 
 FEW = 4
@@ -155,7 +152,7 @@ def parameter_control(name: str, *, default: object = None, reach: Sequence[floa
     if isinstance(parameter, Choice):
         _choice_parameter(name, parameter, default)
     else:
-        _number_parameter(name, default, stops(parameter) if reach is None else reach)
+        _number_parameter(name, default, parameter.stops if reach is None else reach)
 
 
 def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
@@ -211,23 +208,6 @@ def _typed(name: str, slider: str, box: str, kept: str) -> None:
     """Take the number in the box, unless the slider moved: then the browser sent what the box showed a moment ago."""
     if st.session_state[slider] == st.session_state[f"{slider}.shown"]:
         _attempt(box, kept, lambda text: set_parameter(name, read_parameter(name, text.strip())))
-
-
-def stops(parameter: Parameter) -> Sequence[float]:
-    """Return a slider's stops: 1, 1.25, 1.6, 2, ... on a logarithmic scale around the useful range, else even steps.
-
-    Whole numbers on such a scale have their full range. The typical value is always a stop.
-    """
-    low, high = parameter.low, parameter.high
-    if parameter.log:
-        if not parameter.whole:
-            low, high = max(low, parameter.typical / 100), min(high, parameter.typical * 100)
-        tens = range(round(10 * math.log10(low)), round(10 * math.log10(high)) + 1)
-        found = [float(f"{10 ** (ten / 10):.2g}") for ten in tens]
-    else:
-        found = [float(f"{stop:.4g}") for stop in np.linspace(low, min(high, 4 * parameter.typical), 101)]
-    inside = {min(max(stop, parameter.low), parameter.high) for stop in (*found, low, parameter.typical)}
-    return sorted({int(stop) for stop in inside} if parameter.whole else inside)
 
 
 def _number_text(value: Any) -> str:

@@ -10,10 +10,11 @@ from dpbayes.figures.structure import column_figure
 from dpbayes.files import TableFile
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED, shipped_domains, shipped_frame
+from dpbayes.text import escaped
 from dpbayes.ui import controls
 from dpbayes.ui.domain_table import domain_table
 from dpbayes.ui.settings import Cpts, change, current
-from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, sentence_instead
+from dpbayes.ui.show import chart, data_and_download, is_curator, sentence_instead
 from dpbayes.ui.upload import loader, take
 from dpbayes.ui.work import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
 from dpbayes.validation import InputError

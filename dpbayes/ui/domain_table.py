@@ -13,8 +13,9 @@ import streamlit as st
 from dpbayes.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState, encode, readable
 from dpbayes.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.proposals import Proposal, quantile_cuts
+from dpbayes.text import escaped
 from dpbayes.ui.edits import edits_of
-from dpbayes.ui.show import escaped, refusal, sentence_instead, shown_progress
+from dpbayes.ui.show import refusal, sentence_instead, shown_progress
 from dpbayes.ui.upload import require_drawable
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief, whole_number

@@ -24,7 +24,7 @@ from dpbayes.text import latex, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import OutputRange, ShownSensitivity
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, data_and_download, sentence_instead, short, source
+from dpbayes.ui.show import assumption, chart, data_and_download, sentence_instead, source
 
 
 def download(columns: Mapping[str, object], scenario: Scenario, *, name: str) -> None:
@@ -36,7 +36,7 @@ def download(columns: Mapping[str, object], scenario: Scenario, *, name: str) ->
 
 def mechanism_table(frame: pd.DataFrame) -> None:
     """Show one line for each mechanism; texts wrap, so that a phone has all columns."""
-    st.table(frame.set_index("mechanism").map(lambda value: short(value) if isinstance(value, float) else value))
+    st.table(frame.set_index("mechanism").map(lambda value: numeral(value) if isinstance(value, float) else value))
 
 
 def promise(guarantee: Guarantee) -> str:

@@ -19,7 +19,7 @@ from dpbayes.ui.hellinger_details import details, download, mechanism_table, pic
 from dpbayes.ui.hellinger_sweeps import sweeps
 from dpbayes.ui.limits import Possible, lowest, nearest
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import chart, headline, remark, short
+from dpbayes.ui.show import chart, headline, remark
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""
@@ -104,7 +104,7 @@ def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
     """Show the errors as boxes and return their laws."""
     laws = error_laws([scenario], noise)
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
-    summary = "; ".join(f"{method.value} {short(q[LEVELS.index(0.5)])}" for method, q in quantiles.items())
+    summary = "; ".join(f"{method.value} {numeral(q[LEVELS.index(0.5)])}" for method, q in quantiles.items())
     chart(
         error_box_figure(quantiles),
         key="hellinger.errors",

@@ -7,7 +7,6 @@ from typing import Any
 
 from dpbayes.parameters import Parameter
 from dpbayes.text import numeral
-from dpbayes.ui import controls
 from dpbayes.ui.settings import PARAMETERS, Settings, called
 from dpbayes.validation import InputError
 
@@ -28,7 +27,7 @@ class Possible:
         """Return the stops of an option's slider that can be done if what matters less than it gives way."""
         parameter = PARAMETERS[name]
         assert isinstance(parameter, Parameter)
-        every, chosen = controls.stops(parameter), self.settings.parameter(name)
+        every, chosen = parameter.stops, self.settings.parameter(name)
         below, above = [x for x in every if x < chosen][::-1], [x for x in every if x > chosen]
         names = list(self.giving)
         others = _given_way(self.settings, {less: self.giving[less] for less in names[names.index(name) + 1 :]})
@@ -99,7 +98,7 @@ def _way(name: str, end: float, wanted: float) -> Sequence[float]:
     if parameter.whole:
         return range(int(end), int(wanted), 1 if wanted > end else -1)
     low, high = sorted((end, wanted))
-    between = [stop for stop in controls.stops(parameter) if low < stop < high]
+    between = [stop for stop in parameter.stops if low < stop < high]
     return [end, *(between if end == low else reversed(between))]
 
 

@@ -13,12 +13,13 @@ from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.network import Network
 from dpbayes.networks import NAMED
 from dpbayes.references import Reference
+from dpbayes.text import escaped, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
 from dpbayes.ui.settings import Cpts, current
-from dpbayes.ui.show import chart, escaped, noise_is_not_error, sentence_instead, short, source
+from dpbayes.ui.show import chart, noise_is_not_error, sentence_instead, source
 from dpbayes.ui.work import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
 from dpbayes.validation import InputError, brief
 
@@ -148,7 +149,7 @@ def headline_of(net: Network) -> str:
     """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
     epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon)
-    laplace = short(cost.laplace_noise)
+    laplace = numeral(cost.laplace_noise)
     if cost.fourier_noise is None:
         name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
         return (
@@ -158,7 +159,7 @@ def headline_of(net: Network) -> str:
     bound = "" if cost.fourier_exact else "at most "
     return (
         f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace and of "
-        f"{bound}{short(cost.fourier_noise)} (root mean square) with Fourier. "
+        f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. "
         "Release shows whose probabilities are nearer."
     )
 
@@ -178,8 +179,8 @@ def costs(net: Network) -> None:
     top[1].metric("Cells K", f"{cost.cells:,}", help="Counts that a release must protect.")
     closure = "—" if cost.closure is None else f"{cost.closure:,}"
     top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")
-    bottom[0].metric("Laplace noise per cell", short(cost.laplace_noise), help="Standard deviation, in counts.")
-    fourier = "—" if cost.fourier_noise is None else short(cost.fourier_noise)
+    bottom[0].metric("Laplace noise per cell", numeral(cost.laplace_noise), help="Standard deviation, in counts.")
+    fourier = "—" if cost.fourier_noise is None else numeral(cost.fourier_noise)
     bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
     if cost.fourier_lift is not None:
         st.caption(

@@ -14,11 +14,12 @@ from dpbayes.bounds.counterexample import Counterexample
 from dpbayes.bounds.registry import CLAIMS, counterexamples_of
 from dpbayes.paper_map import Entry, paper_map
 from dpbayes.references import PAPERS
+from dpbayes.text import escaped, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.papers_links import view_of
 from dpbayes.ui.papers_options import ClaimShown, claims_listed
 from dpbayes.ui.settings import current, set_parameter
-from dpbayes.ui.show import data_and_download, escaped, headline, short, source
+from dpbayes.ui.show import data_and_download, headline, source
 
 COLOURS = {
     Verdict.HOLDS: "green",
@@ -132,7 +133,7 @@ def _number(value: float) -> str:
     """Return a number in words where there is none, or no finite one."""
     if math.isnan(value):
         return "unknown"
-    return short(value) if math.isfinite(value) else "infinite"
+    return numeral(value) if math.isfinite(value) else "infinite"
 
 
 def _where(claim: Claim, *, fails: bool) -> None:

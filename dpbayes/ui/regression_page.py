@@ -16,7 +16,7 @@ from dpbayes.experiments.regression_scenario import (
 )
 from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.figures.regression import epsilon_figure, error_figure
-from dpbayes.text import numeral
+from dpbayes.text import escaped, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.limits import Possible
 from dpbayes.ui.regression_details import code, details, numbers_and_files
@@ -24,7 +24,7 @@ from dpbayes.ui.regression_upload import own_table
 from dpbayes.ui.regression_work import Run, own_columns, possible, public_size, recipe_for, run_of
 from dpbayes.ui.running import progress, run_again
 from dpbayes.ui.settings import current, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, is_curator, refusal, remark, short
+from dpbayes.ui.show import chart, data_and_download, headline, is_curator, refusal, remark
 from dpbayes.ui.work import upload
 from dpbayes.validation import InputError
 
@@ -96,7 +96,7 @@ def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: s
     text = (
         f"At {_place(study, scenario)}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
         f"a mean squared error of {numeral(private)} instead of {numeral(exact)}, at a certified ε of "
-        f"{short(study.certified[k])}; {_printed(study, result.claimed[k])}."
+        f"{numeral(study.certified[k])}; {_printed(study, result.claimed[k])}."
     )
     if private >= baseline:
         text += f" Predicting the training mean for everyone errs no more: {numeral(baseline)}."
@@ -110,7 +110,7 @@ def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[i
     costs = "costs" if study.draws == 1 else "cost"
     return (
         f"At {_place(study, scenario)}, {_draws(study)} of the weights {costs} a certified ε of "
-        f"{short(study.certified[k])}; {_printed(study, printed)}."
+        f"{numeral(study.certified[k])}; {_printed(study, printed)}."
     )
 
 
@@ -198,7 +198,7 @@ def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None
         return None
     k = looked_at(result.study, scenario)
     curves, b = result.curves, np.array(result.study.precisions)
-    summary = "; ".join(f"{name} {_known(errors.mean[k], short)}" for name, errors in curves.items())
+    summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in curves.items())
     chart(
         error_figure(b, curves, marked=float(b[k])),
         key="regression.errors",
@@ -226,8 +226,8 @@ def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) ->
             f"at b = {numeral(study.precisions[k], 4)}": name,
             "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
             "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
-            f"root error{unit}": _known(run.target.root(float(errors.mean[k])), short),
-            "certified ε": short(float(costs[name])) if name in costs else "none",
+            f"root error{unit}": _known(run.target.root(float(errors.mean[k])), numeral),
+            "certified ε": numeral(float(costs[name])) if name in costs else "none",
         }
         for name, errors in result.curves.items()
     )
@@ -271,7 +271,7 @@ def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
         key="regression.epsilons",
         alt=(
             "Epsilon of one draw against prior precision, certified and as printed. "
-            f"At b = {numeral(b[k], 4)}: certified {short(float(one[k]))}, printed {short(float(printed[k]))}."
+            f"At b = {numeral(b[k], 4)}: certified {numeral(float(one[k]))}, printed {numeral(float(printed[k]))}."
         ),
     )
     st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {_features(size[1])}, σ², B and N.")

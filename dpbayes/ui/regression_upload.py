@@ -9,9 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.experiments.regression_tables import NumericColumn, OwnColumns, is_numeric, stated_column
+from dpbayes.text import escaped
 from dpbayes.ui.edits import edits_of
 from dpbayes.ui.regression_work import own_columns
-from dpbayes.ui.show import escaped, refusal, sentence_instead
+from dpbayes.ui.show import refusal, sentence_instead
 from dpbayes.ui.upload import loader
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief

@@ -4,9 +4,10 @@ import streamlit as st
 
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.network import Network
+from dpbayes.text import escaped
 from dpbayes.ui import controls
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current, set_parameter
-from dpbayes.ui.show import escaped, is_curator, sentence_instead
+from dpbayes.ui.show import is_curator, sentence_instead
 from dpbayes.ui.work import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
 from dpbayes.validation import whole_number
 

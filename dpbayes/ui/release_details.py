@@ -14,21 +14,13 @@ from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.network import Network, assignment
 from dpbayes.randomness import stream
+from dpbayes.text import escaped
 from dpbayes.ui import controls
 from dpbayes.ui.formulas import formula
 from dpbayes.ui.release_controls import question
 from dpbayes.ui.running import Running, progress, running
 from dpbayes.ui.settings import MECHANISM_NAMES, change, current
-from dpbayes.ui.show import (
-    assumption,
-    chart,
-    data_and_download,
-    escaped,
-    is_curator,
-    refusal,
-    sentence_instead,
-    source,
-)
+from dpbayes.ui.show import assumption, chart, data_and_download, is_curator, refusal, sentence_instead, source
 from dpbayes.ui.work import counts, data_title, leaking_columns, mechanism
 from dpbayes.validation import InputError
 

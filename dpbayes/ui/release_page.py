@@ -11,13 +11,13 @@ from dpbayes.experiments.estimates import near_one
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.network import Network, assignment
-from dpbayes.text import apart, numeral
+from dpbayes.text import apart, escaped, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import has_asked, has_picked, picked, question, release_controls
 from dpbayes.ui.release_details import LEVEL, release_details, simulate
 from dpbayes.ui.running import run_again
 from dpbayes.ui.settings import current, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, inside, is_curator, refusal, short
+from dpbayes.ui.show import chart, data_and_download, headline, inside, is_curator, refusal
 from dpbayes.ui.work import mechanism, network
 from dpbayes.validation import InputError
 
@@ -163,8 +163,8 @@ def _compared(study: ReleaseStudy, row: int) -> None:
         f"In nine of ten releases the mean is at most {most}.",
     )
     what = "KL(exact || private) between distributions of the next record's state, mean over releases."
-    middle.metric("Prediction KL, all rows, nats", short(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
-    right.metric("Prediction KL, this row, nats", short(study.predictive_kl_rows[:, row].mean()), help=what)
+    middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
+    right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
 
 
 def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
@@ -173,8 +173,8 @@ def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
     left, middle, right = st.columns(3)
     what = "KL(exact || private) between the posteriors of the probabilities, mean over releases."
     error = f"Standard error {numeral(study.kl_error, 1)}."
-    left.metric("Posterior KL, all rows, nats", short(study.kl.mean()), help=f"{what} The rows' sum. {error}")
-    middle.metric("Posterior KL, this row, nats", short(study.kl_rows[:, row].mean()), help=what)
+    left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
+    middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
     held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals",

@@ -18,7 +18,8 @@ from dpbayes.bounds.robustness import (
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness
 from dpbayes.query_game import KAPPA
 from dpbayes.references import Reference
-from dpbayes.ui.show import assumption, escaped, short, source
+from dpbayes.text import escaped, numeral
+from dpbayes.ui.show import assumption, source
 
 LEMMAS = {RecordFamily.EXPONENTIAL: LEMMA_3, RecordFamily.NORMAL: LEMMA_6, RecordFamily.BINOMIAL: LEMMA_5}
 
@@ -46,17 +47,17 @@ def details(tables: NeighbourTables, here: Robustness, *, prior: float) -> None:
 def _formulas(tables: NeighbourTables, here: Robustness, prior: float) -> None:
     c, rho = float(here.c[0]), tables.rho
     variation = theorem_2_ii(tables.pair(np.array([prior])), concentration=c, distance=rho)
-    values = {name: short(float(value[0])) for name, value in vars(here).items()}
+    values = {name: numeral(float(value[0])) for name, value in vars(here).items()}
     st.markdown(
         f"""
 - **Exact**: $D(x \\| y) = {values["exact"]}$ and $D(y \\| x) = {values["reverse"]}$ nats.
-- **Printed** (Theorem 1(ii)): $D \\le \\kappa\\rho/c = {KAPPA:.5f} \\cdot {short(rho)} / {short(c)}
+- **Printed** (Theorem 1(ii)): $D \\le \\kappa\\rho/c = {KAPPA:.5f} \\cdot {numeral(rho)} / {numeral(c)}
   = {values["printed"]}$. {escaped(THEOREM_1_II.verdict.value).capitalize()}. {escaped(THEOREM_1_II.finding)}
 - **Proved**: $D(x \\| y) + D(y \\| x) \\le \\mathrm{{E}}_x \\ell\\rho + \\mathrm{{E}}_y \\ell\\rho
   = {values["proved"]}$, where $\\ell\\rho = |\\ln p_\\theta(x) - \\ln p_\\theta(y)|$ and both expectations are under
   posteriors. It depends on the data.
-- **Total variation** (Theorem 2(ii)): printed $\\sqrt{{\\kappa\\rho/(2c)}} = {short(float(variation.printed[0]))}$,
-  proved {short(float(variation.certified[0]))}. {escaped(THEOREM_2_II.finding)}
+- **Total variation** (Theorem 2(ii)): printed $\\sqrt{{\\kappa\\rho/(2c)}} = {numeral(float(variation.printed[0]))}$,
+  proved {numeral(float(variation.certified[0]))}. {escaped(THEOREM_2_II.finding)}
 - **Answers** (Theorem 3): printed $3c\\ln(1/d)/(2\\kappa\\rho) = {values["promised"]}$ suffice. Proved, with
   $b = -\\ln \\mathrm{{BC}}$ of the two posteriors: at least $\\ln(1/(4d(1 - d)))/(2b)$ are needed, here
   {values["least"]}, and $\\ln(1/(2d))/b$ suffice, here {values["most"]}. Brackets below one answer
@@ -69,7 +70,7 @@ def _formulas(tables: NeighbourTables, here: Robustness, prior: float) -> None:
 def _assumptions(tables: NeighbourTables, here: Robustness) -> None:
     lemma = LEMMAS[tables.family]
     st.markdown(
-        f"**Assumption 2** with $c = {short(float(here.c[0]))}$ and $\\rho = {short(tables.rho)}$, "
+        f"**Assumption 2** with $c = {numeral(float(here.c[0]))}$ and $\\rho = {numeral(tables.rho)}$, "
         f"{escaped(lemma.reference.place)}: {escaped(lemma.verdict.value)}. {escaped(lemma.finding)}"
     )
     assumption("The prior gives the parameters without constant L at most exp(−cL), for every L ≥ 0.", holds=True)
@@ -81,7 +82,7 @@ def _assumptions(tables: NeighbourTables, here: Robustness) -> None:
 
 def _fails(found: Counterexample) -> None:
     st.markdown(
-        f"**{escaped(found.claim.reference.place)}.** {escaped(found.setting)}: truly {short(found.truth)}, "
-        f"printed {short(found.printed)}, corrected {short(found.certified)} ({escaped(found.unit)})."
+        f"**{escaped(found.claim.reference.place)}.** {escaped(found.setting)}: truly {numeral(found.truth)}, "
+        f"printed {numeral(found.printed)}, corrected {numeral(found.certified)} ({escaped(found.unit)})."
     )
     source(found.claim.reference)

@@ -11,12 +11,13 @@ import streamlit as st
 
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
+from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.robustness_details import details
 from dpbayes.ui.robustness_options import RobustnessOptions
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import chart, data_and_download, headline, remark, short
+from dpbayes.ui.show import chart, data_and_download, headline, remark
 
 GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}
 """What gives way where the weakest prior shown is not weaker than the strongest."""
@@ -66,12 +67,12 @@ def _curves(tables: NeighbourTables, prior: tuple[float, ...], error: float) -> 
 def verdict(here: Robustness) -> str:
     """Return how far one record moves the posterior at this prior (1,), and which bounds keep their word."""
     moved, printed, proved = (float(values[0]) for values in (here.moved, here.printed, here.proved))
-    start = f"With a prior of strength {short(float(here.prior[0]))}, one record moves the posterior by "
-    start += f"{short(moved)} nats; the printed bound allows {short(printed)} and "
+    start = f"With a prior of strength {numeral(float(here.prior[0]))}, one record moves the posterior by "
+    start += f"{numeral(moved)} nats; the printed bound allows {numeral(printed)} and "
     return start + (
-        f"is broken, the corrected one allows {short(proved)}."
+        f"is broken, the corrected one allows {numeral(proved)}."
         if here.broken[0]
-        else f"holds here; the corrected one, which always holds, allows {short(proved)}."
+        else f"holds here; the corrected one, which always holds, allows {numeral(proved)}."
     )
 
 
@@ -104,7 +105,7 @@ def _moved(curves: Robustness, here: Robustness) -> None:
         ),
         key="robustness.moved",
         alt=f"KL divergence between the posteriors of two tables one record apart, against the strength of the prior "
-        f"from {short(curves.prior[0])} to {short(curves.prior[-1])}: exact, proved and as printed. "
+        f"from {numeral(curves.prior[0])} to {numeral(curves.prior[-1])}: exact, proved and as printed. "
         f"{broken_text(curves)}",
     )
     st.caption(
@@ -118,7 +119,7 @@ def broken_text(curves: Robustness) -> str:
     where = curves.prior[curves.broken]
     if not len(where):
         return "The printed bound is not broken by these two tables; others break it, see below."
-    weakest, strongest = short(float(where[0])), short(float(where[-1]))
+    weakest, strongest = numeral(float(where[0])), numeral(float(where[-1]))
     return f"The printed bound is broken for strengths from {weakest} to {strongest} (red)."
 
 

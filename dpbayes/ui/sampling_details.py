@@ -21,7 +21,7 @@ from dpbayes.query_game import KAPPA, Pair, symmetric_kl_bound
 from dpbayes.references import Reference
 from dpbayes.text import latex, numeral
 from dpbayes.ui.options import SamplingOptions
-from dpbayes.ui.show import assumption, chart, data_and_download, short, source
+from dpbayes.ui.show import assumption, chart, data_and_download, source
 
 RECORDS = np.unique(np.round(np.geomspace(1, 10_000, 41)))
 
@@ -47,17 +47,17 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
     records, divergence, bound, printed = _curves(options, mechanism)
     figure = robustness_figure(records, divergence, bound, printed)
     chart(figure, key="robustness", alt="KL between the posteriors of neighbouring tables over n, and its bounds.")
-    here = f"Here KL = {short(float(pair.kl))} nats from x to y and {short(float(pair.swapped().kl))} from y to x; "
+    here = f"Here KL = {numeral(float(pair.kl))} nats from x to y and {numeral(float(pair.swapped().kl))} from y to x; "
     if mechanism is not None:
         moved = options.columns * mechanism.log_odds_bound
-        sharp = short(float(kl_bound_sharp(2 * moved)))
+        sharp = numeral(float(kl_bound_sharp(2 * moved)))
         st.markdown(
             f"{here}Theorem 1(i) prints at most $2 L \\rho = {latex(2 * moved)}$, which is valid; the largest possible "
             f"is ${sharp}$, because the log ratio has a range of length $2 L \\rho$."
         )
     else:
         st.markdown(
-            f"{here}together at most $\\rho\\,(E_x \\ell + E_y \\ell) = {short(float(symmetric_kl_bound(pair)))}$. "
+            f"{here}together at most $\\rho\\,(E_x \\ell + E_y \\ell) = {numeral(float(symmetric_kl_bound(pair)))}$. "
             f"Theorem 1(ii) prints $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$, which is refuted: exponential "
             "records under Exp(1), n = 5, one of them moved from 0 to 100, give 572.3 nats, and 491.1 are printed."
         )
@@ -148,7 +148,7 @@ def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler |
     affinity = float(pair.affinity)
     st.markdown(
         r"With $b = -\ln \int \sqrt{p(\theta|x)\,p(\theta|y)}\,d\theta$ = "
-        f"{short(affinity)} and error $d = 0.05$: "
+        f"{numeral(affinity)} and error $d = 0.05$: "
         r"$\frac{1}{2b}\ln\frac{1}{4d(1-d)} \le N \le \frac{1}{b}\ln\frac{1}{2d}$. "
         r"After $j$ answers the adversary's probability is at most $1/(1+e^{-j\varepsilon})$, if every answer is "
         r"$\varepsilon$-private by itself."

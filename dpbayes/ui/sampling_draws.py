@@ -10,10 +10,10 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.posterior_sampler import MOST_DRAWS
 from dpbayes.network import Network
 from dpbayes.randomness import stream
-from dpbayes.text import numeral
+from dpbayes.text import escaped, numeral
 from dpbayes.ui.sampling_page import Shown, shown
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import chart, data_and_download, escaped, is_curator, short
+from dpbayes.ui.show import chart, data_and_download, is_curator
 from dpbayes.ui.work import network
 
 TIMES = (1.0, 10.0, 100.0)
@@ -60,7 +60,7 @@ def _error(found: Shown, net: Network) -> None:
     count = int(best[0])
     st.markdown(
         f"At ε = {epsilon:g} in all, the mean of **{count:,} draw{'s' if count > 1 else ''}** is nearest to the exact "
-        f"mean of {place}: off by {short(float(errors[0].min()))} (root mean square). Every further draw trims the "
+        f"mean of {place}: off by {numeral(float(errors[0].min()))} (root mean square). Every further draw trims the "
         "others more."
     )
     st.caption(

@@ -34,7 +34,7 @@ from dpbayes.ui import controls
 from dpbayes.ui.options import SamplingOptions
 from dpbayes.ui.sampling_details import CONCENTRATIONS, details_section
 from dpbayes.ui.settings import current, set_parameter
-from dpbayes.ui.show import chart, data_and_download, refusal, short
+from dpbayes.ui.show import chart, data_and_download, refusal
 from dpbayes.validation import InputError
 
 LEVEL = 0.95
@@ -219,7 +219,7 @@ def _sentence(found: Game, study: GameStudy, needed: NeededAnswers) -> str:
         f"After {asked:,} answer{'s' if asked > 1 else ''} the adversary is right in {right:.0%} of games; "
         f"to be right in {LEVEL:.0%} takes "
     )
-    proved = f"between {short(math.ceil(least))} and {short(math.ceil(most))} by proof"
+    proved = f"between {numeral(math.ceil(least))} and {numeral(math.ceil(most))} by proof"
     if needed.value is None:
         return f"{first}more than {len(study.log_odds):,} answers ({proved})."
     return f"{first}about {needed.value:,} ± {numeral(needed.error, 2)} answers ({proved})."
@@ -261,16 +261,16 @@ def _needed(found: Game, study: GameStudy, needed: NeededAnswers) -> None:
 def _bounds(found: Game, needed: NeededAnswers, printed: float | None) -> None:
     least, most = found.bracket
     columns = st.columns(4)
-    columns[0].metric("At least (proved)", short(math.ceil(least)))
+    columns[0].metric("At least (proved)", numeral(math.ceil(least)))
     columns[1].metric("Simulated", f"{needed.value:,}" if needed.value else f"> {MOST_SIMULATED:,}")
     if needed.value:
         columns[1].caption(f"± {numeral(needed.error, 2)} (standard error)")
-    columns[2].metric("At most (proved)", short(math.ceil(most)))
-    columns[3].metric("Enough, as printed", "none" if printed is None else short(math.ceil(printed)))
+    columns[2].metric("At most (proved)", numeral(math.ceil(most)))
+    columns[3].metric("Enough, as printed", "none" if printed is None else numeral(math.ceil(printed)))
     columns[3].caption("[Dimitrakakis14] Theorem 3; its condition could at best be necessary.")
     if found.mechanism is not None:
         moved = found.options.columns * found.mechanism.log_odds_bound
-        public = short(math.ceil(necessary_answers(moved, error=1 - LEVEL)))
+        public = numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL)))
         st.caption(
             f"Whatever the two tables, if they differ in one record: at least {public} answers, because the region is "
             f"trimmed (L ρ = {numeral(moved)})."

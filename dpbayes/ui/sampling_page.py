@@ -15,22 +15,12 @@ from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.network import Network
 from dpbayes.randomness import stream
 from dpbayes.references import Reference
-from dpbayes.text import latex, numeral
+from dpbayes.text import escaped, latex, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.release_controls import has_picked, picked, row_choice
 from dpbayes.ui.release_page import PAINT
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import (
-    assumption,
-    chart,
-    data_and_download,
-    escaped,
-    headline,
-    is_curator,
-    refusal,
-    short,
-    source,
-)
+from dpbayes.ui.show import assumption, chart, data_and_download, headline, is_curator, refusal, source
 from dpbayes.ui.work import counts, leaking_columns, mechanism, network
 from dpbayes.validation import InputError
 
@@ -147,7 +137,7 @@ def _headline(found: Shown, net: Network) -> str:
 def _drawn_from(chosen: PosteriorSampler, net: Network) -> str:
     if net.is_binary:
         return f"every probability is drawn from {_interval(chosen.omega, 1 - chosen.omega)}"
-    return f"no probability is drawn below {short(chosen.omega)}"
+    return f"no probability is drawn below {numeral(chosen.omega)}"
 
 
 def _visibility(inside: float) -> str:
@@ -203,7 +193,7 @@ def _picture(found: Shown, net: Network) -> None:
 
 def _measures(found: Shown) -> None:
     columns = st.columns(3)
-    columns[0].metric("ω, least probability", short(found.mechanism.omega), help="No drawn probability is below it.")
+    columns[0].metric("ω, least probability", numeral(found.mechanism.omega), help="No drawn probability is below it.")
     columns[1].metric("Mean of the draws", f"{found.draws.mean():.3f}")
     if is_curator():
         columns[2].metric("Exact posterior mean", f"{found.posterior.mean:.3f}")

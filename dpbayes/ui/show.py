@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpbayes.exports import safe_csv
 from dpbayes.references import PAPERS, Reference
-from dpbayes.text import numeral
+from dpbayes.text import escaped
 from dpbayes.ui.guard import WENT_WRONG, log_failure, notes
 from dpbayes.ui.settings import Seat, current, write_link
 from dpbayes.validation import InputError
@@ -23,16 +23,6 @@ MOST_ROWS = 5_000
 """Rows of numbers that a browser is given; what is downloaded has all."""
 
 CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
-
-
-def escaped(text: str) -> str:
-    """Return a name from a file as text that Streamlit's Markdown shows literally."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(text.split()))
-
-
-def short(number: float) -> str:
-    """Return a number in three digits, or whole with separators from a thousand up."""
-    return numeral(number, 3)
 
 
 def inside(label: str) -> str:

@@ -23,7 +23,7 @@ from dpbayes.randomness import stream
 from dpbayes.references import Reference
 from dpbayes.text import latex, numeral
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, short, source
+from dpbayes.ui.show import assumption, chart, source
 from dpbayes.ui.stealth_work import Agreement, Stealth
 
 # Numbers as text
@@ -31,7 +31,7 @@ from dpbayes.ui.stealth_work import Agreement, Stealth
 
 def many(records: float) -> str:
     """Return a number of records: whole from a thousand up, however large."""
-    return f"{records:,.0f}" if records >= 1000 else short(records)
+    return f"{records:,.0f}" if records >= 1000 else numeral(records)
 
 
 def counted(number: int, what: str) -> str:

@@ -24,12 +24,12 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.networks import NAMED
 from dpbayes.shipped import SHIPPED
-from dpbayes.text import numeral
+from dpbayes.text import escaped, numeral
 from dpbayes.ui import controls
 from dpbayes.ui.options import StealthAim
 from dpbayes.ui.running import Running, progress, run_again
 from dpbayes.ui.settings import Settings, current, set_parameter, write_link
-from dpbayes.ui.show import chart, data_and_download, escaped, headline, short
+from dpbayes.ui.show import chart, data_and_download, headline
 from dpbayes.ui.stealth_details import agreement, counted, details, many, share_text
 from dpbayes.ui.stealth_work import Stealth, agreement_of, proved_probability, stealth_of
 from dpbayes.ui.work import dataset, is_simulated, network
@@ -174,7 +174,7 @@ def _asked(found: Stealth, printed: float, t: float) -> str:
     if t <= 0:
         return f"t = {numeral(printed, 2)}, where none is needed."
     ratio = printed / t
-    times = short(ratio) if ratio >= 100 else numeral(ratio, 2)
+    times = numeral(ratio) if ratio >= 100 else numeral(ratio, 2)
     is_printed = found.mechanism.calibration is Calibration.AS_PRINTED
     own = "" if is_printed else f"; {many(printed * found.printed_records)} at the noise as printed"
     return (

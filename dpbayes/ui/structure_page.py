@@ -16,7 +16,7 @@ from dpbayes.references import Reference
 from dpbayes.text import numeral
 from dpbayes.ui import controls
 from dpbayes.ui.settings import current
-from dpbayes.ui.show import assumption, chart, data_and_download, headline, noise_is_not_error, short, source
+from dpbayes.ui.show import assumption, chart, data_and_download, headline, noise_is_not_error, source
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""
@@ -125,8 +125,8 @@ def _picture(found: Costs, epsilon: float) -> None:
         ),
         key="structure.noise",
         alt=f"Noise sd per cell against average in-degree for graphs of {found.random.nodes} nodes: Laplace stays at "
-        f"{short(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
-        f"{short(float(random[CERTIFIED][:, 0].mean()))} to {short(float(random[CERTIFIED][:, -1].mean()))}.",
+        f"{numeral(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
+        f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}.",
     )
     by_node = found.crossing(found.random.certified_by_node)
     other = f"up to {arrows_per_node(density(by_node))}" if by_node is not None else "at every density shown"
@@ -177,17 +177,17 @@ def _formulas(found: Costs, epsilon: float) -> None:
 The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {epsilon:g}$.
 
 - **Laplace** (Lemma 1, Corollary 1): one record moves the counts by $2|I| = {2 * nodes}$ in any graph, hence the sd
-  $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {short(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell, however many arrows.
-- **Fourier, as printed** (Corollary 2): scale $b = 2|N_I|/\\varepsilon = {short(printed)}$ on each integer coefficient,
-  $|N_I| = {len(line.closure)}$; a family of $c$ cells is rebuilt from $c$ of them, hence the sd
-  $\\sqrt 2\\, b/\\sqrt c = {short(as_printed)}$ in a cell of a node with one parent.
-- **Fourier, certified**: scale $b = 2O/\\varepsilon = {short(certified)}$, $O = {overlap.value}$ being the most
+  $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {numeral(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell, however many arrows.
+- **Fourier, as printed** (Corollary 2): scale $b = 2|N_I|/\\varepsilon = {numeral(printed)}$ on each integer
+  coefficient, $|N_I| = {len(line.closure)}$; a family of $c$ cells is rebuilt from $c$ of them, hence the sd
+  $\\sqrt 2\\, b/\\sqrt c = {numeral(as_printed)}$ in a cell of a node with one parent.
+- **Fourier, certified**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, $O = {overlap.value}$ being the most
   coefficients that one record can flip, and none on the public $n$: the sd
-  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {short(rebuilt)}$.
+  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {numeral(rebuilt)}$.
 - **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}}
-  = {short(float(size.printed))}$. True.
-- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {short(float(remark.printed))}$
-  times Laplace’s; in counts per cell it is {short(float(remark.certified))} times Laplace’s at the worst node.
+  = {numeral(float(size.printed))}$. True.
+- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {numeral(float(remark.printed))}$
+  times Laplace’s; in counts per cell it is {numeral(float(remark.certified))} times Laplace’s at the worst node.
   {REMARK_COMPARISON.finding}
 """
         )
@@ -206,8 +206,8 @@ def _counterexample() -> None:
         empty, line, complete = counterexample_denser(DENSER)
         st.markdown(
             f"Graphs of {DENSER} nodes, noise as printed. Fourier’s noise per cell as a multiple of Laplace’s, root "
-            f"mean square over cells: **{short(empty)}** without arrows, **{short(line)}** in a chain, "
-            f"**{short(complete)}** in the complete graph. The remark: “the denser the graph … "
+            f"mean square over cells: **{numeral(empty)}** without arrows, **{numeral(line)}** in a chain, "
+            f"**{numeral(complete)}** in the complete graph. The remark: “the denser the graph … "
             "the greater the reduction in scale”."
         )
         source(REMARK_COMPARISON.reference)

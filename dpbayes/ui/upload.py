@@ -10,8 +10,9 @@ from streamlit.typing import UploadedFile
 from dpbayes.domains import DeclaredColumn
 from dpbayes.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.proposals import Proposal, proposal
+from dpbayes.text import escaped
 from dpbayes.ui.graphs import MAX_NAME
-from dpbayes.ui.show import escaped, shown_progress
+from dpbayes.ui.show import shown_progress
 from dpbayes.ui.work import Upload, keep_upload, upload
 from dpbayes.validation import InputError, brief
 

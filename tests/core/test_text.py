@@ -12,7 +12,6 @@ from dpbayes.experiments.estimates import Estimate, near_one
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
 from dpbayes.text import apart, latex, numeral, typed
-from dpbayes.ui.show import short
 from dpbayes.validation import InputError, finite_number
 
 E_NOTATION = re.compile(r"\d(?:\.\d+)?e[-+]?\d")
@@ -96,7 +95,7 @@ def test_two_numbers_far_apart_have_few_digits() -> None:
 @example(1e-9)
 @example(2.9e8)
 def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
-    said = [text for signed in (number, -number) for text in (short(signed), str(Estimate(signed, 0.0)))]
+    said = [text for signed in (number, -number) for text in (numeral(signed), str(Estimate(signed, 0.0)))]
     said += [near_one(number), str(Estimate(number, number / 20)), said_memory(number)]
     said.append(str(Guarantee(number, min(number, 0.5), reference=Reference("Zhang16", "here"))))
     with pytest.raises(InputError) as refused:

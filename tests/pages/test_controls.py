@@ -4,7 +4,6 @@ import pytest
 
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.parameters import Parameter, parameters_of
-from dpbayes.ui.controls import stops
 from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, opening
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 
@@ -68,7 +67,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
 def test_a_slider_stops_at_the_typical_value_and_never_out_of_range(name: str) -> None:
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
-    found = stops(parameter)
+    found = parameter.stops
     assert parameter.typical in found
     assert list(found) == sorted(set(found))
     assert all(parameter.checked(name, stop) == stop for stop in found)

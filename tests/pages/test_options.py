@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
 from dpbayes.parameters import Parameter, parameters_of
-from dpbayes.ui import controls
 from dpbayes.ui.bounds_options import BoundClaim
 from dpbayes.ui.options import OPTIONS, AuditSubject, StealthAim
 from dpbayes.ui.settings import PARAMETERS
@@ -200,7 +199,7 @@ def test_a_slider_has_no_stop_that_is_too_much(page: str, context: dict[str, str
     slider = next(slider for slider in shown(page, context).select_slider if slider.key == f"parameter.{name}")
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
-    every = controls.stops(parameter)
+    every = parameter.stops
     assert len(slider.options) < len(every)
     for end in (slider.options[0], slider.options[-1]):
         assert not sentences(shown(page, context | {name: end}))

@@ -7,12 +7,12 @@ import pytest
 from dpbayes.bounds.base import Verdict
 from dpbayes.bounds.registry import CLAIMS, counterexamples_of
 from dpbayes.references import PAPERS
+from dpbayes.text import numeral
 from dpbayes.ui.bounds_exhibits import EXHIBITS
 from dpbayes.ui.bounds_options import BoundClaim
 from dpbayes.ui.papers_links import VIEWS, View, view_of
 from dpbayes.ui.papers_options import PaperShown
 from dpbayes.ui.settings import Seat, Settings, query_of
-from dpbayes.ui.show import short
 from tests.pages.conftest import (
     everything,
     fine,
@@ -51,7 +51,7 @@ def test_a_claim_that_fails_is_shown_failing() -> None:
     (shown,) = (m.value for m in at.markdown if m.value.startswith("Where it fails, computed now"))
     assert shown.count("truly") == len(counterexamples_of(claim))
     for example in counterexamples_of(claim):
-        assert f"truly **{short(example.truth)}**, printed {short(example.printed)}" in shown
+        assert f"truly **{numeral(example.truth)}**, printed {numeral(example.printed)}" in shown
     assert any(claim.finding in markdown.value for markdown in at.markdown)
 
 

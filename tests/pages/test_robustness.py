@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.bounds.robustness import counterexample_theorem_1_ii
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
+from dpbayes.text import numeral
 from dpbayes.ui.settings import settings_from
-from dpbayes.ui.show import short
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
 
 PAGE = "pages/robustness.py"
@@ -118,7 +118,7 @@ def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
     at.session_state["robustness.fails"] = True
     text = plain(everything(fine(at.run())))
     found = counterexample_theorem_1_ii()
-    assert f"truly {short(found.truth)}, printed {short(found.printed)}" in text
+    assert f"truly {numeral(found.truth)}, printed {numeral(found.printed)}" in text
     assert text.count("truly") == 5
 
 
