@@ -18,6 +18,7 @@ from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.compositions import is_listable
 from dpbayes.experiments.hellinger_scenario import MOST_SHOWN, SIDES, THROWS, Method, Scenario
+from dpbayes.looks import Look
 
 FloatArray = NDArray[np.float64]
 
@@ -142,6 +143,11 @@ class Accuracy:
     places: FloatArray
     methods: tuple[Method, ...]
     errors: FloatArray
+
+    @property
+    def curves(self) -> dict[Look, FloatArray]:
+        """The quantiles of every method along the places: (X, 5)."""
+        return {method.look: self.errors[:, k] for k, method in enumerate(self.methods)}
 
     def frame(self) -> pd.DataFrame:
         """Return one record for each place and each method that it has."""

@@ -82,16 +82,6 @@ class Outputs:
     edges: FloatArray
     shares: dict[Method, FloatArray]
 
-    @property
-    def middles(self) -> FloatArray:
-        """The middle of every bin: (B,)."""
-        return (self.edges[1:] + self.edges[:-1]) / 2
-
-    @property
-    def width(self) -> int:
-        """How many counts a bin holds."""
-        return int(self.edges[1] - self.edges[0])
-
 
 def window_around(scenario: Scenario) -> tuple[int, int]:
     """Return the counts of side 1 within 20/epsilon of the data: all but e^-20 of the Laplace noise on one count."""

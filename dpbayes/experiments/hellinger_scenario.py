@@ -14,6 +14,7 @@ from dpbayes import hellinger
 from dpbayes.compositions import IntArray
 from dpbayes.dirichlet import LEAST_PRIOR
 from dpbayes.hellinger import Die
+from dpbayes.looks import BOUND, BROWN, GREEN, PRIVATE, PURPLE, Look
 from dpbayes.mechanisms.base import EPSILON, Calibration
 from dpbayes.parameters import Choice, Parameter, check_parameters
 from dpbayes.privacy import NON_PRIVATE, Guarantee
@@ -66,6 +67,20 @@ class Method(enum.Enum):
     def is_laplace(self) -> bool:
         """Whether it adds noise to counts; the others are exponential mechanisms."""
         return self in (Method.CELLS, Method.ONE)
+
+    @property
+    def look(self) -> Look:
+        """How it looks in every picture."""
+        return _LOOKS[self]
+
+
+_LOOKS = {
+    Method.GLOBAL: Look(Method.GLOBAL.value, BROWN, "longdash", "square"),
+    Method.SMOOTH: Look(Method.SMOOTH.value, PRIVATE, "solid", "circle"),
+    Method.LOCAL: Look(Method.LOCAL.value, BOUND, "dot", "circle-open"),
+    Method.CELLS: Look(Method.CELLS.value, GREEN, "solid", "triangle-up"),
+    Method.ONE: Look(Method.ONE.value, PURPLE, "solid", "diamond"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

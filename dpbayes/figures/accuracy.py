@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from dpbayes.experiments.accuracy import AccuracyPlan, AccuracyStudy, Method
 from dpbayes.experiments.accuracy_reliability import Reliability
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Axis, Trace, faded, figure_of, titled
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

@@ -7,19 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import (
-    BOUND,
-    EXACT,
-    INVALID,
-    PRIVATE,
-    Axis,
-    Trace,
-    faded,
-    figure_of,
-    names_axis,
-    numerals,
-    titled,
-)
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, names_axis, numerals, titled
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]

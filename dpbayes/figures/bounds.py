@@ -7,7 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import BOUND, INVALID, PRIVATE, Trace, figure_of, numerals, titled
+from dpbayes.figures.style import Trace, figure_of, numerals, titled
+from dpbayes.looks import BOUND, INVALID, PRIVATE
 from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.experiments.graph_families import standard_error
-from dpbayes.figures.style import BOUND, PRIVATE, Trace, faded, figure_of, titled
+from dpbayes.figures.style import Trace, faded, figure_of, titled
+from dpbayes.looks import BOUND, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

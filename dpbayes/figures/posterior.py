@@ -6,7 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.figures.style import EXACT, PRIVATE, Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
+from dpbayes.figures.style import Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
+from dpbayes.looks import EXACT, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

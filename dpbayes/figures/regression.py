@@ -5,7 +5,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.experiments.regression import CUT_NAME, EXACT_NAME, MEAN_NAME, Errors
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, Axis, Trace, faded, figure_of, titled
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

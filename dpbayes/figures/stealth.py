@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from dpbayes.experiments.estimates import Estimate
 from dpbayes.experiments.stealth import Sense
-from dpbayes.figures.style import BOUND, EXACT, PRIVATE, Axis, Trace, figure_of, plain, titled
+from dpbayes.figures.style import Axis, Trace, figure_of, plain, titled
+from dpbayes.looks import BOUND, EXACT, PRIVATE
 from dpbayes.text import numeral
 
 FloatArray = NDArray[np.float64]

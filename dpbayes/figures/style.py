@@ -1,4 +1,4 @@
-"""One palette and one frame for all figures. Colours are told apart by colour-blind readers, on light and on dark."""
+"""One frame for all figures."""
 
 import math
 from collections import Counter
@@ -10,12 +10,6 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.text import numeral
-
-EXACT = "#2E86C1"
-PRIVATE = "#E08A00"
-BOUND = "#808890"
-INVALID = "#D33A2C"
-
 
 Trace = dict[str, Any]
 Axis = dict[str, Any]

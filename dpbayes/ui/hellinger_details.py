@@ -68,8 +68,13 @@ def pictures(scenario: Scenario, laws: Mapping[Method, ErrorLaw], noise: Noise) 
 def _line(scenario: Scenario) -> None:
     line, first = sensitivity_line(scenario), int(scenario.counts[0])
     rest = "; side 2 has the rest" if scenario.sides == 2 else ", taken from side 2"
+    sensitivities = {
+        Method.GLOBAL.look.called("global"): np.full(line.first.shape, line.everywhere),
+        Method.SMOOTH.look.called("smooth"): line.smooth,
+        Method.LOCAL.look.called("local"): line.local,
+    }
     chart(
-        sensitivity_line_figure(line, data=first, title=f"throws on side 1{rest}"),
+        sensitivity_line_figure(line.first, sensitivities, data=first, title=f"throws on side 1{rest}"),
         key="hellinger.sensitivity",
         alt=f"Global, smooth and local sensitivity against the throws on side 1; the data have {first:,}.",
     )
@@ -102,26 +107,27 @@ def _plane(scenario: Scenario) -> None:
 
 def _outputs(scenario: Scenario, noise: Noise) -> None:
     near = current().options("hellinger").range is OutputRange.NEAR
-    found = outputs(scenario, noise, window=window_around(scenario) if near else (0, scenario.n))
+    released = outputs(scenario, noise, window=window_around(scenario) if near else (0, scenario.n))
+    shares = {method.look: values for method, values in released.shares.items()}
     chart(
-        output_figure(found, data=int(scenario.counts[0])),
+        output_figure(released.edges, shares, data=int(scenario.counts[0])),
         key="hellinger.outputs",
         alt=f"Probability of every released count of side 1 by mechanism; the data have {scenario.counts[0]:,}.",
     )
     controls.parameter_control("hellinger.range")
-    columns = {"side 1 from": found.edges[:-1] + 0.5} | {m.value: shares for m, shares in found.shares.items()}
+    columns = {"side 1 from": released.edges[:-1] + 0.5} | {look.name: values for look, values in shares.items()}
     download(columns, scenario, name="hellinger-outputs")
 
 
 def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
     errors = np.linspace(0, 1, 201)
-    shares = {method: law.share_within(errors) for method, law in laws.items()}
+    shares = {method.look: law.share_within(errors) for method, law in laws.items()}
     chart(
         error_law_figure(errors, shares),
         key="hellinger.laws",
         alt="Probability of an error at most as large as each Hellinger distance, by mechanism.",
     )
-    columns = {"Hellinger distance": errors} | {method.value: within for method, within in shares.items()}
+    columns = {"Hellinger distance": errors} | {look.name: within for look, within in shares.items()}
     download(columns, scenario, name="hellinger-laws")
 
 

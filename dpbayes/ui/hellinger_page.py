@@ -106,7 +106,7 @@ def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
     summary = "; ".join(f"{method.value} {numeral(q[LEVELS.index(0.5)])}" for method, q in quantiles.items())
     chart(
-        error_box_figure(quantiles),
+        error_box_figure({method.look: levels for method, levels in quantiles.items()}),
         key="hellinger.errors",
         alt=f"Boxes: Hellinger distance between exact and released posterior by mechanism. Medians: {summary}.",
     )

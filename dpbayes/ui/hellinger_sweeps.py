@@ -19,7 +19,7 @@ from dpbayes.experiments.hellinger import (
 from dpbayes.experiments.hellinger_scenario import MOST_SHOWN, SIDES, Method, Scenario
 from dpbayes.experiments.hellinger_study import HellingerStudy, at_setting, noise_along, parquet_bytes
 from dpbayes.exports import safe_csv
-from dpbayes.figures.hellinger import accuracy_figure, sides_figure
+from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import chart
 
@@ -47,19 +47,20 @@ def sweeps(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
     with left:
         throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
         title = f"throws n, at ε = {scenario.epsilon:g}, m = {scenario.sides}"
-        figure = accuracy_figure(throws, marked=scenario.n, title=title)
+        figure = errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
         chart(figure, key="hellinger.throws", alt=_alt(title))
     with right:
         epsilons = _against_epsilon(scenario.at(epsilon=1.0), seed)
         title = f"ε, at n = {scenario.n:,} throws, m = {scenario.sides}"
-        figure = accuracy_figure(epsilons, marked=scenario.epsilon, title=title)
+        figure = errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
         chart(figure, key="hellinger.epsilons", alt=_alt(title))
     left, right = st.columns(2, gap="medium")
     with left:
         sides = _against_sides(scenario.at(sides=2), sides_grid(scenario), seed)
         if len(sides.places) > 1:
             title = f"sides m, at n = {scenario.n:,} throws, ε = {scenario.epsilon:g}"
-            chart(sides_figure(sides, marked=scenario.sides, title=title), key="hellinger.sides", alt=_alt(title))
+            figure = sides_figure(sides.places, sides.curves, marked=scenario.sides, title=title)
+            chart(figure, key="hellinger.sides", alt=_alt(title))
         more = more_sides(scenario)
         if more:
             st.markdown(more)

@@ -329,7 +329,8 @@ def test_the_law_of_the_output_over_all_counts(n):
         assert shares.sum() == pytest.approx(1.0), method
         assert shares.min() >= 0
     law = np.exp(HellingerGlobal(die=scenario.die, epsilon=0.3).log_pmf(scenario.counts))
-    assert found.shares[Method.GLOBAL] == pytest.approx(np.add.reduceat(law, np.arange(0, n + 1, found.width)))
+    width = int(found.edges[1] - found.edges[0])
+    assert found.shares[Method.GLOBAL] == pytest.approx(np.add.reduceat(law, np.arange(0, n + 1, width)))
     # Laplace on one count: the stated law against releases of the mechanism.
     released = LaplaceOne(die=scenario.die, epsilon=0.3).release(scenario.counts, stream(1, "one"), (100_000,)).alpha
     seen = np.histogram(released[:, 0] - 1.0, bins=found.edges)[0]

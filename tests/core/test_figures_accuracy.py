@@ -4,7 +4,7 @@ import pytest
 from dpbayes.experiments.accuracy import AccuracyPlan, AccuracyStudy, Method, Synthetic, accuracy_study
 from dpbayes.experiments.accuracy_reliability import reliability
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
-from dpbayes.figures.style import EXACT, INVALID, PRIVATE
+from dpbayes.looks import EXACT, INVALID, PRIVATE
 from dpbayes.networks import naive_bayes
 
 

@@ -18,7 +18,8 @@ from dpbayes.figures.audit import (
     probability_ticks,
     shares_figure,
 )
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE, titled
+from dpbayes.figures.style import titled
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
 
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.figures.bounds import DECADES, BoundCurves, bound_figure
-from dpbayes.figures.style import BOUND, INVALID, PRIVATE
+from dpbayes.looks import BOUND, INVALID, PRIVATE
 
 X = np.geomspace(0.01, 100, 41)
 NONE = np.full(41, np.nan)

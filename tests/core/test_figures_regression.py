@@ -5,7 +5,7 @@ import pytest
 
 from dpbayes.experiments.regression import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors
 from dpbayes.figures.regression import epsilon_figure, error_figure
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
 

@@ -11,7 +11,7 @@ from dpbayes.figures.sampling import (
     robustness_figure,
     trim_figure,
 )
-from dpbayes.figures.style import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
 
 THETA = np.linspace(0.01, 0.99, 99)
 

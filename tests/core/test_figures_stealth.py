@@ -4,7 +4,7 @@ import pytest
 from dpbayes.experiments.estimates import Estimate
 from dpbayes.experiments.stealth import Sense
 from dpbayes.figures.stealth import COLOURS, DASHES, agreement_figure, stealth_figure
-from dpbayes.figures.style import BOUND, EXACT, INVALID
+from dpbayes.looks import BOUND, EXACT, INVALID
 
 T = np.geomspace(0.01, 5, 7)
 CURVE = np.linspace(0, 1, 7)

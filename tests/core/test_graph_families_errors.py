@@ -9,7 +9,7 @@ from scipy import stats
 from dpbayes.experiments.estimates import Estimate
 from dpbayes.experiments.graph_families import mean_crossing, random_costs, standard_error
 from dpbayes.figures.graph_families import CERTIFIED, COLOURS, COMPARED, LAPLACE, PRINTED, graph_families_figure
-from dpbayes.figures.style import BOUND
+from dpbayes.looks import BOUND
 from dpbayes.randomness import stream
 
 

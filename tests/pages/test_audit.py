@@ -15,8 +15,8 @@ from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
-from dpbayes.figures.style import INVALID
 from dpbayes.hellinger import Die
+from dpbayes.looks import INVALID
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
 from dpbayes.mechanisms.map_exponential import PrintedMap

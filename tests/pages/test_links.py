@@ -18,7 +18,8 @@ from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Setting
 from tests.pages.conftest import PAGES, headline, open_page, plain, sentences, settings_of
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
-graphs = st.lists(words, min_size=1, max_size=4, unique=True).map(lambda names: code_of(Graph(tuple(names), ())))
+nodes = words.filter(str.strip)  # a name of blanks alone is refused
+graphs = st.lists(nodes, min_size=1, max_size=4, unique=True).map(lambda names: code_of(Graph(tuple(names), ())))
 specs = st.one_of(st.sampled_from(["asia", "alarm", "bayes:3", "chain:5"]), graphs)
 seeds = st.integers(0, 2**32 - 1)
 

@@ -1,0 +1,44 @@
+"""How things look in every picture: one palette, told apart by colour-blind readers on light and on dark."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+EXACT = "#2E86C1"
+PRIVATE = "#E08A00"
+BOUND = "#808890"
+INVALID = "#D33A2C"
+GREEN = "#2A9D77"
+PURPLE = "#B04A8B"
+BROWN = "#8C6D31"
+
+
+@dataclass(frozen=True)
+class Look:
+    """The name, colour, dash, symbol and width of a curve; a hollow symbol stands for a promise that is not kept."""
+
+    name: str
+    colour: str
+    dash: str = "solid"
+    symbol: str = "circle"
+    width: float = 2.5
+
+    def called(self, name: str) -> "Look":
+        """Return the same look under another name."""
+        return replace(self, name=name)
+
+    @property
+    def is_hollow(self) -> bool:
+        """Whether the symbol is only an outline."""
+        return self.symbol.endswith("-open")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A curve `y` (P,) over `x` (P,), and its standard error on either side (P,): NaN where nobody knows it."""
+
+    look: Look
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    error: NDArray[np.float64]
