@@ -26,6 +26,7 @@ from dpbayes.experiments.accuracy_plan import (
 )
 from dpbayes.experiments.accuracy_releases import Releases
 from dpbayes.experiments.accuracy_steps import Streams, Work, part_of
+from dpbayes.looks import Curve, Look
 
 __all__ = [
     "AccuracyPlan",
@@ -87,6 +88,33 @@ class AccuracyStudy:
     def log_loss_error(self, method: Method) -> FloatArray:
         """Return the standard error of `log_loss`: (E,)."""
         return self._wide(_standard_error(self.measures[method].log_loss))
+
+    def curves(self) -> list[Curve]:
+        """Return the accuracy of every method over the epsilons claimed."""
+        return [Curve(self.look(m), self.plan.grid, self.mean(m), self.error(m)) for m in self.methods]
+
+    def loss_curves(self) -> list[Curve]:
+        """Return the log loss of every method over the epsilons claimed."""
+        return [Curve(self.look(m), self.plan.grid, self.log_loss(m), self.log_loss_error(m)) for m in self.methods]
+
+    def certified_curves(self) -> list[Curve]:
+        """Return the accuracy of every method over the epsilons proved; baselines run along all of them.
+
+        A method of which nothing is handed over (epsilon 0) has no place on a logarithmic axis.
+        """
+        proved = np.concatenate([self.certified[m] for m in self.methods if not m.is_baseline] or [self.plan.grid])
+        positive = proved[proved > 0] if (proved > 0).any() else self.plan.grid
+        ends, curves = np.array([positive.min(), positive.max()]), []
+        for method in self.methods:
+            x, y, error = self.certified[method], self.mean(method), self.error(method)
+            if method.is_baseline:
+                x, y, error = ends, y[:1].repeat(2), error[:1].repeat(2)
+            curves.append(Curve(self.look(method), x[x > 0], y[x > 0], error[x > 0]))
+        return curves
+
+    def look(self, method: Method) -> Look:
+        """Return how the curve of a method looks, and its name."""
+        return method.look(self.plan.draws)
 
     def _wide(self, values: FloatArray) -> FloatArray:
         return np.broadcast_to(values, self.plan.grid.shape)

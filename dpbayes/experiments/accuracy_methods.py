@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Sequence
 
+from dpbayes.looks import BOUND, BROWN, EXACT, GREEN, INVALID, PRIVATE, PURPLE, Look
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.network import Network
 
@@ -33,6 +34,28 @@ class Method(enum.Enum):
         if self in (Method.FOURIER_PRINTED, Method.SAMPLER_PRINTED, Method.SAMPLER_MANY):
             return (Calibration.AS_PRINTED,)
         return tuple(Calibration)
+
+    def called(self, draws: int) -> str:
+        """Return its name with the number of draws that it stands for."""
+        return self.value.replace("N draws", f"{draws:,} draw" + ("s" if draws > 1 else ""))
+
+    def look(self, draws: int) -> Look:
+        """Return how its curve looks. Red: the printed sampler, whose promise does not hold."""
+        return Look(self.called(draws), *_LOOKS[self])
+
+
+_SOLID, _DASH, _DOT = ("solid", "circle"), ("dash", "diamond-open"), ("dot", "x-thin-open")
+_LOOKS = {
+    Method.EXACT: (EXACT, *_SOLID),
+    Method.MAJORITY: (BOUND, *_DASH),
+    Method.LAPLACE: (PRIVATE, *_SOLID),
+    Method.FOURIER: (GREEN, *_SOLID),
+    Method.FOURIER_PRINTED: (GREEN, *_DASH),
+    Method.SAMPLER: (PURPLE, *_SOLID),
+    Method.SAMPLER_PRINTED: (INVALID, *_DOT),
+    Method.SAMPLER_MANY: (INVALID, *_DASH),
+    Method.MAP: (BROWN, *_SOLID),
+}
 
 
 def methods_for(network: Network, calibrations: Sequence[Calibration]) -> tuple[Method, ...]:

@@ -126,7 +126,7 @@ class AccuracyPlan:
         check_parameters(self)
         finite_number("The prior", self.prior, low=LEAST_PRIOR, high=MOST_PRIOR)
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
-        if self.network.cards[self.network.index(self.target)] < 2:
+        if self.states < 2:
             raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")
         if {Method.FOURIER, Method.FOURIER_PRINTED} & set(self.methods):
             require_binary(self.network)
@@ -146,6 +146,11 @@ class AccuracyPlan:
     def records(self) -> int:
         """All records of one repeat, those to train on and those to test on."""
         return self.source.n if isinstance(self.source, Dataset) else self.source.records
+
+    @property
+    def states(self) -> int:
+        """How many states the target has."""
+        return int(self.network.cards[self.network.index(self.target)])
 
     @cached_property
     def grid(self) -> FloatArray:

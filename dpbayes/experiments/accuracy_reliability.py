@@ -14,6 +14,7 @@ from dpbayes.experiments.accuracy_methods import Method
 from dpbayes.experiments.accuracy_plan import AccuracyPlan
 from dpbayes.experiments.accuracy_releases import Releases
 from dpbayes.experiments.accuracy_steps import Streams, Work, part_of
+from dpbayes.looks import Curve, Look
 
 FloatArray = NDArray[np.float64]
 
@@ -40,6 +41,11 @@ class Reliability:
     def overconfidence(self) -> float:
         """Mean confidence less the share that is right: above zero where probabilities promise too much."""
         return float(np.nansum(self.records * (self.confidence - self.right)) / self.records.sum())
+
+    def curve(self, look: Look) -> Curve:
+        """Return the share that is right over the confidence, of the bins that have records."""
+        filled = self.records > 0
+        return Curve(look, self.confidence[filled], self.right[filled], np.full(int(filled.sum()), np.nan))
 
 
 def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliability]:

@@ -4,9 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.text import numeral
+
+FloatArray = NDArray[np.float64]
 
 
 def near_one(number: float) -> str:
@@ -43,3 +45,9 @@ class Estimate:
             return f"{self.value:,.0f}" if abs(self.value) >= 1000 else near_one(self.value)
         digits = max(0, -math.floor(math.log10(self.error / 2)))  # two of the error that starts with 1, else one
         return f"{round(self.value, digits) + 0.0:,.{digits}f} ± {self.error:,.{digits}f}"
+
+
+def standard_error(values: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over the first axis: (n, ...) to (...), NaN where n is 1."""
+    n = len(values)
+    return values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1:], np.nan)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpbayes.bounds.fourier import certified_noise, noise_ratio, printed_noise
-from dpbayes.experiments.estimates import Estimate
+from dpbayes.experiments.estimates import Estimate, standard_error
 from dpbayes.network import Network
 from dpbayes.networks import chain, naive_bayes, tree
 from dpbayes.sensitivity import count_sensitivity
@@ -149,12 +149,6 @@ def crossing(x: FloatArray, ratio: FloatArray) -> float | None:
     if i == 0:
         return float(x[0])
     return float(np.interp(1.0, ratio[i - 1 : i + 1], x[i - 1 : i + 1]))
-
-
-def standard_error(values: FloatArray) -> FloatArray:
-    """Return the standard error of the mean over graphs (graphs, densities): (densities,), NaN for a single graph."""
-    graphs = len(values)
-    return values.std(axis=0, ddof=1) / np.sqrt(graphs) if graphs > 1 else np.full(values.shape[1:], np.nan)
 
 
 def mean_crossing(x: FloatArray, ratios: FloatArray) -> Estimate | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpbayes.experiments.regression_study import RegressionStudy
 from dpbayes.gaussian import sample_in_ball, weights_posterior
+from dpbayes.looks import BOUND, EXACT, PRIVATE, PURPLE, Curve, Look
 from dpbayes.regression import Moments, ScaledRegression, mean_squared_error
 from dpbayes.validation import InputError
 
@@ -36,6 +37,16 @@ _SUMS = ("exact", "cut", "one", "several", "baseline")
 def several_name(draws: int) -> str:
     """Return what the mean of N draws is called."""
     return ONE_NAME if draws == 1 else f"mean of {draws:,} private draws"
+
+
+def _look(name: str) -> Look:
+    looks = {
+        EXACT_NAME: Look(name, EXACT, width=3),
+        CUT_NAME: Look(name, EXACT, "dot", width=2),
+        ONE_NAME: Look(name, PRIVATE, width=3),
+        MEAN_NAME: Look(name, BOUND, "dash", width=2),
+    }
+    return looks.get(name, Look(name, PURPLE, "dot", width=3))
 
 
 # The records
@@ -187,12 +198,21 @@ class RegressionResult:
         return replace(self.cut, mean=np.where(known, self.cut.mean, np.nan))
 
     @property
-    def curves(self) -> dict[str, Errors]:
+    def errors(self) -> dict[str, Errors]:
         """The errors by the name that the frame gives them; none is negative, and NaN is one that is not known."""
         found = {EXACT_NAME: self.exact, CUT_NAME: self.shown_cut, ONE_NAME: self.one}
         if self.study.draws > 1:
             found[several_name(self.study.draws)] = self.several
         return found | {MEAN_NAME: self.baseline}
+
+    @property
+    def curves(self) -> list[Curve]:
+        """The errors as curves over the prior precisions; the baseline has no band, which would hide the others."""
+        precisions, nowhere = np.array(self.study.precisions), np.full(len(self.study.precisions), np.nan)
+        return [
+            Curve(_look(name), precisions, errors.mean, nowhere if name == MEAN_NAME else errors.standard_error)
+            for name, errors in self.errors.items()
+        ]
 
     def __add__(self, later: "RegressionResult") -> "RegressionResult":
         """Return these repeats and the later ones of the same study."""
@@ -218,7 +238,7 @@ class RegressionResult:
                     "printed_epsilon_of_one_draw": self.claimed if name in shares else np.nan,
                 }
             )
-            for name, errors in self.curves.items()
+            for name, errors in self.errors.items()
         ]
         return pd.concat(lines, ignore_index=True).assign(
             repeats=self.repeats,

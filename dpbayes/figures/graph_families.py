@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.experiments.graph_families import standard_error
+from dpbayes.experiments.estimates import standard_error
 from dpbayes.figures.style import Trace, faded, figure_of, titled
 from dpbayes.looks import BOUND, PRIVATE
 

@@ -1,37 +1,37 @@
 """Pictures of private regression: squared error, and what is proved and printed of epsilon, by prior precision."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.experiments.regression import CUT_NAME, EXACT_NAME, MEAN_NAME, Errors
 from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
-from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.looks import BOUND, INVALID, PRIVATE, PURPLE, Curve
 
 FloatArray = NDArray[np.float64]
 
 PRECISION = "prior precision b"
-SEVERAL = "#B04A8B"
 
 _BAND = ": standard error"
 
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
-def error_figure(precisions: FloatArray, curves: dict[str, Errors], *, marked: float) -> go.Figure:
-    """Draw mean squared errors (P,) by predictor with bands of one standard error; `marked` is the precision shown.
+def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> go.Figure:
+    """Draw mean squared errors by predictor with bands of one standard error; `marked` is the precision shown.
 
     NaN is a gap, and a curve of nothing else is left out.
     """
+    curves = [curve for curve in curves if np.isfinite(curve.y).any()]
     traces: list[Trace] = []
-    curves = {name: errors for name, errors in curves.items() if np.isfinite(errors.mean).any()}
-    for name, errors in curves.items():
-        line = _look(name)
-        if name != MEAN_NAME and errors.repeats > 1:
-            traces.append(_band(precisions, errors, name=name, colour=line["color"]))
-        hover = "b = %{x:,.4~r}: %{y:,.4~r}"
-        traces.append(_LINES | {"x": precisions, "y": errors.mean, "line": line, "name": name, "hovertemplate": hover})
-    shown = [errors.mean for errors in curves.values()]
+    for curve in curves:
+        if np.isfinite(curve.error).any():
+            traces.append(_band(curve))
+        line = {"color": curve.look.colour, "width": curve.look.width, "dash": curve.look.dash}
+        hover = {"name": curve.look.name, "hovertemplate": "b = %{x:,.4~r}: %{y:,.4~r}"}
+        traces.append(_LINES | {"x": curve.x, "y": curve.y, "line": line} | hover)
+    shown = [curve.y for curve in curves]
     low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
     traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
     mode = "tozero" if len(precisions) > 1 else "normal"  # from zero, the few dots of one precision would be one
@@ -49,7 +49,7 @@ def epsilon_figure(
     traces = [_LINES | {"x": precisions, "y": certified, "line": {"color": PRIVATE, "width": 3}, "name": "certified"}]
     traces[0]["name"] += ", one draw" if several is not None else ""
     if several is not None:
-        line = {"color": SEVERAL, "width": 3, "dash": "dot"}
+        line = {"color": PURPLE, "width": 3, "dash": "dot"}
         traces.append(_LINES | {"x": precisions, "y": several, "line": line, "name": "certified, all draws"})
     low = printed < certified
     for where, colour, said in ((~low, BOUND, ""), (low, INVALID, ", below what is proved")):
@@ -80,22 +80,12 @@ def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[f
 
 def _dot(trace: Trace) -> Trace:
     """Return a dot as its line is: an open one where that is not drawn through, so that it hides none."""
-    open_one = "dash" in trace["line"]
+    open_one = trace["line"].get("dash", "solid") != "solid"
     return {"color": trace["line"]["color"], "size": 14 if open_one else 8, "symbol": f"circle{'-open' * open_one}"}
 
 
-def _look(name: str) -> Trace:
-    looks = {
-        EXACT_NAME: {"color": EXACT, "width": 3},
-        CUT_NAME: {"color": EXACT, "width": 2, "dash": "dot"},
-        MEAN_NAME: {"color": BOUND, "width": 2, "dash": "dash"},
-    }
-    private = {"color": SEVERAL, "width": 3, "dash": "dot"} if name.startswith("mean of") else None
-    return looks.get(name) or private or {"color": PRIVATE, "width": 3}
-
-
-def _band(precisions: FloatArray, errors: Errors, *, name: str, colour: str) -> Trace:
-    above, below = errors.mean + errors.standard_error, errors.mean - errors.standard_error
+def _band(curve: Curve) -> Trace:
+    above, below, precisions = curve.y + curve.error, curve.y - curve.error, curve.x
     known = np.flatnonzero(np.isfinite(above))
     x, y = [], []
     for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):  # NaN ends an area, and the next one begins
@@ -107,11 +97,11 @@ def _band(precisions: FloatArray, errors: Errors, *, name: str, colour: str) -> 
         "x": np.array(x[1:]),
         "y": np.array(y[1:]),
         "fill": "toself",
-        "fillcolor": faded(colour, 0.2),
+        "fillcolor": faded(curve.look.colour, 0.2),
         "line": {"width": 0},
         "hoverinfo": "skip",
         "showlegend": False,
-        "name": f"{name}{_BAND}",
+        "name": f"{curve.look.name}{_BAND}",
     }
 
 

@@ -13,7 +13,7 @@ from dpbayes.experiments.accuracy_plan import AccuracyPlan
 from dpbayes.experiments.accuracy_promises import coin_until, deepest, log10_delta_of_kept
 from dpbayes.experiments.accuracy_releases import ATTEMPTS, Releases
 from dpbayes.experiments.accuracy_reliability import Reliability
-from dpbayes.figures.accuracy import curve_name, reliability_figure
+from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.references import Reference
 from dpbayes.shipped import SHIPPED
@@ -76,7 +76,7 @@ def _reliability_chart(study: AccuracyStudy, found: Mapping[Method, Reliability]
         f"{'too much' if found[worst].overconfidence > 0 else 'too little'}."
     )
     chart(
-        reliability_figure(found, study.plan),
+        reliability_figure([bins.curve(study.look(m)) for m, bins in found.items()], least=1 / study.plan.states),
         key="accuracy.reliability",
         alt=f"Share of predictions that are right against their confidence, in ten bins, at epsilon {epsilon:g}.",
     )
@@ -102,7 +102,7 @@ def _crossings(study: AccuracyStudy) -> None:
                 ahead = numeral(found.ahead, 4) + (
                     "" if found.until == found.ahead else f" to {numeral(found.until, 4)}"
                 )
-                names = {"method": curve_name(method, study.plan), "other": curve_name(other, study.plan)}
+                names = {"method": method.called(study.plan.draws), "other": other.called(study.plan.draws)}
                 rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
@@ -119,7 +119,7 @@ def _promises(study: AccuracyStudy) -> None:
     picked = [int(abs(study.plan.grid - epsilon).argmin()) for epsilon in (1.0, 5.0, 20.0)]
     columns = list(dict.fromkeys(picked))
     frame = pd.DataFrame(
-        {"curve": [curve_name(m, study.plan) for m in study.plan.private]}
+        {"curve": [m.called(study.plan.draws) for m in study.plan.private]}
         | {
             f"proved at ε = {numeral(study.plan.grid[k])}": [numeral(study.certified[m][k]) for m in study.plan.private]
             for k in columns

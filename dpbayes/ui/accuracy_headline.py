@@ -2,7 +2,6 @@
 
 from dpbayes.experiments.accuracy import AccuracyStudy, Method
 from dpbayes.experiments.accuracy_crossings import Crossing, overtakes, within
-from dpbayes.figures.accuracy import curve_name
 from dpbayes.text import escaped
 
 MARGIN = 0.02
@@ -75,7 +74,7 @@ def _cost(study: AccuracyStudy) -> str:
     first = Method.LAPLACE if Method.LAPLACE in study.methods else next(iter(study.plan.private), None)
     if first is None:
         return f"{known}."
-    name = curve_name(first, study.plan)
+    name = first.called(study.plan.draws)
     found, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points of that"
     if found is None:
         return f"{known}; {name} is not clearly {points} {_up_to(study)}."

@@ -98,12 +98,14 @@ def _picture(plan: AccuracyPlan) -> Coming[Progress] | None:
 def _chart(study: AccuracyStudy, key: str) -> None:
     shown = options_of(current()).shown
     if shown is Shown.LOG_LOSS:
-        chart(log_loss_figure(study), key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.")
+        figure = log_loss_figure(study.loss_curves(), study.plan.grid)
+        chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.")
     elif shown is Shown.PROVED:
-        chart(certified_figure(study), key=key, alt=f"Accuracy against the epsilon proved: {_ends(study, shown)}.")
+        figure = certified_figure(study.certified_curves())
+        chart(figure, key=key, alt=f"Accuracy against the epsilon proved: {_ends(study, shown)}.")
     else:
         alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {_ends(study, shown)}."
-        chart(accuracy_figure(study), key=key, alt=alt)
+        chart(accuracy_figure(study.curves(), study.plan.grid), key=key, alt=alt)
 
 
 def _ends(study: AccuracyStudy, shown: Shown) -> str:

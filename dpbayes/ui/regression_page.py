@@ -197,10 +197,10 @@ def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None
     if result is None:
         return None
     k = looked_at(result.study, scenario)
-    curves, b = result.curves, np.array(result.study.precisions)
-    summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in curves.items())
+    b = np.array(result.study.precisions)
+    summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in result.errors.items())
     chart(
-        error_figure(b, curves, marked=float(b[k])),
+        error_figure(b, result.curves, marked=float(b[k])),
         key="regression.errors",
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
@@ -229,7 +229,7 @@ def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) ->
             f"root error{unit}": _known(run.target.root(float(errors.mean[k])), numeral),
             "certified ε": numeral(float(costs[name])) if name in costs else "none",
         }
-        for name, errors in result.curves.items()
+        for name, errors in result.errors.items()
     )
     st.dataframe(frame, hide_index=True)
     st.caption(_about(run, result, scenario))

@@ -245,12 +245,12 @@ def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: 
     found = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
     assert any((one.cut.mean < 0).any() for one in found), "the test can fail"
     for one in found:
-        cut = one.curves["exact, cut to the ball"].mean
+        cut = one.errors["exact, cut to the ball"].mean
         assert (np.isnan(cut) | (cut > 0)).all()
         assert not (cut < 2 * np.nan_to_num(one.cut.standard_error)).any()
         assert cut[2] == pytest.approx(one.cut.mean[2]), "what is known is shown"
         assert not (one.frame()["mse"] < 0).any()
-    shown = np.isfinite([one.curves["exact, cut to the ball"].mean[0] for one in found])
+    shown = np.isfinite([one.errors["exact, cut to the ball"].mean[0] for one in found])
     assert shown.mean() < 0.3, "noise around next to nothing is rarely taken for something"
 
 

@@ -27,7 +27,7 @@ def lines(figure) -> dict:
 
 
 def test_curves_are_the_means_and_bands_two_standard_errors(study):
-    figure = accuracy_figure(study)
+    figure = accuracy_figure(study.curves(), study.plan.grid)
     laplace = lines(figure)["Laplace"]
     assert list(laplace.x) == [0.5, 2.0, 8.0]
     assert np.array_equal(laplace.y, study.mean(Method.LAPLACE))
@@ -40,7 +40,7 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
 
 
 def test_colours_say_what_is_exact_private_and_not_kept(study):
-    found = lines(accuracy_figure(study))
+    found = lines(accuracy_figure(study.curves(), study.plan.grid))
     assert found["exact (not private)"].line.color == EXACT
     assert found["Laplace"].line.color == PRIVATE
     assert found["sampling, as printed, 7 draws"].line.color == INVALID
@@ -48,7 +48,7 @@ def test_colours_say_what_is_exact_private_and_not_kept(study):
 
 
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
-    found = lines(certified_figure(study))
+    found = lines(certified_figure(study.certified_curves()))
     printed = found["sampling, as printed, 7 draws"]
     assert np.array_equal(printed.x, study.certified[Method.SAMPLER_MANY][1:]), "coins at 0.5 have no place"
     assert found["exact (not private)"].x[1] == printed.x[-1]
@@ -56,7 +56,7 @@ def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
 
 
 def test_log_losses_are_drawn_with_positive_bands(study):
-    figure = log_loss_figure(study)
+    figure = log_loss_figure(study.loss_curves(), study.plan.grid)
     assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(Method.MAP))
     assert all(np.min(trace.y) > 0 for trace in figure.data)
     assert "nats" in figure.layout.yaxis.title.text
@@ -64,7 +64,7 @@ def test_log_losses_are_drawn_with_positive_bands(study):
 
 def test_reliability_dots_are_the_bins_that_hold_records(study):
     found = reliability(study.plan, 2.0)
-    figure = reliability_figure(found, study.plan)
+    figure = reliability_figure([bins.curve(study.look(method)) for method, bins in found.items()], least=0.5)
     exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
     some = found[Method.EXACT].records > 0
     assert np.array_equal(exact.x, found[Method.EXACT].confidence[some])
@@ -74,13 +74,25 @@ def test_reliability_dots_are_the_bins_that_hold_records(study):
 def test_one_epsilon_is_drawn():
     plan = AccuracyPlan(network=naive_bayes(1), target="class", epsilons=(3.0,), repeats=2)
     study = accuracy_study(plan)
-    low, high = accuracy_figure(study).layout.xaxis.range
+    low, high = accuracy_figure(study.curves(), study.plan.grid).layout.xaxis.range
     assert low < np.log10(3) < high
-    assert certified_figure(study).data
-    assert log_loss_figure(study).data
+    assert certified_figure(study.certified_curves()).data
+    assert log_loss_figure(study.loss_curves(), study.plan.grid).data
 
 
-VIEWS = (accuracy_figure, certified_figure, log_loss_figure)
+def draw_accuracy(study: AccuracyStudy):
+    return accuracy_figure(study.curves(), study.plan.grid)
+
+
+def draw_certified(study: AccuracyStudy):
+    return certified_figure(study.certified_curves())
+
+
+def draw_loss(study: AccuracyStudy):
+    return log_loss_figure(study.loss_curves(), study.plan.grid)
+
+
+VIEWS = (draw_accuracy, draw_certified, draw_loss)
 
 
 @pytest.mark.parametrize("draw", VIEWS)
@@ -95,7 +107,7 @@ def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar(draw):
     for trace in curves.values():
         assert trace.mode == "markers"
         assert set(trace.x) == {3.0}
-    values, errors = (found.log_loss, found.log_loss_error) if draw is log_loss_figure else (found.mean, found.error)
+    values, errors = (found.log_loss, found.log_loss_error) if draw is draw_loss else (found.mean, found.error)
     assert curves["Laplace"].y == pytest.approx(values(Method.LAPLACE))
     assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * errors(Method.LAPLACE)[0])
     assert len({curves[name].marker.symbol for name in ("Laplace", "majority class")}) == 2
@@ -110,7 +122,7 @@ def test_curves_of_several_points_are_lines(study, draw):
 def test_one_point_left_of_a_proved_curve_is_a_dot():
     """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
     plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
-    found = lines(certified_figure(accuracy_study(plan)))
+    found = lines(certified_figure(accuracy_study(plan).certified_curves()))
     assert found["sampling, as printed, 1 draw"].mode == "markers"
     assert len(found["sampling, as printed, 1 draw"].x) == 1
     assert found["Laplace"].mode == "lines"

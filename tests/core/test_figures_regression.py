@@ -1,11 +1,13 @@
 """The pictures of regression hold the arrays they are given, in the colours of exact, private and bounds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from dpbayes.experiments.regression import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors
+from dpbayes.experiments.regression import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
 from dpbayes.figures.regression import epsilon_figure, error_figure
-from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE, Curve
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
 
@@ -15,9 +17,15 @@ def errors(level: float, repeats: int = 5) -> Errors:
     return Errors.of(level + rng.normal(0, 0.1, (repeats, 4)))
 
 
+def drawn(errors: dict[str, Errors], precisions: np.ndarray = B) -> list[Curve]:
+    """Return errors as the curves that a result with them has."""
+    study = SimpleNamespace(precisions=tuple(precisions), draws=1)
+    return RegressionResult.curves.fget(SimpleNamespace(study=study, errors=errors))
+
+
 def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
     curves = {EXACT_NAME: errors(1), CUT_NAME: errors(2), ONE_NAME: errors(3), MEAN_NAME: errors(4)}
-    figure = error_figure(B, curves, marked=10.0)
+    figure = error_figure(B, drawn(curves), marked=10.0)
     lines = {trace.name: trace for trace in figure.data if trace.fill is None}
     assert set(lines) == {*curves, "looked at"}
     for name, found in curves.items():
@@ -38,7 +46,7 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
 
 
 def test_a_single_repeat_has_no_band() -> None:
-    figure = error_figure(B, {ONE_NAME: errors(1, repeats=1)}, marked=1.0)
+    figure = error_figure(B, drawn({ONE_NAME: errors(1, repeats=1)}), marked=1.0)
     assert [trace.fill for trace in figure.data] == [None, None]
 
 
@@ -70,7 +78,7 @@ def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> Non
 def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_another() -> None:
     names = (EXACT_NAME, CUT_NAME, ONE_NAME, MEAN_NAME)
     curves = {name: Errors.of(errors(1).mean[None, :1] + np.array([[0.1], [-0.1]])) for name in names}
-    figure = error_figure(B[:1], curves, marked=0.1)
+    figure = error_figure(B[:1], drawn(curves, B[:1]), marked=0.1)
     assert [trace.name for trace in figure.data] == list(names), "no mark of what is looked at, no bands"
     assert [trace.mode for trace in figure.data] == ["markers"] * 4
     assert [trace.error_y.array is None for trace in figure.data] == [False, False, False, True]
@@ -83,7 +91,7 @@ def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_an
 def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:
     gaps, nothing = errors(2), errors(3)
     gaps.mean[1], nothing.mean[:] = np.nan, np.nan
-    figure = error_figure(B, {EXACT_NAME: gaps, CUT_NAME: nothing}, marked=10.0)
+    figure = error_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), marked=10.0)
     line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
     assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error", "looked at"}
     assert np.array_equal(line.y, gaps.mean, equal_nan=True)

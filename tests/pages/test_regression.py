@@ -79,7 +79,7 @@ def test_every_setting_reaches_the_numbers_and_the_link(more: dict[str, str]) ->
     assert settings_from(query_of(settings_from(query)[0]))[0] == settings_from(query)[0]
     at = open_page(PAGE, **query)
     assert not sentences(at)
-    for name, errors in found.curves.items():
+    for name, errors in found.errors.items():
         assert line(at, name) == pytest.approx(errors.mean)
     assert headline(at) == verdict(found, scenario, target="income")
 
