@@ -1,5 +1,6 @@
 """Independent Dirichlet distributions, one per CPT row: prior and posterior are the same type."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,7 @@ from scipy import special
 
 from dpbayes.counts import Counts
 from dpbayes.network import IntArray, Network
+from dpbayes.predictive import query
 from dpbayes.validation import InputError, finite_number
 
 FloatArray = NDArray[np.float64]
@@ -95,6 +97,10 @@ class Dirichlets:
         a, b = self.alpha[..., cell, None], self.rest_of(cell)[..., None]
         points = np.asarray(theta, dtype=np.float64)
         return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
+
+    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray:
+        """Return P(target | evidence) of the next record: (..., r_target). Errors: those of `predictive.query`."""
+        return query(self.network, self.mean, target, evidence or {})
 
     def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw CPTs from the rows: (*size, ..., K). Normalised in log space, so tiny parameters give no 0/0."""

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 
 from dpbayes.network import Network
 from dpbayes.validation import InputError, brief
@@ -10,6 +11,7 @@ MAX_CHARACTERS = 1_000_000
 
 _NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*'
 _LINE = re.compile(rf"\s*{_NAME}(?:(?:->|→|,)\s*{_NAME})?(?:#.*)?", re.DOTALL)
+_QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#])+(?: (?:(?!->|→)[^\s",#])+)*')
 
 
@@ -36,6 +38,16 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
                 raise InputError(f"Line {number} repeats the arrow from {brief(parent)} to {brief(child)}.")
             edges[parent, child] = None
     return tuple(names), tuple(edges)
+
+
+def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> Network:
+    """Return the network of "rain -> grass; sun -> grass": arrows, or lone nodes, between semicolons or on lines.
+
+    A node has the states no and yes, or those given by its name. Errors: those of `read_edges` and of `Network`.
+    """
+    lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
+    names, edges = read_edges(lines)
+    return Network.from_edges(names, edges, states or {})
 
 
 def write_edges(network: Network) -> str:

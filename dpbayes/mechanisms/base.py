@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpbayes.counts import Counts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import MOST_PRIOR, Dirichlets
+from dpbayes.network import Network
 from dpbayes.parameters import Parameter, check_parameters
 from dpbayes.privacy import Guarantee
 from dpbayes.validation import InputError, finite_number
@@ -106,9 +107,43 @@ class Release(Generic[OutcomeT_co]):
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
 
+    @property
+    def posterior(self) -> Dirichlets:
+        """The private posterior (..., K). Errors: InputError for a release of CPTs, which has no law around them."""
+        if not isinstance(self.outcome, ReleasedPosterior):
+            raise InputError(
+                f"A release of {self.mechanism} holds probabilities, not a posterior: read them as "
+                "release.outcome.probabilities."
+            )
+        return self.outcome.posterior
+
     def part(self, releases: int | slice) -> "Release[OutcomeT_co]":
         """Return some of a batch of releases; each keeps its own promise."""
         return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)
+
+
+class Prior:
+    """The field of a mechanism that holds its prior; where a network is given, the uniform one over its rows is meant.
+
+    Read, it is always a `Dirichlets`.
+    """
+
+    kind = Dirichlets
+
+    @overload
+    def __get__(self, mechanism: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, mechanism: object, owner: type) -> Dirichlets: ...
+
+    def __get__(self, mechanism: object | None, owner: type) -> Self | Dirichlets:
+        if mechanism is None:
+            raise AttributeError("prior")  # a dataclass asks for a default: there is none
+        prior: Dirichlets = vars(mechanism)["prior"]
+        return prior
+
+    def __set__(self, mechanism: object, prior: Dirichlets | Network) -> None:
+        vars(mechanism)["prior"] = Dirichlets.symmetric(prior) if isinstance(prior, Network) else prior
 
 
 def check_mechanism(mechanism: Any) -> None:
@@ -119,7 +154,9 @@ def check_mechanism(mechanism: Any) -> None:
     """
     prior = mechanism.prior
     if not isinstance(prior, Dirichlets) or prior.alpha.ndim != 1:
-        raise InputError("A mechanism needs one prior: a Dirichlets with one value for each cell, no batch.")
+        raise InputError(
+            "A mechanism needs one prior: a network, or a Dirichlets with one value for each of its cells, no batch."
+        )
     for extreme in (prior.alpha.min(), prior.alpha.max()):
         finite_number("Every value of the prior", extreme, low=LEAST_ALPHA, high=MOST_PRIOR)
     check_parameters(mechanism)

@@ -7,8 +7,7 @@ import numpy as np
 
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import Release, ReleasedPosterior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.privacy import NON_PRIVATE, Guarantee
 
 
@@ -17,7 +16,7 @@ class Exact:
     """Hand over the exact posterior: no noise, no promise."""
 
     label: ClassVar[str] = "Exact (not private)"
-    prior: Dirichlets
+    prior: Prior = Prior()
 
     def __post_init__(self) -> None:
         check_mechanism(self)

@@ -9,12 +9,12 @@ from scipy import special
 
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import Dirichlets
 from dpbayes.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.mechanisms.base import (
     EPSILON,
     Calibration,
     FloatArray,
+    Prior,
     Release,
     ReleasedPosterior,
     check_mechanism,
@@ -52,7 +52,7 @@ class LaplaceFourier:
     """
 
     label: ClassVar[str] = "Fourier"
-    prior: Dirichlets
+    prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     t: Annotated[float, INCREMENT] = 0.5
     calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED

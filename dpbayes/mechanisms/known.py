@@ -33,7 +33,9 @@ def oddity(value: Any, kind: type[Any]) -> str:
 
 def _parts(kind: type[Any]) -> dict[str, Any]:
     """What an instance may hold of its own, and the declared type of each: fields, and properties once computed."""
-    declared = {field.name: field.type for field in fields(kind)} if is_dataclass(kind) else {}
+    declared = (
+        {field.name: getattr(field.type, "kind", field.type) for field in fields(kind)} if is_dataclass(kind) else {}
+    )
     computed = {
         name: value.func.__annotations__.get("return")
         for parent in kind.__mro__

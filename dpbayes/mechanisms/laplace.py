@@ -7,8 +7,15 @@ import numpy as np
 
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, ReleasedPosterior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import (
+    EPSILON,
+    FloatArray,
+    Prior,
+    Release,
+    ReleasedPosterior,
+    check_mechanism,
+    require_own_counts,
+)
 from dpbayes.privacy import Guarantee
 from dpbayes.references import Reference
 from dpbayes.sensitivity import count_sensitivity
@@ -23,7 +30,7 @@ class LaplaceUpdates:
     """
 
     label: ClassVar[str] = "Laplace"
-    prior: Dirichlets
+    prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:

@@ -12,9 +12,9 @@ from scipy import special
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions
-from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.map_scores import MOST_CELLS, cell_masses, node_sensitivities
-from dpbayes.mechanisms.base import EPSILON, FloatArray, Release, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import EPSILON, FloatArray, Prior, Release, check_mechanism, require_own_counts
 from dpbayes.network import IntArray, Network
 from dpbayes.parameters import Parameter
 from dpbayes.privacy import Guarantee
@@ -81,7 +81,7 @@ class MapExponential:
     """
 
     label: ClassVar[str] = "Private MAP"
-    prior: Dirichlets
+    prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     cells: Annotated[int, CELLS] = 20
 

@@ -12,11 +12,11 @@ from scipy import special
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions, sample_trimmed, simulate_trimmed
-from dpbayes.dirichlet import Dirichlets
 from dpbayes.mechanisms.base import (
     EPSILON,
     Calibration,
     FloatArray,
+    Prior,
     Release,
     SampledCpts,
     check_mechanism,
@@ -56,7 +56,7 @@ class PosteriorSampler:
     """
 
     label: ClassVar[str] = "Posterior sampling"
-    prior: Dirichlets
+    prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     draws: Annotated[int, DRAWS] = 1
     calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from dpbayes.audit.reports import audit
 from dpbayes.counts import Counts
 from dpbayes.dataset import Dataset
 from dpbayes.dirichlet import Dirichlets
-from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, PosteriorSampler, ReleasedPosterior
+from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceUpdates, Mechanism, PosteriorSampler, ReleasedPosterior
 from dpbayes.network import Network
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.privacy import Guarantee
@@ -72,10 +72,35 @@ def test_a_prior_that_no_audit_could_judge_is_refused_where_the_mechanism_is_mad
 
 
 @every_mechanism
-@pytest.mark.parametrize("prior", [None, 1.0, np.ones(ASIA.cell_count), ASIA])
+@pytest.mark.parametrize("prior", [None, 1.0, np.ones(ASIA.cell_count), ASIA.graph])
 def test_what_is_no_prior_is_refused_in_a_sentence(kind, settings, prior):
     with pytest.raises(InputError, match="needs one prior"):
         kind(prior=prior, **settings)
+
+
+@every_mechanism
+def test_a_network_in_the_place_of_a_prior_is_the_uniform_prior_over_its_rows(kind, settings):
+    mechanism = kind(prior=ASIA, **settings)
+    assert isinstance(mechanism.prior, Dirichlets)
+    assert mechanism.prior.network == ASIA
+    assert np.all(mechanism.prior.alpha == 1)
+    assert np.all(replace(mechanism).prior.alpha == 1)
+
+
+def test_a_prior_cannot_be_left_out():
+    with pytest.raises(TypeError, match="prior"):
+        LaplaceUpdates(epsilon=1)
+
+
+@every_mechanism
+def test_a_release_gives_its_posterior_or_says_that_it_has_none(kind, settings):
+    mechanism = kind(prior=ASIA, **settings)
+    release = mechanism.release(mechanism.statistic(random_table(ASIA, rng(), 5)), rng(), (3,))
+    if isinstance(release.outcome, ReleasedPosterior):
+        assert np.array_equal(release.posterior.mean, release.outcome.probabilities)
+    else:
+        with pytest.raises(InputError, match="holds probabilities, not a posterior"):
+            _ = release.posterior
 
 
 @every_mechanism

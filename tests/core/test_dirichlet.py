@@ -7,6 +7,7 @@ from scipy import special, stats
 from dpbayes.counts import Counts, count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.network import Network
+from dpbayes.predictive import query
 from dpbayes.validation import InputError
 from tests.core.strategies import ASIA, networks_with_data
 
@@ -84,6 +85,14 @@ def test_densities_of_a_batch_are_one_row_of_points_each():
     density = batch.log_density(1, [0.2, 0.7])
     assert density.shape == (2, 2)
     assert density[0] == pytest.approx(dirichlet(*ALPHAS[0]).log_density(1, [0.2, 0.7]))
+
+
+def test_a_query_is_that_of_the_mean_with_and_without_evidence():
+    posterior = Dirichlets.symmetric(ASIA).updated(np.arange(ASIA.cell_count))
+    evidence = {"smoke": "yes"}
+    assert np.array_equal(posterior.query("dysp", evidence), query(ASIA, posterior.mean, "dysp", evidence))
+    root = ASIA.index("smoke")
+    assert posterior.query("smoke") == pytest.approx(posterior.mean[ASIA.cell_offsets[root] :][:2])
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.edgelist import MAX_CHARACTERS, read_edges, write_edges
+from dpbayes.edgelist import MAX_CHARACTERS, network, read_edges, write_edges
 from dpbayes.network import Network
 from dpbayes.validation import InputError
 
@@ -53,3 +53,33 @@ def test_round_trip(names: list[str], data: st.DataObject) -> None:
 def test_refusals(text: str, sentence: str) -> None:
     with pytest.raises(InputError, match=re.escape(sentence)):
         read_edges(text)
+
+
+def test_a_network_is_written_on_one_line():
+    sprinkler = network("rain -> grass; sun -> grass; wind")
+    assert sprinkler.names == ("rain", "grass", "sun", "wind")
+    assert set(sprinkler.edges) == {("rain", "grass"), ("sun", "grass")}
+    assert set(sprinkler.states) == {("no", "yes")}
+    assert network("rain -> grass\nsun -> grass;wind") == sprinkler
+
+
+def test_a_network_on_one_line_has_the_states_given_and_names_in_quotes():
+    asked = network('"a;b" -> c', {"c": ("low", "high", "higher")})
+    assert asked.names == ("a;b", "c")
+    assert asked.states == (("no", "yes"), ("low", "high", "higher"))
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5, unique=True), st.data())
+def test_a_written_graph_is_its_network_with_semicolons_too(names: list[str], data: st.DataObject) -> None:
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    graph = Network.from_edges(names, [pair for pair in pairs if data.draw(st.booleans())])
+    assert network(write_edges(graph)) == graph
+    assert network("; ".join(write_edges(graph).splitlines())) == graph
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"), [("a -> b; b -> a", "cycle"), ("a -> b; a -> b", "Line 2 repeats"), ("", "node")]
+)
+def test_a_network_that_is_none_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        network(text)
