@@ -17,8 +17,6 @@ p = a/a_0, q = b/b_0, u = b/a - 1, v = q/p - 1:
 All terms but the last are non-negative, and that one is small beside the others.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
@@ -44,7 +42,6 @@ _LOST = 2e-14
 _DIGITS = 1e-9
 """Relative rounding of a row's divergence that is let pass."""
 
-_FAR, _TAIL = 1e6, -700.0
 """Logits: where the search for crossings of two Beta densities ends, and where expit is about to underflow."""
 
 
@@ -211,58 +208,3 @@ def _binet_slope(x: FloatArray) -> FloatArray:
     odd = np.array(STIRLING) * -np.arange(1, 2 * len(STIRLING), 2)
     series = np.polynomial.polynomial.polyval(safe**-2, odd) / safe**2
     return np.where(x < _SHIFT, special.digamma(x) - np.log(x) + 1 / (2 * x), series)
-
-
-# Total variation
-
-
-def total_variation_cells(p: Dirichlets, q: Dirichlets) -> FloatArray:
-    """Return the total variation distance between the Beta marginals of every cell: (..., K).
-
-    The log density ratio has at most one turning point, hence the densities cross at most twice and the distance is a
-    difference of distribution functions at the crossings, which are found by bisection on the logit scale.
-    """
-    a, b, c, d = np.broadcast_arrays(p.alpha, p.rest, q.alpha, q.rest)
-    live = (b > 0) & (d > 0) & ((a != c) | (b != d))
-    distance = np.zeros(a.shape)
-    distance[live] = _beta_total_variation(a[live], b[live], c[live], d[live])
-    return distance
-
-
-def _beta_total_variation(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
-    offset = special.betaln(c, d) - special.betaln(a, b)
-    e, f = a - c, b - d
-
-    def log_ratio(z: FloatArray) -> FloatArray:
-        return e * special.log_expit(z) + f * special.log_expit(-z) + offset
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        turning = np.where(e * f > 0, np.log(np.abs(e) / np.abs(f)), np.nan)
-    far = np.full(a.shape, _FAR)
-    one_sided = np.isnan(turning)
-    first = _bisect(log_ratio, -far, np.where(one_sided, far, turning))
-    second = np.where(one_sided, far, _bisect(log_ratio, np.where(one_sided, -far, turning), far))
-
-    def between(s: FloatArray, t: FloatArray) -> FloatArray:
-        return _beta_below(s, t, second) - _beta_below(s, t, first)
-
-    return np.clip(np.abs(between(a, b) - between(c, d)), 0.0, 1.0)
-
-
-def _beta_below(a: FloatArray, b: FloatArray, z: FloatArray) -> FloatArray:
-    """Return P(theta < expit(z)) for theta ~ Beta(a, b), also where expit(z) rounds to zero or one."""
-    s, t = np.where(z < 0, a, b), np.where(z < 0, b, a)
-    tail_at = -np.abs(z)
-    # Far out, the integral of theta^(s-1) alone; the part left out is of relative size expit(z).
-    far_tail = np.exp(np.minimum(s * tail_at - np.log(s) - special.betaln(s, t), 0.0))
-    tail = np.where(tail_at < _TAIL, far_tail, special.betainc(s, t, special.expit(tail_at)))
-    return np.where(z < 0, tail, 1 - tail)
-
-
-def _bisect(function: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray) -> FloatArray:
-    rising = function(high) > function(low)
-    for _ in range(70):
-        middle = (low + high) / 2
-        above = (function(middle) > 0) == rising
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return (low + high) / 2

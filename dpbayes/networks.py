@@ -6,11 +6,9 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from dpbayes.bif import FloatArray, read_bif
 from dpbayes.network import Network
-from dpbayes.validation import InputError, brief, finite_number, whole_number
+from dpbayes.validation import InputError, brief, whole_number
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -156,22 +154,6 @@ def full(k: int) -> Network:
 def empty(k: int) -> Network:
     """k nodes and no arrows; k from 1 to MAX_NODES."""
     return Network.from_edges(_nodes(k), [])
-
-
-def random_dag(k: int, rng: np.random.Generator, *, mean_in_degree: float = 1.5) -> Network:
-    """k nodes in a fixed order; every possible arrow is present with the same probability, independently.
-
-    The probability is 2 * mean_in_degree / (k - 1), at most 1, so that nodes have `mean_in_degree` parents on average
-    (0 to MAX_PARENTS / 2); of more than MAX_PARENTS parents a random MAX_PARENTS are kept.
-    """
-    names = _nodes(k)
-    mean = finite_number("The mean number of parents", mean_in_degree, low=0.0, high=MAX_PARENTS / 2)
-    present = min(1.0, 2.0 * mean / max(len(names) - 1, 1))
-    edges: list[tuple[str, str]] = []
-    for j, child in enumerate(names):
-        parents = min(int(rng.binomial(j, present)), MAX_PARENTS)
-        edges += [(names[p], child) for p in sorted(rng.choice(j, size=parents, replace=False))] if parents else []
-    return Network.from_edges(names, edges)
 
 
 def _nodes(k: int) -> tuple[str, ...]:

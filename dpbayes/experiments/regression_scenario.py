@@ -44,9 +44,6 @@ class NormBound(enum.Enum):
     EPSILON = "from a certified ε"
 
 
-_ALL = len(CENSUS_FEATURES)
-
-
 def _precision(title: str, typical: float) -> Parameter:
     return Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, typical, log=True, title=title)
 

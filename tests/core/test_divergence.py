@@ -16,7 +16,6 @@ from dpbayes.divergence import (
     kl_rows,
     log1p_excess,
     log_bhattacharyya_rows,
-    total_variation_cells,
 )
 from dpbayes.network import Network
 from tests.core.strategies import V_STRUCTURE
@@ -73,25 +72,6 @@ def naive_kl(p, q) -> float:
         return special.gammaln(values).sum() - special.gammaln(values.sum())
 
     return log_beta(q) - log_beta(p) + (p - q) @ (special.digamma(p) - special.digamma(p.sum()))
-
-
-def quadrature_total_variation(p, q) -> float:
-    """Half the integral of |p - q| by the trapezoid rule on the logit scale, where both densities are smooth."""
-    mean, sd = (np.array([f(a, b) for a, b in (p, q)]) for f in (_logit_mean, _logit_sd))
-    z = np.linspace((mean - 40 * sd).min(), (mean + 40 * sd).max(), 2_000_001)
-
-    def density(a, b):
-        return np.exp(a * special.log_expit(z) + b * special.log_expit(-z) - special.betaln(a, b))
-
-    return float(np.trapezoid(np.abs(density(*p) - density(*q)), z)) / 2
-
-
-def _logit_mean(a, b):
-    return special.digamma(a) - special.digamma(b)
-
-
-def _logit_sd(a, b):
-    return np.sqrt(special.polygamma(1, a) + special.polygamma(1, b))
 
 
 @pytest.mark.parametrize("u", [-1 + 1e-12, -0.9, -0.3, -1e-8, 0.0, 1e-300, 1e-9, 0.29, 0.31, 5.0, 1e12])
@@ -185,12 +165,6 @@ def test_doubtful_rows_are_found_in_any_batch_and_of_any_length(monkeypatch):
     assert 0 < np.mean(picked[:-1]) < 1
 
 
-@pytest.mark.parametrize(("p", "q"), NEAR_AND_FAR)
-def test_total_variation_is_half_the_integral_of_the_absolute_difference(p, q):
-    for distance in total_variation_cells(beta(p), beta(q)):
-        assert float(distance) == pytest.approx(quadrature_total_variation(p, q), abs=2e-6)
-
-
 def test_at_a_billion_records_the_textbook_formula_fails_and_ours_does_not():
     p, q = NEAR_AND_FAR[9]
     exact = float(exact_kl(p, q))
@@ -209,15 +183,10 @@ def test_distances_obey_their_laws(data):
     cells = V_STRUCTURE.cell_count
     alphas = st.lists(st.floats(0.01, 1e6), min_size=cells, max_size=cells)
     p, q = (Dirichlets(V_STRUCTURE, np.array(data.draw(alphas))) for _ in range(2))
-    slack = 1e-9
-    tv, h, k = total_variation_cells(p, q), hellinger_rows(p, q), kl_rows(p, q)
-    rows = V_STRUCTURE.row_of_cell
-    assert np.all((tv >= 0) & (tv <= 1) & (k[rows] >= 0) & (h[rows] >= 0) & (h[rows] <= 1))
-    assert np.all(tv <= np.sqrt(k[rows] / 2) + slack), "Pinsker"
-    assert np.all(h[rows] ** 2 <= tv + slack)
-    assert np.all(tv <= np.sqrt(2) * h[rows] + slack)
+    h, k = hellinger_rows(p, q), kl_rows(p, q)
+    assert np.all((k >= 0) & (h >= 0) & (h <= 1))
+    assert np.all(h**2 <= -np.expm1(-k / 2) + 1e-9), "KL is at least the Renyi divergence of order 1/2"
     assert h == pytest.approx(hellinger_rows(q, p), abs=1e-7)
-    assert tv == pytest.approx(total_variation_cells(q, p), abs=1e-9)
     assert float(kl(p, q)) == pytest.approx(k.sum())
     assert float(hellinger(p, q)) == pytest.approx(np.sqrt(1 - np.prod(1 - h**2)), abs=1e-7)
 
@@ -228,7 +197,6 @@ def test_a_posterior_is_at_distance_exactly_zero_from_itself(alpha):
     assert not np.any(kl_rows(p, p))
     assert not np.any(hellinger_rows(p, p))
     assert not np.any(log_bhattacharyya_rows(p, p))
-    assert not np.any(total_variation_cells(p, p))
 
 
 @pytest.mark.parametrize("scale", [1e-2, 1.0, 1e3, 1e6])
@@ -236,7 +204,6 @@ def test_different_posteriors_are_at_a_positive_distance(scale):
     p, q = beta([scale, scale]), beta([scale, scale * (1 + 1e-5)])
     assert kl(p, q) > 0
     assert hellinger(p, q) > 0
-    assert np.all(total_variation_cells(p, q) > 0)
 
 
 def test_a_row_with_one_state_is_at_distance_zero():
@@ -244,11 +211,9 @@ def test_a_row_with_one_state_is_at_distance_zero():
     p, q = (Dirichlets(network, np.array([value])) for value in (1.0, 5.0))
     assert float(kl(p, q)) == 0
     assert float(hellinger(p, q)) == 0
-    assert total_variation_cells(p, q).tolist() == [0.0]
 
 
 def test_batches_broadcast_against_one_posterior():
     one, batch = Dirichlets(V_STRUCTURE, np.ones(12)), Dirichlets(V_STRUCTURE, 1 + np.arange(60.0).reshape(5, 12))
     assert kl(one, batch).shape == hellinger(batch, one).shape == (5,)
-    assert total_variation_cells(one, batch).shape == (5, 12)
     assert kl(one, batch)[2] == kl(one, Dirichlets(V_STRUCTURE, batch.alpha[2]))

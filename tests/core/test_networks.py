@@ -1,6 +1,5 @@
 """Named networks have their published sizes and numbers; templates have the shape of their name."""
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -8,14 +7,12 @@ from dpbayes.bif import read_bif, write_bif
 from dpbayes.edgelist import read_edges, write_edges
 from dpbayes.networks import (
     DATA,
-    MAX_PARENTS,
     NAMED,
     chain,
     empty,
     full,
     load_named,
     naive_bayes,
-    random_dag,
     tree,
 )
 from dpbayes.validation import InputError
@@ -74,18 +71,6 @@ def test_templates() -> None:
     assert full(4).cell_count == 2 * (1 + 2 + 4 + 8)
     assert empty(5).edges == ()
     assert full(12).cell_count == 2**13 - 2
-
-
-def test_random_dag_has_the_mean_it_says() -> None:
-    """2,000 nodes in 10 graphs, mean 2 parents: the mean is within 6 standard deviations (about 2e-9)."""
-    rng = np.random.default_rng(1)
-    graphs = [random_dag(200, rng, mean_in_degree=2.0) for _ in range(10)]
-    degrees = np.array([len(ps) for graph in graphs for ps in graph.parents])
-    assert abs(degrees.mean() - 2.0) < 6 * np.sqrt(2.0 / len(degrees))
-    assert degrees.max() <= MAX_PARENTS
-    assert all(nx.is_directed_acyclic_graph(graph.graph) for graph in graphs)
-    assert random_dag(6, rng, mean_in_degree=0.0).edges == ()
-    assert len(random_dag(6, rng, mean_in_degree=5.0).edges) == 15
 
 
 @pytest.mark.parametrize("build", [naive_bayes, chain, tree, full, empty])
