@@ -157,7 +157,7 @@ def _compared(study: ReleaseStudy, row: int) -> None:
     left, middle, right = st.columns(3)
     mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
     left.metric(
-        "Mean difference, all probabilities",
+        "Mean difference, all rows",
         mean,
         help="|private - exact|, mean over all probabilities of all rows and over releases. "
         f"In nine of ten releases the mean is at most {most}.",

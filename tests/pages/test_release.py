@@ -121,7 +121,7 @@ def test_a_question_that_has_no_answer_is_not_in_the_headline() -> None:
 
 
 MECHANISMS = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler", "MapExponential")
-ALIKE = ("Mean difference, all probabilities", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
+ALIKE = ("Mean difference, all rows", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
 OF_POSTERIORS = ("Posterior KL, all rows, nats", "Posterior KL, this row, nats", "Coverage of 95% intervals")
 
 
