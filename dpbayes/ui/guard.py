@@ -114,6 +114,9 @@ def _guarding(
         _forget_unfit(session, metadata, key)
         if metadata.callback is not None:
             metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
+        if metadata.callbacks is not None:  # of the graph editor, one for each event
+            guarded = {event: _all_or_nothing(callback) for event, callback in metadata.callbacks.items()}
+            metadata = replace(metadata, callbacks=guarded)
         result = register(session, metadata, key)
         return replace(result, value_changed=True) if _is_unshown(session, metadata.id) else result
 
@@ -137,7 +140,10 @@ def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
         return False
     chosen = list(state.string_array_value.data) if expected == "string_array_value" else [state.string_value]
     try:
-        value = deepcopy(metadata.deserializer(unpack_widget_state_value(state)))
+        sent = unpack_widget_state_value(state)
+        if field == "json_value" and not isinstance(sent, dict):  # Streamlit would take it for a state without fields
+            return False
+        value = deepcopy(metadata.deserializer(sent))
         # Of an unknown option a slider or a row of buttons makes another one; and of the buttons one is always down.
         if expected == "string_array_value" and (value is None or metadata.serializer(value) != chosen):
             return False

@@ -3,13 +3,14 @@
 import ast
 import functools
 import importlib
+import json
 import logging
 import tomllib
 from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
@@ -90,6 +91,22 @@ def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
     nothing_unforeseen.clear()
     assert fine(at.run()).select_slider(key="parameter.epsilon").value == 1.0
     assert not sentences(at)
+
+
+def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
+) -> None:
+    at = open_page("pages/network.py", graph="chain:5")
+    before, editor = settings_of(at), control(at, "dag-1")
+    state = {"graph": {"nodes": [{"name": "a", "x": 1, "y": 1}], "edges": []}, "turn": "undo"}
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.ui.network_page.travel", fail)
+        at._run(WidgetStates(widgets=[WidgetState(id=editor, json_value=json.dumps(state))]))
+    assert not at.exception
+    assert sentences(at) == [WENT_WRONG]
+    assert settings_of(at) == before
+    assert len(nothing_unforeseen) == 1
+    nothing_unforeseen.clear()
 
 
 def test_a_refusal_in_a_callback_is_its_sentence_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
