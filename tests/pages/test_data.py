@@ -777,6 +777,12 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest, cells: di
     assert "4 records of 2 columns" in headline(at)
 
 
+def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: AppTest) -> None:
+    load(at, "sep=;\nweather;wet, or not\nsun;no\nrain;yes\n")
+    assert "2 records of 2 columns" in headline(at)
+    assert 'since its first line says "sep=;"' in everything(at).replace("\\", "")
+
+
 # Files of the program that are not there
 
 WITHOUT_RECORDS = ("pages/network.py", "pages/stealth.py")
