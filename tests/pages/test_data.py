@@ -1,5 +1,6 @@
 """The Data page: every origin, every refusal, and nothing of the curator's for the recipient."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from dpbayes.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.experiments.regression_scenario import Records
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.graphs import MAX_NAME
-from dpbayes.ui.settings import Cpts, Seat, Settings
+from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.core.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
 from tests.core.test_spreadsheets import workbook
 from tests.pages.conftest import (
@@ -781,6 +782,18 @@ def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: App
     load(at, "sep=;\nweather;wet, or not\nsun;no\nrain;yes\n")
     assert "2 records of 2 columns" in headline(at)
     assert 'since its first line says "sep=;"' in everything(at).replace("\\", "")
+
+
+@pytest.mark.parametrize("mechanism", [name for name in MECHANISM_NAMES if name != "LaplaceFourier"])
+@pytest.mark.parametrize("seat", Seat)
+def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
+    at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")
+    at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat, zoom=True)
+    for page in PAGES:
+        fine(at.switch_page(page).run())
+        assert not at.error
+    audited = everything(fine(at.switch_page("pages/audit.py").run()))
+    assert mechanism == "Exact" or "holds" in audited
 
 
 # Files of the program that are not there
