@@ -3,17 +3,27 @@
 import functools
 import gzip
 import itertools
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from dpbayes.bif import FloatArray, read_bif
 from dpbayes.network import Network
 from dpbayes.validation import InputError, brief, whole_number
 
-_PACKAGE = Path(__file__).resolve().parent
+Content = TypeVar("Content")
 
-DATA = next(path for path in (_PACKAGE / "data", _PACKAGE.parent / "data") if path.is_dir())
-"""The shipped tables and networks: inside an installed package, beside the package in a checkout."""
+
+def data_folder(package: Path) -> Path:
+    """Return where the data of a package should be: inside an installed one, beside it in a checkout."""
+    inside = package / "data"
+    return inside if inside.is_dir() else package.parent / "data"
+
+
+DATA = data_folder(Path(__file__).resolve().parent)
+"""The shipped tables and networks."""
 
 MAX_NODES = 500
 MAX_FEATURES = 200
@@ -113,14 +123,32 @@ NAMED: dict[str, NamedNetwork] = {
 def load_named(key: str) -> tuple[Network, FloatArray]:
     """Return a network of NAMED and its published probabilities (K,), read-only.
 
-    Errors: InputError naming an unknown key.
+    Errors: InputError naming an unknown key, and those of `read_shipped`.
     """
     if key not in NAMED:
         raise InputError(f"There is no network {brief(key)}; choose one of {', '.join(NAMED)}.")
-    text = gzip.decompress((DATA / "networks" / f"{key}.bif.gz").read_bytes()).decode()
-    network, probabilities = read_bif(text)
+    network, probabilities = read_shipped(f"networks/{key}.bif.gz", lambda content: read_bif(content.decode()))
     probabilities.setflags(write=False)
     return network, probabilities
+
+
+def read_shipped(file: str, read: Callable[[bytes], Content]) -> Content:
+    """Return what `read` makes of a packed file of DATA.
+
+    Errors: InputError that names a file which is missing, cannot be read, or is not what was shipped.
+    """
+    try:
+        return read(gzip.decompress((DATA / file).read_bytes()))
+    except FileNotFoundError as error:
+        raise _unusable(file, "is missing") from error
+    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError) as error:  # InputError is a ValueError
+        raise _unusable(file, "is damaged") from error
+    except OSError as error:
+        raise _unusable(file, "cannot be read") from error
+
+
+def _unusable(file: str, fault: str) -> InputError:
+    return InputError(f"data/{file} {fault}: install dpbayes again or restore the file.")
 
 
 # Templates. All nodes are binary, with the states "no" and "yes".

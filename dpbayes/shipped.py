@@ -1,7 +1,7 @@
 """Tables that come with the program, each with public domains from its codebook and a sensible first network."""
 
 import functools
-import gzip
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,7 +10,7 @@ from dpbayes.columns import Categories, Column, CountAs, Cuts, Groups, OwnState,
 from dpbayes.dataset import Dataset
 from dpbayes.domains import DeclaredColumn
 from dpbayes.network import Network
-from dpbayes.networks import DATA
+from dpbayes.networks import Content, read_shipped
 from dpbayes.tables import read_csv
 from dpbayes.validation import InputError, brief
 
@@ -37,14 +37,21 @@ class ShippedTable:
 
 @functools.lru_cache(maxsize=4)
 def load_shipped(key: str) -> Dataset:
-    """Return a table of SHIPPED with every column it lists. Errors: InputError naming an unknown key."""
-    return encode(shipped_frame(key), _shipped(key).columns)
+    """Return a table of SHIPPED with every column it lists. Errors: InputError naming an unknown key, or its file."""
+    return read_shipped_table(key, lambda frame: encode(frame, _shipped(key).columns))
 
 
 def shipped_frame(key: str) -> pd.DataFrame:
     """Return the whole file of a table of SHIPPED as a frame of text, with the columns that it does not list too."""
-    path = DATA / "tables" / f"{_shipped(key).file}.csv.gz"
-    return read_csv(gzip.decompress(path.read_bytes()))
+    return read_shipped_table(key, lambda frame: frame)
+
+
+def read_shipped_table(key: str, read: Callable[[pd.DataFrame], Content]) -> Content:
+    """Return what `read` makes of the whole file of a table of SHIPPED, as a frame of text.
+
+    Errors: InputError naming an unknown key, or a file that is missing or is not what `read` was written for.
+    """
+    return read_shipped(f"tables/{_shipped(key).file}.csv.gz", lambda content: read(read_csv(content)))
 
 
 def shipped_domains(key: str) -> tuple[DeclaredColumn, ...]:

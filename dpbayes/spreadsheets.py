@@ -77,7 +77,7 @@ def read_workbook(data: bytes, progress: Progress | None = None) -> tuple[pd.Dat
 def _refuse_large(archive: zipfile.ZipFile) -> None:
     parts = [part for part in archive.infolist() if part.filename.lower().endswith((".xml", ".rels"))]
     sheets = [part for part in parts if part.filename.startswith(("xl/worksheets/", "xl/sharedStrings"))]
-    unpacked, other = (sum(part.file_size for part in some) for some in (parts, set(parts) - set(sheets)))
+    unpacked, other = (sum(part.file_size for part in group) for group in (parts, set(parts) - set(sheets)))
     if unpacked > MAX_UNPACKED or other > MAX_OTHER:
         raise InputError(
             f"The workbook unpacks to {unpacked:,} bytes, of which {other:,} are no values; the limits are "

@@ -5,6 +5,7 @@ releases from the same table add their log-likelihood ratios to the log odds; if
 the odds by a factor of e^(j epsilon) at most.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,7 +174,9 @@ def _laplace(
     # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms
     # of the clipped law too: clipping tells the attacker no less.
     moved = np.abs(released.updates - second) - np.abs(released.updates - first)
-    return moved.sum(axis=-1) / mechanism.noise_scale
+    told = moved.sum(axis=-1)
+    # Without noise there is one table, all columns being constant, and nothing to tell.
+    return told / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(told)
 
 
 @log_ratios.of(LaplaceFourier)
@@ -197,10 +200,11 @@ def _sampler(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntAr
 
 @log_ratios.of(MapExponential)
 def _map(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
-    places = released.places.reshape(-1, released.places.shape[-1])
+    *batch, rows = released.places.shape
+    places = released.places.reshape(math.prod(batch), rows)  # rows are none where all nodes have one state
     laws = mechanism.log_pmf(np.stack([first, second]))
     each = laws[:, np.arange(places.shape[-1]), places]
-    return (each[0] - each[1]).sum(axis=-1).reshape(released.places.shape[:-1])
+    return (each[0] - each[1]).sum(axis=-1).reshape(batch)
 
 
 @log_ratios.of(HellingerGlobal, HellingerLocal, HellingerSmooth)

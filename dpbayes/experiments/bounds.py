@@ -177,7 +177,9 @@ def _scaled(unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: F
     study = KlStudy(np.ones(1), np.sort(unit)[None])
     one = study.quantile(1 - delta)
     quantile = QuantileEstimate(one.value * scale, one.low * scale, one.high * scale)
-    exceeded = study.exceedance((printed / scale)[:, None])
+    # Without noise, where all columns are constant, nothing exceeds anything.
+    units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
+    exceeded = study.exceedance(units[:, None])
     flat = Estimate(exceeded.value[:, 0], exceeded.error[:, 0])
     return _by_quantile(quantile, flat, delta=delta, exact=mean, releases=len(unit))
 

@@ -117,7 +117,7 @@ def _sensible_top(curves: Sequence[FloatArray]) -> float:
 
 def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
     live = np.any([curve > 1e-3 * curve[3:-3].max() for curve in curves], axis=0)
-    inside = theta[live]
+    inside = theta[live] if live.any() else theta  # no density is a point mass at an end: the state of a constant
     return [float(inside.min()), float(inside.max())]
 
 

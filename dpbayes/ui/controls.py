@@ -8,9 +8,10 @@ import streamlit as st
 
 from dpbayes.parameters import Choice, Parameter, parameters_of
 from dpbayes.text import escaped, typed
+from dpbayes.ui.edits import ANY_CELL, edits_of
 from dpbayes.ui.guard import LEFT_OUT
 from dpbayes.ui.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
-from dpbayes.validation import InputError, is_writable
+from dpbayes.validation import InputError
 
 FEW = 4
 """More options than this are a list, not a row of buttons."""
@@ -115,26 +116,12 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
 def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **more: Any) -> pd.DataFrame:
     """Offer a table whose cells can be typed in, but for `disabled` columns; edits of anything else are left out."""
     open_to_typing = [name for name in frame.columns if name not in disabled]
-    if key in st.session_state and not _are_of(st.session_state[key], open_to_typing, len(frame)):
+    try:
+        edits_of(key, len(frame), dict.fromkeys(open_to_typing, ANY_CELL))
+    except InputError:
         del st.session_state[key]
         st.warning(LEFT_OUT)
     return st.data_editor(frame, key=key, disabled=disabled, **more)
-
-
-def _are_of(edits: object, columns: Sequence[str], rows: int) -> bool:
-    if not isinstance(edits, Mapping) or edits.get("added_rows") or edits.get("deleted_rows"):
-        return False
-    lines: Mapping[int, object] = edits.get("edited_rows", {})
-    return all(
-        0 <= row < rows
-        and isinstance(cells, Mapping)
-        and all(name in columns and _is_cell(cells[name]) for name in cells)
-        for row, cells in lines.items()
-    )
-
-
-def _is_cell(value: object) -> bool:
-    return is_writable(value) if isinstance(value, str) else value is None or isinstance(value, bool | int | float)
 
 
 def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> None:

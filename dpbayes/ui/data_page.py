@@ -9,7 +9,7 @@ from dpbayes.domains import write_domains
 from dpbayes.figures.structure import column_figure
 from dpbayes.files import TableFile
 from dpbayes.networks import NAMED
-from dpbayes.shipped import SHIPPED, shipped_domains, shipped_frame
+from dpbayes.shipped import SHIPPED, ShippedTable, shipped_domains, shipped_frame
 from dpbayes.text import escaped
 from dpbayes.ui import controls
 from dpbayes.ui.domain_table import domain_table
@@ -93,6 +93,21 @@ def _ready() -> None:
     )
     table = SHIPPED[current().data]
     st.caption(f"{table.description} Source: {table.source}")
+    if _is_there():
+        _offer(table)
+
+
+def _is_there() -> bool:
+    """Whether the table can be read; the page says below why not."""
+    try:
+        dataset(current())
+    except InputError:
+        return False
+    return True
+
+
+def _offer(table: ShippedTable) -> None:
+    """Offer what can be done with a ready table's file."""
     with st.container(horizontal=True):
         st.download_button(
             "Download domain description",

@@ -30,7 +30,7 @@ WENT_WRONG = (
 MOST_BYTES = 10_000_000
 """More than a control of this app ever sends: a drawing of 300 nodes with every arrow is smaller."""
 
-_NOTES, _WAITING = "guard.notes", "guard.waiting"
+_NOTES, _WAITING, _UNSHOWN = "guard.notes", "guard.waiting", "guard.unshown"
 _LOG = logging.getLogger(__name__)
 
 
@@ -62,6 +62,8 @@ def delivering() -> Iterator[None]:
         waiting, run = st.session_state.get(_WAITING), get_script_run_ctx()
         if waiting is not None and run is not None:
             st.session_state[_WAITING] = None
+            # Drawn as the link says, the controls went back on the screen to what they were before they moved.
+            st.session_state[_UNSHOWN] = {state.id for state in waiting.widgets}
             raise RerunException(
                 RerunData(
                     query_string=run.query_string,
@@ -112,9 +114,21 @@ def _guarding(
         _forget_unfit(session, metadata, key)
         if metadata.callback is not None:
             metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
-        return register(session, metadata, key)
+        if metadata.callbacks is not None:  # of the graph editor, one for each event
+            guarded = {event: _all_or_nothing(callback) for event, callback in metadata.callbacks.items()}
+            metadata = replace(metadata, callbacks=guarded)
+        result = register(session, metadata, key)
+        return replace(result, value_changed=True) if _is_unshown(session, metadata.id) else result
 
     return guarding
+
+
+def _is_unshown(session: SessionState, control: str) -> bool:
+    """Whether the browser has yet to be told, once, what a control is set to."""
+    if _UNSHOWN not in session or control not in session[_UNSHOWN]:
+        return False
+    session[_UNSHOWN].discard(control)
+    return True
 
 
 def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
@@ -126,7 +140,10 @@ def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
         return False
     chosen = list(state.string_array_value.data) if expected == "string_array_value" else [state.string_value]
     try:
-        value = deepcopy(metadata.deserializer(unpack_widget_state_value(state)))
+        sent = unpack_widget_state_value(state)
+        if field == "json_value" and not isinstance(sent, dict):  # Streamlit would take it for a state without fields
+            return False
+        value = deepcopy(metadata.deserializer(sent))
         # Of an unknown option a slider or a row of buttons makes another one; and of the buttons one is always down.
         if expected == "string_array_value" and (value is None or metadata.serializer(value) != chosen):
             return False

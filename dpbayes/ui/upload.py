@@ -78,9 +78,12 @@ def take(name: str, file: TableFile, *, source: str = "") -> None:
         raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
     before = upload()
     declared = _declared(before) if before and source == before.source != "" else {}
-    some = any(not each.reason for each in proposals)  # else identifiers are all there is, and are used
+    only_identifiers = all(each.reason for each in proposals)  # which are used then
     columns = tuple(
-        declared.get(each.name, DeclaredColumn(each.name, use=not each.reason if some else each.domain is not None))
+        declared.get(
+            each.name,
+            DeclaredColumn(each.name, use=each.domain is not None if only_identifiers else not each.reason),
+        )
         for each in proposals
     )
     number = before.number + 1 if before else 1

@@ -92,6 +92,21 @@ def test_the_likelihoods_are_those_of_the_law_the_releases_come_from(kind, optio
         assert abs(broken.mean() - 1) > 6.2 * broken.std() / math.sqrt(broken.size)
 
 
+CONSTANT = Network.from_edges("ab", ["ab"], {"a": "x", "b": "y"})
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if "Fourier" not in name])
+@pytest.mark.parametrize("size", [(3, 2), ()])
+def test_where_every_column_is_constant_no_release_tells_anything(name, size):
+    """One table is possible, and its noise has scale 0; Fourier refuses nodes of one state."""
+    kind, options = KINDS[name]
+    mechanism = build(kind, options, CONSTANT)
+    counts = Counts(CONSTANT, np.array([N, N]), N)
+    outcome = mechanism.release(counts, rng(), size).outcome
+    ratios = log_ratios(mechanism, outcome, first=counts.values, second=counts.values)
+    assert ratios.tolist() == np.zeros(size).tolist()
+
+
 @each_kind
 def test_exchanging_the_tables_turns_the_sign(kind, options):
     mechanism, (first, second) = build(kind, options), neighbours(V_STRUCTURE)

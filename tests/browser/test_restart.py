@@ -1,5 +1,6 @@
 """The server stops and starts again under an open page: it comes back by itself, with the same settings."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,3 +55,17 @@ def test_a_page_comes_back_with_its_settings_when_the_server_does() -> None:
             assert not screen.warnings.count()
             screen.go("Home")
             expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)
+
+
+def test_a_part_that_reruns_alone_does_so_after_the_restart_too() -> None:
+    port = free_port()
+    with dashboard_process(port) as (url, server), visits(url) as visit:
+        screen = visit("papers?data_seed=7")
+        with restarted(screen, server, port):
+            for paper in ("the Notes", "all papers", "the Notes"):
+                screen.option(paper).click()
+                chosen = re.compile(r"data_seed=7&.*papers\.paper=" + paper.replace(" ", r"\+"))
+                expect(screen.page).to_have_url(chosen, timeout=SLOW_MS)
+                screen.settle()
+                expect(screen.option(paper)).to_be_checked()
+            assert not screen.warnings.count()

@@ -1,5 +1,9 @@
 """Named networks have their published sizes and numbers; templates have the shape of their name."""
 
+import gzip
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,7 @@ from dpbayes.networks import (
     DATA,
     NAMED,
     chain,
+    data_folder,
     empty,
     full,
     load_named,
@@ -60,6 +65,46 @@ def test_published_numbers() -> None:
 def test_unknown_network() -> None:
     with pytest.raises(InputError, match='There is no network "nope"'):
         load_named("nope")
+
+
+REMEDY = "install dpbayes again or restore the file."
+
+
+def test_a_missing_network_is_named_and_the_others_load(copied_data: Path) -> None:
+    file = copied_data / "networks" / "asia.bif.gz"
+    text = file.read_bytes()
+    file.unlink()
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is missing: {REMEDY}$"):
+        load_named("asia")
+    assert load_named("cancer")[0].names
+    file.write_bytes(text)
+    assert load_named("asia")[0].names  # restored, it is read without a new start
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"no gzip", gzip.compress(b"network")[:-9], gzip.compress(b"no network"), gzip.compress(b"\xff")],
+    ids=["empty", "not packed", "cut off", "not a network", "not text"],
+)
+def test_a_damaged_network_is_named(copied_data: Path, damaged: bytes) -> None:
+    (copied_data / "networks" / "asia.bif.gz").write_bytes(damaged)
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is damaged: {REMEDY}$"):
+        load_named("asia")
+
+
+def test_a_network_that_may_not_be_read_is_named(copied_data: Path) -> None:
+    (copied_data / "networks" / "asia.bif.gz").unlink()
+    (copied_data / "networks" / "asia.bif.gz").mkdir()
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz cannot be read: {REMEDY}$"):
+        load_named("asia")
+
+
+def test_without_the_whole_folder_each_file_is_named(copied_data: Path) -> None:
+    assert data_folder(copied_data.parent) == copied_data
+    shutil.rmtree(copied_data)
+    assert data_folder(copied_data.parent / "dpbayes") == data_folder(copied_data.parent / "other") == copied_data
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is missing: {REMEDY}$"):
+        load_named("asia")
 
 
 def test_templates() -> None:

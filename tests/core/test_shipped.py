@@ -1,11 +1,15 @@
 """Every shipped table loads with its published numbers of records and shares, over public domains."""
 
+import gzip
+from pathlib import Path
+
 import pytest
 
 from dpbayes.columns import encode
 from dpbayes.counts import count
 from dpbayes.domains import for_table, read_domains, write_domains
 from dpbayes.shipped import SHIPPED, default_network, load_shipped, shipped_domains, shipped_frame
+from dpbayes.shipped_regression import fulton_regression
 from dpbayes.validation import InputError
 
 RECORDS = {
@@ -65,3 +69,29 @@ def test_blank_votes_count_as_no() -> None:
 def test_unknown_table() -> None:
     with pytest.raises(InputError, match='There is no table "nope"'):
         load_shipped("nope")
+
+
+REMEDY = "install dpbayes again or restore the file."
+
+
+def test_a_missing_table_is_named_and_the_others_load(copied_data: Path) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
+    for read in (lambda: load_shipped("fulton_binary"), lambda: shipped_domains("fulton"), fulton_regression):
+        with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is missing: {REMEDY}$"):
+            read()
+    assert load_shipped("house_votes_84").n == 435
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "party\n", "party,mx_missile\ndemocrat,y\n", "income,age\n1,x\n", 'income,"age\n1,2\n'],
+    ids=["empty", "no records", "another table", "no number", "open quote"],
+)
+def test_a_damaged_table_is_named(copied_data: Path, text: str) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for read in (lambda: load_shipped("fulton"), fulton_regression):
+        with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is damaged: {REMEDY}$"):
+            read()
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").write_bytes(b"no gzip")
+    with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is damaged: {REMEDY}$"):
+        shipped_frame("fulton")

@@ -1,5 +1,7 @@
 """The Data page: every origin, every refusal, and nothing of the curator's for the recipient."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -8,9 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.domains import DeclaredColumn, read_domains, write_domains
+from dpbayes.experiments.regression_scenario import Records
 from dpbayes.shipped import SHIPPED
 from dpbayes.ui.graphs import MAX_NAME
-from dpbayes.ui.settings import Cpts, Seat, Settings
+from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.core.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
 from tests.core.test_spreadsheets import workbook
 from tests.pages.conftest import (
@@ -773,3 +776,74 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest, cells: di
     assert len(refusals(at)) == refused, refusals(at)
     assert all(len(sentence) < 300 for sentence in refusals(at))
     assert "4 records of 2 columns" in headline(at)
+
+
+def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: AppTest) -> None:
+    load(at, "sep=;\nweather;wet, or not\nsun;no\nrain;yes\n")
+    assert "2 records of 2 columns" in headline(at)
+    assert 'since its first line says "sep=;"' in everything(at).replace("\\", "")
+
+
+@pytest.mark.parametrize("mechanism", [name for name in MECHANISM_NAMES if name != "LaplaceFourier"])
+@pytest.mark.parametrize("seat", Seat)
+def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
+    at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")
+    at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat, zoom=True)
+    for page in PAGES:
+        fine(at.switch_page(page).run())
+        assert not at.error
+    audited = everything(fine(at.switch_page("pages/audit.py").run()))
+    assert mechanism == "Exact" or "holds" in audited
+
+
+# Files of the program that are not there
+
+WITHOUT_RECORDS = ("pages/network.py", "pages/stealth.py")
+"""Pages that need a graph alone."""
+
+FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again or restore the file."
+CANCER = "data/networks/cancer.bif.gz is missing: install dpbayes again or restore the file."
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(page: str, copied_data: Path) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
+    at = open_page(page, data="fulton_binary")
+    assert not at.error
+    assert sentences(at) == ([] if page in (*WITHOUT_DATA, *WITHOUT_RECORDS) else [FULTON])
+
+
+def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
+    at = open_page(PAGE, data="fulton")
+    assert sentences(at) == [FULTON]
+    assert not at.get("download_button")  # nothing could be downloaded or taken
+    assert not any("differently" in button.label for button in at.button)
+    fine(at.selectbox(key="ready").set_value("house_votes_84").run())
+    assert not sentences(at)
+    assert "435 records" in headline(at)
+    assert at.get("download_button")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_missing_network_is_one_sentence_on_the_pages_that_need_it(page: str, copied_data: Path) -> None:
+    (copied_data / "networks" / "cancer.bif.gz").unlink()
+    at = open_page(page, Settings(source="cancer"))
+    assert not at.error
+    assert sentences(at) == ([CANCER] if page == "pages/home.py" or page not in WITHOUT_DATA else [])
+
+
+def test_a_network_that_is_missing_can_be_left_again(copied_data: Path) -> None:
+    (copied_data / "networks" / "cancer.bif.gz").unlink()
+    at = open_page(PAGE)
+    fine(at.selectbox(key="choice.source").set_value("cancer").run())
+    assert sentences(at) == [CANCER]
+    fine(at.selectbox(key="choice.source").set_value("asia").run())
+    assert not sentences(at)
+
+
+def test_a_missing_census_is_one_sentence_on_the_regression_page(copied_data: Path) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
+    at = open_page("pages/regression.py", **{"regression.records": Records.FULTON.value})
+    assert sentences(at) == [FULTON]
+    assert not at.error

@@ -3,13 +3,14 @@
 import ast
 import functools
 import importlib
+import json
 import logging
 import tomllib
 from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
@@ -92,6 +93,22 @@ def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
     assert not sentences(at)
 
 
+def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
+) -> None:
+    at = open_page("pages/network.py", graph="chain:5")
+    before, editor = settings_of(at), control(at, "dag-1")
+    state = {"graph": {"nodes": [{"name": "a", "x": 1, "y": 1}], "edges": []}, "turn": "undo"}
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.ui.network_page.travel", fail)
+        at._run(WidgetStates(widgets=[WidgetState(id=editor, json_value=json.dumps(state))]))
+    assert not at.exception
+    assert sentences(at) == [WENT_WRONG]
+    assert settings_of(at) == before
+    assert len(nothing_unforeseen) == 1
+    nothing_unforeseen.clear()
+
+
 def test_a_refusal_in_a_callback_is_its_sentence_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def half(**fields: object) -> None:
         at.session_state["settings"] = Settings(data_seed=7)
@@ -130,6 +147,12 @@ def control(at: AppTest, key: str) -> str:
     return next(name for name in known if name.endswith(f"-{key}"))
 
 
+def _told(at: AppTest) -> tuple[object, ...]:
+    """What the browser is told of the slider and the box of epsilon: whether to move it, and where to."""
+    slider, box = at.select_slider(key="parameter.epsilon").proto, at.text_input(key="box.epsilon").proto
+    return slider.set_value, list(slider.raw_value), box.set_value, box.value
+
+
 @pytest.mark.parametrize("fragment", ["of the page", "of no page", ""])
 def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     before = open_page("pages/release.py", epsilon="3", data_seed="7")
@@ -142,15 +165,18 @@ def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at.query_params.update({"epsilon": "3", "data_seed": "7"})
     at.switch_page("pages/release.py")
-    if fragment:
-        queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment]
+    queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment] if fragment else []
+    with monkeypatch.context() as patch:
         alone = functools.partial(RerunData, fragment_id_queue=queue)
-        monkeypatch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
-    fine(at._run(sent))
+        patch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
+        fine(at._run(sent))
     assert settings_of(at) == Settings(data_seed=7).with_parameter("epsilon", 5.0)
     assert at.title[0].value == "Release"
     assert at.get("dataframe")  # the part that was opened
     assert not sentences(at)
+    # The page was drawn as the link says before: the browser must hear where its controls stand now, but once.
+    assert _told(at) == (True, ["5"], True, "5")
+    assert _told(fine(at.run())) == (False, [], False, "")
 
 
 def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
