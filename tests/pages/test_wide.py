@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.network import Network
-from dpbayes.ui import work
+from dpbayes.ui import bounds_subject, work
+from dpbayes.ui.bounds_options import BoundClaim
 from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.release_details import MOST_VALUES
 from dpbayes.ui.settings import MECHANISM_NAMES
@@ -222,3 +223,60 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
         ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
     ]
     assert not at.get("progress")
+
+
+# Bounds
+
+SIMULATORS = (
+    "dpbayes.ui.bounds_subject.simulate_kl",
+    "dpbayes.ui.bounds_subject.UnitNoise.draw",
+    "dpbayes.experiments.bounds.largest_noise",
+    "dpbayes.experiments.bounds.largest_change",
+    "dpbayes.experiments.bounds.table_error",
+)
+
+
+@pytest.mark.parametrize("graph", WIDE, ids=IDS)
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (BoundClaim.THEOREM_1, "the certified bound is"),
+        (BoundClaim.EXPECTATION, "exactly it is"),
+        (BoundClaim.PROPOSITION_1, "the certified bound is"),
+        (BoundClaim.CLIPPED, "the certified bound is"),
+        (BoundClaim.THEOREM_3, "the certified bound is"),
+        (BoundClaim.COROLLARY_3, "is certified"),
+    ],
+)
+def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
+    graph: str, claim: BoundClaim, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for simulator in SIMULATORS:
+        monkeypatch.setattr(simulator, no_simulation)
+    monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+    at = open_page("pages/bounds.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
+    assert not sentences(at)
+    assert said in headline(at)
+    assert "nan" not in headline(at)
+    assert "bounds" in figures(at)
+    cells = network_of(graph_of(graph)).cell_count
+    told = next(plain(c.value) for c in at.caption if "Nothing is simulated" in c.value)
+    assert f"400 releases of {cells:,} numbers each are too many" in told
+    assert "Simulated" not in [metric.label for metric in at.metric]
+
+
+def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a graph that is small enough for both."""
+    monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+    for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
+        told = []
+        for most in (bounds_subject.MOST_CELLS, 0):
+            monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
+            at = open_page("pages/bounds.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
+            told.append({metric.label: metric.value for metric in at.metric})
+            monkeypatch.undo()
+            monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+        simulated, exact = told
+        assert set(simulated) - set(exact) == {"Simulated"}
+        assert exact.items() <= simulated.items()
+        assert "Exact mean" in exact
