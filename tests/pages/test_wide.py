@@ -12,11 +12,14 @@ import pytest
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.audit import trimmed_network
+from dpbayes.counts import Counts
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.network import Network
-from dpbayes.ui import bounds_subject, work
+from dpbayes.ui import audit_attack, bounds_subject, work
 from dpbayes.ui.bounds_options import BoundClaim
 from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.options import AuditSubject
 from dpbayes.ui.release_details import MOST_VALUES
 from dpbayes.ui.settings import MECHANISM_NAMES
 from tests.pages.conftest import (
@@ -280,3 +283,48 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
         assert "Exact mean" in exact
+
+
+# Audit
+
+
+@pytest.mark.parametrize(
+    ("graph", "subject"),
+    [
+        *itertools.product(WIDE, (AuditSubject.LAPLACE, AuditSubject.SAMPLER, AuditSubject.MAP)),
+        (WIDE[0], AuditSubject.FOURIER),
+    ],
+)
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+def test_a_wide_graph_is_audited_and_its_attack_is_small(
+    graph: str, subject: AuditSubject, seat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[int] = []
+    attack = audit_attack.attack_network
+
+    def counted(mechanism: Any, *, truth: Counts, size: tuple[int, int], **more: Any) -> Any:
+        released.append(math.prod(size) * truth.values.size)
+        return attack(mechanism, truth=truth, size=size, **more)
+
+    sizes: list[int] = []
+    masses = trimmed_network.log_mass_between
+
+    def weighed(a: np.ndarray, *more: Any) -> np.ndarray:
+        sizes.append(a.size)
+        return masses(a, *more)
+
+    monkeypatch.setattr(audit_attack, "attack_network", counted)
+    monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
+    monkeypatch.setattr("dpbayes.ui.audit_page.run_again", lambda: None)
+    at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
+    one_sentence(at, "attackers who see 20 releases of")
+    assert {"audit.curve", "audit.odds"} <= set(figures(at))
+    assert sum(released) <= audit_attack.MOST_NUMBERS
+    assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
+
+
+def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
+    at = open_page("pages/audit.py", source=star(19), **{"audit.subject": AuditSubject.FOURIER.value}, **SMALL)
+    one_sentence(at, "One replaced record moves 524,288 Fourier coefficients of this network")
+    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LAPLACE).run())
+    assert "audit.curve" in figures(at)
