@@ -9,11 +9,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit import trimmed_network
 from dpbayes.counts import Counts
+from dpbayes.experiments import accuracy_releases
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.network import Network
 from dpbayes.ui import audit_attack, bounds_subject, work
@@ -328,3 +330,30 @@ def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
     one_sentence(at, "One replaced record moves 524,288 Fourier coefficients of this network")
     fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LAPLACE).run())
     assert "audit.curve" in figures(at)
+
+
+# Accuracy
+
+
+def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    draw = accuracy_releases.needed_increments
+
+    def counted(network: Network, *more: Any, draws: int) -> Any:
+        drawn.append(draws * network.cell_count)
+        return draw(network, *more, draws=draws)
+
+    monkeypatch.setattr(accuracy_releases, "needed_increments", counted)
+    monkeypatch.setattr("dpbayes.ui.accuracy_page.run_again", st.rerun)
+    query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
+    few = dict.fromkeys(("laplace", "sampling", "sampling_many", "private_map"), "no")
+    at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})
+    assert "simulated for stealth in 90.0% of releases" in everything(at)
+    assert sum(drawn) == 2_000 * network_of(graph_of(star(11))).cell_count
+    assert max(drawn) <= 2**19, "one step is a small part of the work"
+
+
+@pytest.mark.parametrize("scene", ["the drawn network, synthetic", "the table and its network"])
+def test_an_experiment_that_holds_too_much_is_one_sentence(scene: str) -> None:
+    at = open_page("pages/accuracy.py", source=star(19), **{"accuracy.scene": scene}, **SMALL)
+    one_sentence(at, "The tables of the target and its children have 1,048,614 cells")
