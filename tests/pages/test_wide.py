@@ -322,6 +322,7 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
     one_sentence(at, "attackers who see 20 releases of")
     assert {"audit.curve", "audit.odds"} <= set(figures(at))
     assert sum(released) <= audit_attack.MOST_NUMBERS
+    assert "Release and count" not in [button.label for button in at.button]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
 
 
