@@ -6,6 +6,7 @@ from pathlib import Path
 from benchmarks import accuracy, regression
 from benchmarks.core import andes_releases, asia_releases, counting, growth
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
+from benchmarks.pages import wide_pages
 from benchmarks.plots import save_costs
 from benchmarks.record import Record, as_table, save
 
@@ -33,6 +34,7 @@ def main() -> None:
     grown = regression.growth()
     records += [*regression.figure_2(), *regression.making_up(), *regression.slopes(grown)]
     measured |= grown
+    records += wide_pages()
     if not asked.no_browser:
         from benchmarks.browser import cold_start, slider_to_chart
 

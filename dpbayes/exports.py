@@ -13,6 +13,9 @@ FloatArray = NDArray[np.float64]
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
+_MOST_READ = 10_000
+"""Cells of a network whose release is still written for a person to read."""
+
 
 def safe_csv(frame: pd.DataFrame) -> bytes:
     """Return the frame as CSV whose texts cannot run as spreadsheet formulas: they get a leading apostrophe."""
@@ -32,7 +35,7 @@ def release_json(release: Release[Outcome], network: Network) -> bytes:
 
     The file states that its noise came from a seeded generator, which is no protection.
     """
-    held = _held(release.outcome)
+    rows = {name: _by_row(network, values) for name, values in _held(release.outcome).items()}
     content = {
         "kind": "simulated release: seeded noise, for demonstration only",
         "mechanism": release.mechanism,
@@ -48,11 +51,22 @@ def release_json(release: Release[Outcome], network: Network) -> bytes:
             for name, states, parents in zip(network.names, network.states, network.parents, strict=True)
         },
         "rows": [
-            {"row": label} | {name: values[..., network.cells_of_row(row)].tolist() for name, values in held.items()}
+            {"row": label} | {name: values[row] for name, values in rows.items()}
             for row, label in enumerate(network.row_labels())
         ],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False).encode()
+    # Indented, half a million rows take ten times as long, for nobody reads that many.
+    indent = 2 if network.cell_count <= _MOST_READ else None
+    return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _by_row(network: Network, values: FloatArray) -> list[object]:
+    """Return values (..., K) as one list of (..., r) for each row."""
+    found: list[object] = []
+    for first, rows, card in zip(network.cell_offsets, network.rows_per_node, network.cards, strict=False):
+        table = values[..., first : first + rows * card].reshape(*values.shape[:-1], rows, card)
+        found += np.moveaxis(table, -2, 0).tolist()
+    return found
 
 
 def _held(outcome: Outcome) -> dict[str, FloatArray]:

@@ -10,8 +10,10 @@ from benchmarks import accuracy, record, regression
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
+from benchmarks.pages import APP, LOOKS, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
+from dpbayes.ui.bounds_options import BoundClaim
 
 
 def test_every_benchmark_of_the_core_gives_sane_records():
@@ -56,6 +58,18 @@ def test_the_benchmarks_of_the_experiments_give_sane_records():
     assert all(r.value > 0 and r.bound for r in records)
     plan = accuracy.figure_plan((accuracy.Method.LAPLACE,), features=2, repeats=2, points=3)
     assert (plan.repeats, len(plan.epsilons)) == (2, 3)
+
+
+def test_the_benchmark_of_wide_graphs_opens_every_page():
+    assert {page for page, _ in LOOKS} == {path.stem for path in (APP.parent / "pages").glob("*.py")} - {
+        "home",
+        "regression",
+    }, "those two do not depend on a graph"
+    looks = [("network", {}), ("bounds", {"bounds.claim": BoundClaim.CLIPPED.value})]
+    records = wide_pages(parents=(2, 3), looks=looks)
+    assert [r.name for r in records][:2] == ["Network, 2 parents", "Network, 3 parents"]
+    assert [r.name.rpartition(", ")[2] for r in records] == ["2 parents", "3 parents"] * 2
+    assert all(r.value > 0 and r.baseline_value > 0 and r.bound for r in records)
 
 
 def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():

@@ -16,7 +16,7 @@ from scipy import special
 from dpbayes.audit.gaussian import likelihood_difference
 from dpbayes.audit.report_regression import BadTables, log_mass_of, widened
 from dpbayes.audit.rescaled import log_law
-from dpbayes.audit.trimmed_network import log_masses
+from dpbayes.audit.trimmed_network import cells_of, decisions_of, log_masses, moved_rows, rows_alone
 from dpbayes.compositions import ranks
 from dpbayes.counts import Counts
 from dpbayes.fourier import coefficients
@@ -107,7 +107,8 @@ def attack_network(
     if truth.network != other.network or truth.n != other.n:
         raise InputError("An attack compares two tables of the same network and the same number of records.")
     _require_moderate(size, truth.network.cell_count * getattr(mechanism, "draws", 1))
-    released = mechanism.release(truth, rng, size).outcome
+    draw = mechanism.simulate if isinstance(mechanism, PosteriorSampler | MapExponential) else mechanism.release
+    released = draw(truth, rng, size).outcome
     return Attack(log_ratios(mechanism, released, first=truth.values, second=other.values), prior)
 
 
@@ -192,17 +193,23 @@ def _fourier(
 
 @log_ratios.of(PosteriorSampler)
 def _sampler(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntArray, second: IntArray) -> FloatArray:
-    log_theta = np.log(released.draws)
-    bound = mechanism.log_odds_bound
-    masses = log_masses(mechanism.prior, np.stack([first, second]), bound=bound)
-    return (log_theta @ (first - second).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
+    rows = moved_rows(mechanism.prior.network, first, second)
+    cells = cells_of(mechanism.prior.network, rows)
+    ends = np.stack([first, second])[:, cells]
+    log_theta = np.log(released.draws[..., cells])
+    masses = log_masses(rows_alone(mechanism.prior, rows), ends, bound=mechanism.log_odds_bound)
+    return (log_theta @ (ends[0] - ends[1]).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
 
 
 @log_ratios.of(MapExponential)
 def _map(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
-    *batch, rows = released.places.shape
-    places = released.places.reshape(math.prod(batch), rows)  # rows are none where all nodes have one state
-    laws = mechanism.log_pmf(np.stack([first, second]))
+    network = mechanism.prior.network
+    rows = moved_rows(network, first, second)
+    ends = np.stack([first, second])[:, cells_of(network, rows)]
+    laws = mechanism.log_pmf_of_rows(rows_alone(mechanism.prior, rows), ends)
+    *batch, decisions = released.places.shape
+    drawn = released.places.reshape(math.prod(batch), decisions)  # none where all nodes have one state
+    places = drawn[:, decisions_of(network, rows)]
     each = laws[:, np.arange(places.shape[-1]), places]
     return (each[0] - each[1]).sum(axis=-1).reshape(batch)
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.audit.finite import exact_curve
 from dpbayes.audit.neighbours import all_tables
-from dpbayes.audit.noise import LaplaceNoise
+from dpbayes.audit.noise import MOST_MOVED, LaplaceNoise
 from dpbayes.audit.report_die import nothing_to_lose
 from dpbayes.audit.report_types import (
     AuditReport,
@@ -19,12 +19,19 @@ from dpbayes.audit.report_types import (
     pure_report,
 )
 from dpbayes.audit.trimmed import MOST_ROW, range_curve, range_epsilon, row_curve
-from dpbayes.audit.trimmed_network import largest_loss, network_loss, suspicious_tables, tables_are_few
+from dpbayes.audit.trimmed_network import (
+    Suspects,
+    largest_loss,
+    network_loss,
+    rows_alone,
+    suspicious_tables,
+    tables_are_few,
+)
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.known import require_known
 from dpbayes.network import IntArray, Network
 from dpbayes.sensitivity import count_sensitivity, walsh_sensitivity
-from dpbayes.validation import whole_number
+from dpbayes.validation import InputError, whole_number
 
 MOST_RECORDS = 2**53
 
@@ -142,8 +149,8 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     if n == 0 or most == 0:
         return nothing_to_lose(mechanism, grid)
     listed = _all_tables_for_map(mechanism, n)
-    tables, pairs = listed or _some_tables_for_map(mechanism, n)
-    laws = mechanism.log_pmf(tables)
+    suspects = Suspects(np.arange(prior.network.row_count), *listed) if listed else _some_tables_for_map(mechanism, n)
+    pairs, laws = suspects.pairs, mechanism.log_pmf_of_rows(rows_alone(prior, suspects.rows), suspects.counts)
     losses = _summed_losses(laws, pairs)
     x, y = pairs[int(np.argmax(losses))]
     least = max(0.0, float(losses.max()))
@@ -156,7 +163,8 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     places = np.nanargmax(_losses(laws, x, y), axis=-1)
     output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:_NAMED]) + _dots(len(places))
     scope = _all(n) + ("" if listed else " The value is what is proved for every n.")
-    first, second = _rows_texts(prior.network, tables[x], tables[y])
+    tables = [suspects.whole(prior.network, suspects.counts[place]) for place in (x, y)]
+    first, second = _rows_texts(prior.network, *tables)
     worst = WorstCase(first, second, output, shown)
     return pure_report(mechanism, exact=exact, at_least=least, curve=curve, worst=worst, scope=scope)
 
@@ -172,6 +180,11 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
     """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
     require_known(mechanism, LaplaceFourier)
     moved = walsh_sensitivity(mechanism.prior.network) // 2 if _records(n) else 0
+    if moved > MOST_MOVED:
+        raise InputError(
+            f"One replaced record moves {moved:,} Fourier coefficients of this network, and what that loses is worked "
+            f"out for at most {MOST_MOVED:,}; remove some parents of its largest tables, or audit another mechanism."
+        )
     return LaplaceNoise(moved, 2 / mechanism.noise_scale)
 
 
@@ -216,11 +229,11 @@ def _all_tables_for_map(mechanism: MapExponential, n: int) -> tuple[IntArray, In
     return None if len(found.counts) * _masses_each(mechanism) > _MOST_MASSES else (found.counts, found.pairs)
 
 
-def _some_tables_for_map(mechanism: MapExponential, n: int) -> tuple[IntArray, IntArray]:
-    tables, pairs = suspicious_tables(mechanism.prior.network, n=n)
-    most = max(1, _MOST_MASSES // (2 * _masses_each(mechanism)))
-    kept = np.linspace(0, len(pairs) - 1, min(len(pairs), most)).astype(np.int64)
-    return tables[pairs[kept].ravel()], np.arange(2 * len(kept)).reshape(-1, 2)
+def _some_tables_for_map(mechanism: MapExponential, n: int) -> Suspects:
+    every = suspicious_tables(mechanism.prior.network, n=n)
+    most = max(1, _MOST_MASSES // (2 * mechanism.cells * (every.counts.shape[-1] - len(every.rows))))
+    kept = np.linspace(0, len(every.pairs) - 1, min(len(every.pairs), most)).astype(np.int64)
+    return Suspects(every.rows, every.counts[every.pairs[kept].ravel()], np.arange(2 * len(kept)).reshape(-1, 2))
 
 
 def _masses_each(mechanism: MapExponential) -> int:

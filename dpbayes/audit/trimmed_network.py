@@ -16,13 +16,11 @@ from scipy import special
 from dpbayes.audit.neighbours import all_tables
 from dpbayes.audit.trimmed import checked_size
 from dpbayes.compositions import is_listable
-from dpbayes.counts import count
-from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.hellinger import MOST_PAIRED
 from dpbayes.network import IntArray, Network
-from dpbayes.trimmed import log_mass_between
+from dpbayes.trimmed import distinct_pairs, log_mass_between
 
 FloatArray = NDArray[np.float64]
 
@@ -61,6 +59,17 @@ def network_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
     Exact where all tables can be listed, and for a single binary node; otherwise an upper and a lower value. Zero when
     n = 0. N draws from the same table lose N times as much.
     """
+    reached = reached_loss(prior, n=n, bound=bound)
+    if not reached.most or tables_are_few(prior.network, n=n):
+        return reached
+    return replace(reached, most=max(reached.least, _nodewise_most(prior, n, bound)))
+
+
+def reached_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
+    """Return `network_loss` with the most that any network's draw can lose in place of the sum over the nodes.
+
+    It takes half the time and names the same witnesses.
+    """
     n, bound = checked_size(n, bound=bound)
     network = prior.network
     if n == 0 or np.all(network.cards == 1):
@@ -68,9 +77,13 @@ def network_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
         return NetworkLoss(0.0, 0.0, none, none, prior.mean)
     if tables_are_few(network, n=n):
         tables = all_tables(network, n=n)
-        return _worst(prior, tables.counts, tables.pairs, bound)
-    found = _worst(prior, *suspicious_tables(network, n=n), bound)
-    return replace(found, most=max(found.least, _nodewise_most(prior, n, bound)))
+        exact, (first, second) = _worst_pair(prior, tables.counts, tables.pairs, bound)
+        return _witnessed(prior, first, second, bound, (exact, exact))
+    suspects = suspicious_tables(network, n=n)
+    least, pair = _worst_pair(rows_alone(prior, suspects.rows), suspects.counts, suspects.pairs, bound)
+    first, second = (suspects.whole(network, counts) for counts in pair)
+    most = 2 * int(Decisions(network).depths.sum()) * bound
+    return _witnessed(prior, first, second, bound, (least, max(least, most)))
 
 
 def largest_loss(prior: Dirichlets, *, n: int, bound: float) -> float:
@@ -100,8 +113,8 @@ def _distinct_log_mass(a: FloatArray, b: FloatArray, bound: float) -> FloatArray
     return log_mass_between(pairs.real, pairs.imag, -bound, bound)[place].reshape(a.shape)
 
 
-def _worst(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> NetworkLoss:
-    """The pair (x, y) of places among the tables (T, K) that loses most: ln p(theta | x) - ln p(theta | y).
+def _worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> tuple[float, IntArray]:
+    """The most that a pair among the tables (T, K) loses, ln p(theta | x) - ln p(theta | y), and that pair: (2, K).
 
     That is monotone in the log-odds of every decision, as no decision is on both records' ways to the same half.
     """
@@ -113,10 +126,17 @@ def _worst(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -
         losses = np.maximum(high, low).sum(axis=-1) - (masses[x] - masses[y])
         if losses.max() > best:
             best, place = float(losses.max()), start + int(np.argmax(losses))
-    first, second = tables[pairs[place]]
+    return max(0.0, best), tables[pairs[place]]
+
+
+def _witnessed(
+    prior: Dirichlets, first: IntArray, second: IntArray, bound: float, ends: tuple[float, float]
+) -> NetworkLoss:
+    """The loss between two values, with the CPTs at which these tables (K,) lose most."""
+    decisions = Decisions(prior.network)
     high, low = _ends(decisions, first - second, bound)
     theta = decisions.probabilities(np.where(high > low, bound, -bound))
-    return NetworkLoss(max(0.0, best), max(0.0, best), first, second, theta)
+    return NetworkLoss(*ends, first, second, theta)
 
 
 def _ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArray, FloatArray]:
@@ -126,8 +146,55 @@ def _ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArr
     return toward * likely + away * unlikely, toward * unlikely + away * likely
 
 
-def suspicious_tables(network: Network, *, n: int) -> tuple[IntArray, IntArray]:
-    """Return tables (T, K) of n >= 1 records, and pairs (N, 2) of them that differ in one record and may lose much.
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """Tables that differ in one record and may lose much, in those rows alone that any of them has a record in.
+
+    `rows` (R,) are rows of the network, `counts` (T, C) the tables' counts of these rows' cells, and `pairs` (N, 2)
+    places of neighbours among them. In all other rows, of which a wide table has most, every table has none.
+    """
+
+    rows: IntArray
+    counts: IntArray
+    pairs: IntArray
+
+    def whole(self, network: Network, counts: IntArray) -> IntArray:
+        """Return one table's counts (C,) as counts of the whole network (K,)."""
+        values = np.zeros(network.cell_count, dtype=np.int64)
+        values[cells_of(network, self.rows)] = counts
+        return values
+
+
+def cells_of(network: Network, rows: IntArray) -> IntArray:
+    """Return the cells of some rows, one row after another."""
+    spans = (network.cells_of_row(row) for row in rows.tolist())
+    return np.concatenate([np.arange(span.start, span.stop) for span in spans])
+
+
+def decisions_of(network: Network, rows: IntArray) -> IntArray:
+    """Return the decisions (see `Decisions`) of some rows, one row after another."""
+    spans = (network.cells_of_row(row) for row in rows.tolist())
+    return np.concatenate([np.arange(s.start, s.stop - 1) - row for s, row in zip(spans, rows.tolist(), strict=True)])
+
+
+def moved_rows(network: Network, first: IntArray, second: IntArray) -> IntArray:
+    """Return the rows in which two tables' counts (K,) differ; the first row where they are the same."""
+    return np.unique(network.row_of_cell[first != second]) if np.any(first != second) else np.zeros(1, dtype=np.int64)
+
+
+def rows_alone(prior: Dirichlets, rows: IntArray) -> Dirichlets:
+    """Return the prior of some rows of a network, every row as a node of its own that has no parents.
+
+    The rows' laws are independent, so what tables lose that are alike elsewhere, they lose there.
+    """
+    network = prior.network
+    names = tuple(str(row) for row in rows.tolist())
+    states = dict(zip(names, (network.states[node] for node in network.node_of_row[rows]), strict=True))
+    return Dirichlets(Network.from_edges(names, [], states), prior.alpha[cells_of(network, rows)])
+
+
+def suspicious_tables(network: Network, *, n: int) -> Suspects:
+    """Return tables of n >= 1 records in which pairs of neighbours may lose much.
 
     One record is replaced by its opposite, and the others are as that one. Alike, they make the odd record improbable
     at every root; some of them visit the rows that the odd record's parents pick, and disagree with its children there.
@@ -136,14 +203,14 @@ def suspicious_tables(network: Network, *, n: int) -> tuple[IntArray, IntArray]:
     visits = _visitors(network)
     shares = np.unique(np.round(np.geomspace(1, max(n - 1, 1), min(n, 48))).astype(np.int64))
     shares = np.concatenate([[0], shares[shares <= n - 1]])
+    kinds = [np.concatenate([[odd, common], np.where(visits, odd, common)]) for odd, common in (ends, ends[::-1])]
+    rows, counts = _counts_of(network, np.concatenate(kinds))
     tables = []
-    for odd, common in (ends, ends[::-1]):
-        mixed = np.where(visits, odd, common)
-        ones = _counts_of(network, np.concatenate([[odd, common], mixed]))
+    for ones in np.split(counts, 2):
         rest = (n - 1 - shares)[:, None, None] * ones[1] + shares[:, None, None] * ones[2:]
-        tables.append(np.stack([rest + ones[0], rest + ones[1]], axis=2).reshape(-1, network.cell_count))
+        tables.append(np.stack([rest + ones[0], rest + ones[1]], axis=2).reshape(-1, counts.shape[-1]))
     found = np.concatenate(tables)
-    return found, np.arange(len(found)).reshape(-1, 2)
+    return Suspects(rows, found, np.arange(len(found)).reshape(-1, 2))
 
 
 def _visitors(network: Network) -> NDArray[np.bool_]:
@@ -160,10 +227,16 @@ def _visitors(network: Network) -> NDArray[np.bool_]:
     return np.unique(np.array(sets), axis=0)
 
 
-def _counts_of(network: Network, records: NDArray[np.int64]) -> IntArray:
-    """The counts of tables of one record each: (records, K)."""
-    tables = [Dataset(network.names, network.states, record[None]) for record in records.astype(np.uint8)]
-    return np.array([count(network, table).values for table in tables])
+def _counts_of(network: Network, records: NDArray[np.int64]) -> tuple[IntArray, IntArray]:
+    """The rows (R,) that these records are in, and the counts of tables of one record each in their cells alone."""
+    places = np.empty(records.shape, dtype=np.int64)  # the cell of every node that a record is in
+    for node, family in enumerate(network.families):
+        sizes = np.append(network.cards[list(family[1:])], 1)
+        strides = np.cumprod(sizes[::-1])[::-1]
+        places[:, node] = network.cell_offsets[node] + records[:, family] @ strides
+    rows = np.unique(network.row_of_cell[places])
+    cells = cells_of(network, rows)
+    return rows, np.array([np.isin(cells, place) for place in places], dtype=np.int64)
 
 
 def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
@@ -175,7 +248,8 @@ def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
         if network.cards[node] != 2:
             total += 2 * int(depth) * bound
             continue
-        alpha = np.unique(network.table(prior.alpha, node).reshape(-1, 2), axis=0)
+        first, second, _ = distinct_pairs(*network.table(prior.alpha, node).reshape(-1, 2).T)
+        alpha = np.unique(np.column_stack([first, second]), axis=0)
         key = alpha.tobytes()
         if key not in known:
             known[key] = _binary_most(alpha, n, bound)

@@ -27,6 +27,7 @@ from dpbayes.experiments.accuracy_plan import (
 from dpbayes.experiments.accuracy_releases import Releases
 from dpbayes.experiments.accuracy_steps import Streams, Work, part_of
 from dpbayes.looks import Curve, Look
+from dpbayes.mechanisms import Calibration
 
 __all__ = [
     "AccuracyPlan",
@@ -62,6 +63,8 @@ class AccuracyStudy:
     measures: Mapping[Method, Measures]
     certified: Mapping[Method, FloatArray]
     """The epsilon proved for every epsilon of the grid: (E,)."""
+    increment: float | None = None
+    """The certified Fourier increment that was simulated, which takes long to find; None without such a curve."""
 
     @property
     def repeats(self) -> int:
@@ -208,7 +211,9 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
         for method in methods:
             held[method][:, done : done + size] = measured[method]
         done += size
-        study = AccuracyStudy(plan, {method: Measures(*both[:, :done]) for method, both in held.items()}, certified)
+        measures = {method: Measures(*both[:, :done]) for method, both in held.items()}
+        increment = releases.increment(Calibration.CERTIFIED) if Method.FOURIER in methods else None
+        study = AccuracyStudy(plan, measures, certified, increment)
         yield Progress(end, study)
 
 

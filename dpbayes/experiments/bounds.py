@@ -4,7 +4,7 @@ Whether a printed bound is violated is decided here: by an exact value, or by a 
 beyond it. What is simulated from counts is for the curator only; noise alone is public.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,8 @@ class Measured:
 
     `exact` is its exact mean, quantile or value; `value`, `low`, `high` are simulated with an interval. `name` and
     `exact_name` say what these are. `exceeded` is how often simulated releases are above the printed bound. Whatever
-    is not known is NaN. `violated` says where the printed bound is wrong, `releases` how many were simulated.
+    is not known is NaN. `violated` says where the printed bound is wrong, `releases` how many were simulated, `note` in
+    a sentence why none were.
     """
 
     exact: FloatArray
@@ -43,6 +44,7 @@ class Measured:
     exact_name: str = ""
     name: str = ""
     releases: int = 0
+    note: str = ""
 
     @property
     def exceeded_error(self) -> FloatArray:
@@ -63,10 +65,15 @@ class NoisyTable:
     scale: FloatArray
 
 
-def nothing_known(size: int) -> Measured:
+def nothing_known(size: int, note: str = "") -> Measured:
     """Return what is known where neither an exact value nor a simulation is at hand, for `size` settings."""
     none = np.full(size, np.nan)
-    return Measured(none, none, none, none, none, np.zeros(size, dtype=bool))
+    return Measured(none, none, none, none, none, np.zeros(size, dtype=bool), note=note)
+
+
+def mean_alone(mean: FloatArray, note: str) -> Measured:
+    """Return what is known of a quantile where only the exact `mean` (E,) is: nothing that could violate a bound."""
+    return replace(nothing_known(len(mean), note), exact=mean, exact_name="exact mean")
 
 
 def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
@@ -105,9 +112,14 @@ def largest_noise(
         np.abs(rng.laplace(size=(min(size, releases - start), network.cell_count))).max(axis=-1)
         for start in range(0, releases, size)
     ]
-    scale = noise_scale(network, epsilon)
-    mean = scale * (1 / np.arange(1, network.cell_count + 1)).sum()
+    scale, mean = noise_scale(network, epsilon), mean_of_largest(network, epsilon)
     return _scaled(np.concatenate(parts), scale, mean, printed=printed, delta=delta)
+
+
+def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:
+    """Return the exact mean of the largest of K Laplace draws at every epsilon, in counts: (E,)."""
+    mean: FloatArray = noise_scale(network, epsilon) * (1 / np.arange(1, network.cell_count + 1)).sum()
+    return mean
 
 
 def largest_change(

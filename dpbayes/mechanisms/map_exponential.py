@@ -12,7 +12,7 @@ from scipy import special
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.decisions import Decisions
-from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.map_scores import MOST_CELLS, cell_masses, node_sensitivities
 from dpbayes.mechanisms.base import EPSILON, FloatArray, Prior, Release, check_mechanism, require_own_counts
 from dpbayes.network import IntArray, Network
@@ -127,6 +127,13 @@ class MapExponential:
         masses, kinds = self._log_base
         return special.log_softmax(self.rate * self.utilities(counts) + masses[kinds], axis=-1)
 
+    def log_pmf_of_rows(self, rows: Dirichlets, counts: ArrayLike) -> FloatArray:
+        """Return `log_pmf` of some rows alone, at this mechanism's rate: `rows` are their priors, as nodes (..., C)."""
+        a, b = Decisions(rows.network).parameters(rows.alpha)
+        masses, kinds = self._log_masses(a, b)
+        a, b = Decisions(rows.network).parameters(rows.updated(counts).alpha)
+        return special.log_softmax(self.rate * cell_masses(a, b, cells=self.cells) + masses[kinds], axis=-1)
+
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
         """Draw one cell for every decision: CPTs (*size, ..., K)."""
         a, b, kinds = self._decided(statistic)
@@ -166,7 +173,9 @@ class MapExponential:
     @cached_property
     def _log_base(self) -> tuple[FloatArray, IntArray]:
         """ln prior mass (kinds, G) for every kind of decision there is, and the kind (..., K - m) of each."""
-        a, b = self._decisions.parameters(self.prior.alpha)
+        return self._log_masses(*self._decisions.parameters(self.prior.alpha))
+
+    def _log_masses(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, IntArray]:
         first, second, kinds = distinct_pairs(a.ravel(), b.ravel())
         with np.errstate(divide="ignore"):
             return np.log(cell_masses(first, second, cells=self.cells)), kinds.reshape(a.shape)

@@ -19,7 +19,7 @@ from dpbayes.references import Reference
 from dpbayes.shipped import SHIPPED
 from dpbayes.text import escaped, latex, numeral
 from dpbayes.ui import controls
-from dpbayes.ui.accuracy_work import increment, reliability_run, table_is_asked
+from dpbayes.ui.accuracy_work import reliability_run, table_is_asked
 from dpbayes.ui.running import progress
 from dpbayes.ui.settings import current
 from dpbayes.ui.show import assumption, chart, data_and_download, sentence_instead, source
@@ -181,9 +181,9 @@ def _fourier_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
             f"{numeral(releases.increment(Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
             f"{ATTEMPTS + 1} times at most, then clipped at zero."
         )
-    if Method.FOURIER in study.methods:
+    if study.increment is not None:
         found.append(
-            f"- **{Method.FOURIER.value}**: {told}$t = {latex(increment(plan, Calibration.CERTIFIED))}$, simulated for "
+            f"- **{Method.FOURIER.value}**: {told}$t = {latex(study.increment)}$, simulated for "
             f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
         )
     return found

@@ -17,7 +17,6 @@ from dpbayes.experiments.accuracy_plan import (
     epsilon_grid,
     methods_for,
 )
-from dpbayes.experiments.accuracy_releases import Releases
 from dpbayes.experiments.accuracy_reliability import ReliabilityProgress, reliability_steps
 from dpbayes.mechanisms import Calibration
 from dpbayes.network import Network
@@ -148,12 +147,6 @@ def _worked(kind: str, key: Hashable, start: Callable[[], Iterator[Found]]) -> C
         for old in some[:-most]:
             runs.pop(old, None)
     return found
-
-
-@st.cache_data(scope="session", max_entries=16, show_spinner=False, hash_funcs={AccuracyPlan: hash})
-def increment(plan: AccuracyPlan, calibration: Calibration) -> float:
-    """Return the Fourier increment of a plan, found once for all runs of the page."""
-    return Releases(plan).increment(calibration)
 
 
 def table_is_asked() -> bool:

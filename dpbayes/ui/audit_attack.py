@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.audit.attacker import MOST_SIMULATED, Attack, attack_die, attack_network, attack_regression, log_odds
+from dpbayes.audit.attacker import Attack, attack_die, attack_network, attack_regression, log_odds
 from dpbayes.audit.report_regression import BadTables, bad_tables
 from dpbayes.audit.reports import AuditReport, Laws
 from dpbayes.counts import Counts, count
 from dpbayes.dataset import Dataset
 from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
+from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.hellinger import LaplaceCells
 from dpbayes.mechanisms.map_exponential import PrintedMap
 from dpbayes.mechanisms.regression_sampler import RegressionSampler
@@ -25,13 +26,18 @@ from dpbayes.ui.audit_subject import Audited, digits, network_kind
 from dpbayes.ui.limits import Possible, lowest, nearest
 from dpbayes.ui.options import AttackedTables, AuditOptions
 from dpbayes.ui.settings import Settings, current
-from dpbayes.ui.show import chart, data_and_download, is_curator, remark, sentence_instead
+from dpbayes.ui.show import chart, data_and_download, is_curator, refusal, remark, sentence_instead
 from dpbayes.validation import InputError
 
 ATTACKERS = 100
-LEAST_ATTACKERS = 10
-MANY_NUMBERS = 1_500_000
-"""Released numbers that are still drawn and weighed quickly; larger releases get fewer attackers."""
+LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3
+MANY_NUMBERS, MOST_NUMBERS = 1_500_000, 4_000_000
+"""Released numbers that are still drawn and weighed quickly, and that are at once: larger releases get fewer attackers,
+LEAST_ATTACKERS while one release for each is not too much, and FEWEST_ATTACKERS of the largest."""
+
+WIDE, TRANSFORMED = 10_000, 4
+"""Cells of a network from which on a Fourier release takes so many times as long for each number: its transforms no
+longer fit into the processor's cache."""
 
 FIRST = 2
 """Throws on side 1 where none are chosen and there are so many."""
@@ -61,7 +67,11 @@ def attack_section(subject: Audited, report: AuditReport) -> None:
         st.caption("No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two.")
         return
     left, right = st.columns([1, 2], gap="medium")
-    nearby = possible(subject)
+    try:
+        nearby = possible(subject)
+    except InputError as error:
+        refusal(error)
+        return
     with left, sentence_instead():
         _controls(subject, nearby)
     with right, sentence_instead():
@@ -90,7 +100,7 @@ def _attackable(subject: Audited, settings: Settings) -> None:
     if isinstance(subject.mechanism, PrintedMap):
         return
     attackers, each = _attackers(subject, options.releases), numbers_each(subject)
-    if attackers * options.releases * each > MOST_SIMULATED:
+    if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
         raise InputError(
             f"{attackers:,} attackers who see {_many(options.releases)} of {each:,} numbers each are too many to "
             "simulate at once."
@@ -102,7 +112,15 @@ def _is_of_a_record(options: AuditOptions) -> bool:
 
 
 def _attackers(subject: Audited, releases: int) -> int:
-    return max(LEAST_ATTACKERS, min(ATTACKERS, MANY_NUMBERS // (numbers_each(subject) * releases)))
+    each = _worked_on(subject)
+    least = LEAST_ATTACKERS if LEAST_ATTACKERS * each <= MOST_NUMBERS else FEWEST_ATTACKERS
+    return max(least, min(ATTACKERS, MANY_NUMBERS // (each * releases)))
+
+
+def _worked_on(subject: Audited) -> int:
+    """Return how many numbers could be drawn in the time that one release takes."""
+    each = numbers_each(subject)
+    return each * TRANSFORMED if isinstance(subject.mechanism, LaplaceFourier) and each > WIDE else each
 
 
 def _many(releases: int) -> str:

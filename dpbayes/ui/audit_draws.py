@@ -18,8 +18,9 @@ from dpbayes.ui.settings import current
 from dpbayes.ui.show import sentence_instead
 
 MOST_DRAWS, LEAST_DRAWS = 200_000, 2_000
-MANY_NUMBERS = 1_000_000
-"""Released numbers that are still drawn and weighed quickly; larger releases get fewer draws."""
+MANY_NUMBERS, MOST_NUMBERS = 1_000_000, 20_000_000
+"""Released numbers that are still drawn and weighed quickly, and that are at all: larger releases get fewer draws, down
+to LEAST_DRAWS, and the largest are not drawn."""
 
 
 def draws_section(subject: Audited, report: AuditReport) -> None:
@@ -27,7 +28,13 @@ def draws_section(subject: Audited, report: AuditReport) -> None:
     if report.exactness is Exactness.EXACT or subject.n == 0 or not np.isfinite(report.exact):
         return
     st.subheader("What releases alone prove")
-    wanted = hash(subject.key)
+    wanted, each = hash(subject.key), numbers_each(subject)
+    if LEAST_DRAWS * each > MOST_NUMBERS:
+        st.caption(
+            f"Nothing is counted here: {LEAST_DRAWS:,} releases of {each:,} numbers each are too many to draw; up to "
+            f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers are. The audit above has a lower value all the same."
+        )
+        return
     if network_kind(current()) is not None and st.session_state.get("audit.released") != wanted:
         st.caption(
             "A lower bound needs no formula, only many releases of two neighbouring tables. Of a network with many "
@@ -37,7 +44,7 @@ def draws_section(subject: Audited, report: AuditReport) -> None:
         return
     with sentence_instead():
         first, second, told = _tables(subject)
-        draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // numbers_each(subject)))
+        draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // each))
         _show(subject, _found(subject.key, current().seed, draws, subject, (first, second)), told)
 
 

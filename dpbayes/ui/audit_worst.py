@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpbayes.audit.report_regression import bad_tables, densities_along
 from dpbayes.audit.reports import AuditReport, Laws, WorstCase
-from dpbayes.audit.trimmed_network import log_masses, network_loss
+from dpbayes.audit.trimmed_network import cells_of, log_masses, moved_rows, reached_loss, rows_alone
 from dpbayes.figures.audit import laws_figure, shares_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
@@ -204,9 +204,10 @@ def _rows(subject: Audited) -> None:
 def _losses_by_row(key: Hashable, _made: PosteriorSampler, n: int) -> tuple[list[int], np.ndarray]:
     """The rows in which the worst tables differ, and the loss of each: what changing that row alone would lose."""
     network, bound = _made.prior.network, _made.log_odds_bound
-    worst = network_loss(_made.prior, n=n, bound=bound)
-    moved = worst.first - worst.second
-    rows = np.unique(network.row_of_cell[moved != 0])
-    own = np.where(network.row_of_cell == rows[:, None], moved, 0)
-    masses = log_masses(_made.prior, np.concatenate([worst.second[None], worst.second + own]), bound=bound)
-    return rows.tolist(), own @ np.log(np.maximum(worst.theta, 1e-300)) - (masses[1:] - masses[0])
+    worst = reached_loss(_made.prior, n=n, bound=bound)
+    rows = moved_rows(network, worst.first, worst.second)
+    cells, few = cells_of(network, rows), rows_alone(_made.prior, rows)
+    first, second, theta = worst.first[cells], worst.second[cells], worst.theta[cells]
+    own = np.where(few.network.row_of_cell == np.arange(len(rows))[:, None], first - second, 0)
+    masses = log_masses(few, np.concatenate([second[None], second + own]), bound=bound)
+    return rows.tolist(), own @ np.log(np.maximum(theta, 1e-300)) - (masses[1:] - masses[0])

@@ -64,12 +64,17 @@ def order(subject: Subject, at: At) -> Bound:
 def kl_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the KL divergence and take its quantile."""
     expected = kl_bounds(subject, at).expected
+    if subject.too_large:
+        return measured.mean_alone(expected, subject.too_large)
     return measured.kl_quantile(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
 def kl_mean(subject: Subject, at: At, bound: Bound) -> Measured:
     """Take the exact mean of the KL divergence, and simulate it."""
-    return measured.kl_mean(kl_study(subject, at), kl_bounds(subject, at).expected, printed=bound.printed)
+    expected = kl_bounds(subject, at).expected
+    if subject.too_large:
+        return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
+    return measured.kl_mean(kl_study(subject, at), expected, printed=bound.printed)
 
 
 def proposition_1(subject: Subject, at: At) -> Bound:
@@ -79,6 +84,8 @@ def proposition_1(subject: Subject, at: At) -> Bound:
 
 def largest_noise(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the largest noise."""
+    if subject.too_large:
+        return measured.mean_alone(measured.mean_of_largest(subject.network, at.epsilons), subject.too_large)
     return measured.largest_noise(
         subject.network,
         stream(subject.seed, "bounds", "largest noise"),
@@ -96,8 +103,8 @@ def clipped(subject: Subject, at: At) -> Bound:
 
 def largest_change(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the largest change of a released count, where the counts may be seen."""
-    if subject.counts is None:
-        return nothing_known(len(at.epsilon))
+    if subject.counts is None or subject.too_large:
+        return nothing_known(len(at.epsilon), "" if subject.counts is None else subject.too_large)
     return measured.largest_change(
         subject.held,
         stream(subject.seed, "bounds", "largest change"),
@@ -125,6 +132,8 @@ def theorem_3(subject: Subject, at: At) -> Bound:
 
 def table_error(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the error of the largest table."""
+    if subject.too_large:
+        return nothing_known(len(at.epsilon), subject.too_large)
     network = subject.network
     return measured.table_error(
         stream(subject.seed, "bounds", "table error"),
@@ -147,6 +156,8 @@ def corollary_3(subject: Subject, at: At) -> Bound:
 
 def negative_share(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
+    if subject.too_large:
+        return nothing_known(1, subject.too_large)
     needed = needed_increments(subject)
     return measured.negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 

@@ -133,19 +133,23 @@ def _mean(found: Shown, printed: float) -> str:
 def _chance(found: Shown, printed: float, certified: float) -> str:
     measured = found.measured
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
-    is_exact = math.isfinite(exact)
-    known = f"exactly it is {percent(exact)}" if is_exact else f"simulated it is {_shares(found)}"
+    is_exact, is_simulated = math.isfinite(exact), math.isfinite(simulated)
+    proved = f"{percent(certified) if certified > 0 else 'less than 10⁻³⁰⁰'} is certified"
+    known = f"exactly it is {percent(exact)}" if is_exact else proved
+    if is_simulated and not is_exact:
+        known = f"simulated it is {_shares(found)}"
     if printed >= 1:
         size = numeral(printed) if math.isfinite(printed) else "above 10³⁰⁸"
         return f"{_start(found)} says nothing, for its probability is {size}; {known}."
     says = f"{_start(found)} allows {_amount(found, printed)}; {known}"
     if measured.violated[0]:
         return f"{says}: {_judged(found)}"
+    if not (is_exact or is_simulated):
+        return f"{says}: {_compared(printed, certified, 'certified')}"
     # A handful of simulated cases is no basis for a ratio.
     is_sure = is_exact or float(measured.high[0] - measured.low[0]) < simulated
     compared = _compared(printed, exact if is_exact else simulated, "true")
-    proved = percent(certified) if certified > 0 else "less than 10⁻³⁰⁰"
-    return f"{says}, and {proved} is certified: {compared if is_sure else _compared(printed, certified, 'certified')}"
+    return f"{says}, and {proved}: {compared if is_sure else _compared(printed, certified, 'certified')}"
 
 
 def _largest(found: Shown, printed: float, certified: float) -> str:

@@ -193,6 +193,8 @@ def _numbers(found: Shown) -> None:
         )
         if not np.isfinite(measured.value[0]):
             remarks.append("Too few to tell where this quantile is: only larger δ have a dot.")
+    if measured.note:
+        remarks.append(measured.note)
     if found.axis is Axis.RECORDS and found.exhibit.uses is not Uses.PUBLIC:
         remarks.append("Along n the counts keep the table’s proportions.")
     remarks.append("Nothing here depends on the counts." if found.is_private else "Curator only: not private.")

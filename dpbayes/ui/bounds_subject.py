@@ -25,6 +25,9 @@ from dpbayes.validation import InputError
 MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
 EPSILONS = 41
 
+MOST_CELLS = 10_000
+"""Cells of a network of which LEAST_RELEASES are still drawn at once, at every point of a curve."""
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -78,6 +81,17 @@ class Subject:
         """How many releases to simulate: fewer of a large network."""
         wanted = MOST_VALUES // (EPSILONS * self.network.cell_count)
         return max(LEAST_RELEASES, min(MOST_RELEASES, wanted))
+
+    @property
+    def too_large(self) -> str:
+        """Why releases of this network are not simulated here, in a sentence; "" where they are."""
+        cells = self.network.cell_count
+        if cells <= MOST_CELLS:
+            return ""
+        return (
+            f"Nothing is simulated: {LEAST_RELEASES:,} releases of {cells:,} numbers each are too many for a point; "
+            f"up to {MOST_CELLS:,} numbers are drawn. Remove parents on the Network page to see simulated releases."
+        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dpbayes.audit.trimmed import MOST_ROW, range_curve, row_curve, row_loss
 from dpbayes.audit.trimmed_network import largest_loss, network_loss
 from dpbayes.decisions import Decisions
 from dpbayes.dirichlet import Dirichlets
+from dpbayes.mechanisms import MapExponential
 from dpbayes.network import Network
 from dpbayes.sensitivity import count_sensitivity
 from dpbayes.trimmed import log_mass, log_odds_bound
@@ -225,3 +226,37 @@ def test_a_node_of_one_state_adds_nothing():
     assert both.least == pytest.approx(single.least)
     nothing = network_loss(Dirichlets.symmetric(Network.from_edges("a", [], {"a": "s"})), n=5, bound=1.0)
     assert nothing.least == nothing.most == 0
+
+
+def wide(parents: int) -> Network:
+    names = [f"p{i}" for i in range(parents)]
+    return Network.from_edges([*names, "c"], [(name, "c") for name in names])
+
+
+def test_the_tables_of_a_wide_network_are_held_in_the_rows_that_records_are_in():
+    network = wide(16)
+    found = trimmed_network.suspicious_tables(network, n=1000)
+    assert found.counts.nbytes < 2**20 < 8 * network.cell_count * len(found.counts)
+    first = found.whole(network, found.counts[0])
+    assert [network.table(first, node).sum() for node in range(17)] == [1000] * 17
+    loss = network_loss(Dirichlets.symmetric(network), n=1000, bound=1.0)
+    assert 0 < loss.least <= loss.most <= 34
+    assert largest_loss(Dirichlets.symmetric(network), n=1000, bound=1.0) == loss.most
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_tables_of_some_rows_lose_what_whole_tables_lose(network):
+    prior, bound = Dirichlets(network, np.random.default_rng(3).uniform(0.3, 2, network.cell_count)), 0.9
+    found = trimmed_network.suspicious_tables(network, n=6)
+    few = trimmed_network.rows_alone(prior, found.rows)
+    whole = np.array([found.whole(network, counts) for counts in found.counts])
+    of_rows, of_all = (
+        trimmed_network.log_masses(each, counts, bound=bound) for each, counts in ((few, found.counts), (prior, whole))
+    )
+    assert of_rows - of_rows[0] == pytest.approx(of_all - of_all[0], abs=1e-9)
+    best = MapExponential(prior=prior, epsilon=1.0)
+    decisions = trimmed_network.decisions_of(network, found.rows)
+    laws = best.log_pmf(whole)
+    assert np.allclose(best.log_pmf_of_rows(few, found.counts), laws[:, decisions], rtol=0, atol=1e-12)
+    others = np.setdiff1d(np.arange(laws.shape[1]), decisions)
+    assert np.ptp(laws[:, others], axis=0).max(initial=0.0) == 0

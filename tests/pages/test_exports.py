@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes import exports
 from dpbayes.counts import count
 from dpbayes.dirichlet import Dirichlets
 from dpbayes.exports import release_json, safe_csv
@@ -64,6 +65,22 @@ def test_a_release_that_is_no_posterior_holds_its_draws_or_its_estimate() -> Non
         rows = strict(release_json(release, network))["rows"]
         assert set(rows[0]) == {"row", name}
         np.testing.assert_array_equal(np.concatenate([row[name] for row in rows], axis=-1), values)
+
+
+def test_a_release_of_a_wide_network_holds_the_same_without_line_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, cpts = load_named("child")
+    found = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
+    release = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0).release(found, stream(2))
+    read = release_json(release, network)
+    monkeypatch.setattr(exports, "_MOST_READ", 0)
+    short = release_json(release, network)
+    assert b"\n" in read
+    assert b"\n" not in short
+    assert strict(short) == strict(read)
+    alpha = release.outcome.posterior.alpha
+    assert [row["posterior"] for row in strict(short)["rows"]] == [
+        alpha[network.cells_of_row(row)].tolist() for row in range(network.row_count)
+    ]
 
 
 def strict(text: bytes) -> Any:

@@ -9,13 +9,19 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.audit import trimmed_network
+from dpbayes.counts import Counts
+from dpbayes.experiments import accuracy_releases
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.network import Network
-from dpbayes.ui import work
+from dpbayes.ui import audit_attack, bounds_subject, work
+from dpbayes.ui.bounds_options import BoundClaim
 from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.options import AuditSubject
 from dpbayes.ui.release_details import MOST_VALUES
 from dpbayes.ui.settings import MECHANISM_NAMES
 from tests.pages.conftest import (
@@ -222,3 +228,133 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
         ["Laplace", "Fourier", "Posterior sampling", "Private MAP"]
     ]
     assert not at.get("progress")
+
+
+# Bounds
+
+SIMULATORS = (
+    "dpbayes.ui.bounds_subject.simulate_kl",
+    "dpbayes.ui.bounds_subject.UnitNoise.draw",
+    "dpbayes.experiments.bounds.largest_noise",
+    "dpbayes.experiments.bounds.largest_change",
+    "dpbayes.experiments.bounds.table_error",
+)
+
+
+@pytest.mark.parametrize("graph", WIDE, ids=IDS)
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (BoundClaim.THEOREM_1, "the certified bound is"),
+        (BoundClaim.EXPECTATION, "exactly it is"),
+        (BoundClaim.PROPOSITION_1, "the certified bound is"),
+        (BoundClaim.CLIPPED, "the certified bound is"),
+        (BoundClaim.THEOREM_3, "the certified bound is"),
+        (BoundClaim.COROLLARY_3, "is certified"),
+    ],
+)
+def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
+    graph: str, claim: BoundClaim, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for simulator in SIMULATORS:
+        monkeypatch.setattr(simulator, no_simulation)
+    monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+    at = open_page("pages/bounds.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
+    assert not sentences(at)
+    assert said in headline(at)
+    assert "nan" not in headline(at)
+    assert "bounds" in figures(at)
+    cells = network_of(graph_of(graph)).cell_count
+    told = next(plain(c.value) for c in at.caption if "Nothing is simulated" in c.value)
+    assert f"400 releases of {cells:,} numbers each are too many" in told
+    assert "Simulated" not in [metric.label for metric in at.metric]
+
+
+def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a graph that is small enough for both."""
+    monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+    for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
+        told = []
+        for most in (bounds_subject.MOST_CELLS, 0):
+            monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
+            at = open_page("pages/bounds.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
+            told.append({metric.label: metric.value for metric in at.metric})
+            monkeypatch.undo()
+            monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+        simulated, exact = told
+        assert set(simulated) - set(exact) == {"Simulated"}
+        assert exact.items() <= simulated.items()
+        assert "Exact mean" in exact
+
+
+# Audit
+
+
+@pytest.mark.parametrize(
+    ("graph", "subject"),
+    [
+        *itertools.product(WIDE, (AuditSubject.LAPLACE, AuditSubject.SAMPLER, AuditSubject.MAP)),
+        (WIDE[0], AuditSubject.FOURIER),
+    ],
+)
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+def test_a_wide_graph_is_audited_and_its_attack_is_small(
+    graph: str, subject: AuditSubject, seat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[int] = []
+    attack = audit_attack.attack_network
+
+    def counted(mechanism: Any, *, truth: Counts, size: tuple[int, int], **more: Any) -> Any:
+        released.append(math.prod(size) * truth.values.size)
+        return attack(mechanism, truth=truth, size=size, **more)
+
+    sizes: list[int] = []
+    masses = trimmed_network.log_mass_between
+
+    def weighed(a: np.ndarray, *more: Any) -> np.ndarray:
+        sizes.append(a.size)
+        return masses(a, *more)
+
+    monkeypatch.setattr(audit_attack, "attack_network", counted)
+    monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
+    monkeypatch.setattr("dpbayes.ui.audit_page.run_again", lambda: None)
+    at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
+    one_sentence(at, "attackers who see 20 releases of")
+    assert {"audit.curve", "audit.odds"} <= set(figures(at))
+    assert sum(released) <= audit_attack.MOST_NUMBERS
+    assert "Release and count" not in [button.label for button in at.button]
+    assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
+
+
+def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
+    at = open_page("pages/audit.py", source=star(19), **{"audit.subject": AuditSubject.FOURIER.value}, **SMALL)
+    one_sentence(at, "One replaced record moves 524,288 Fourier coefficients of this network")
+    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LAPLACE).run())
+    assert "audit.curve" in figures(at)
+
+
+# Accuracy
+
+
+def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    draw = accuracy_releases.needed_increments
+
+    def counted(network: Network, *more: Any, draws: int) -> Any:
+        drawn.append(draws * network.cell_count)
+        return draw(network, *more, draws=draws)
+
+    monkeypatch.setattr(accuracy_releases, "needed_increments", counted)
+    monkeypatch.setattr("dpbayes.ui.accuracy_page.run_again", st.rerun)
+    query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
+    few = dict.fromkeys(("laplace", "sampling", "sampling_many", "private_map"), "no")
+    at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})
+    assert "simulated for stealth in 90.0% of releases" in everything(at)
+    assert sum(drawn) == 2_000 * network_of(graph_of(star(11))).cell_count
+    assert max(drawn) <= 2**19, "one step is a small part of the work"
+
+
+@pytest.mark.parametrize("scene", ["the drawn network, synthetic", "the table and its network"])
+def test_an_experiment_that_holds_too_much_is_one_sentence(scene: str) -> None:
+    at = open_page("pages/accuracy.py", source=star(19), **{"accuracy.scene": scene}, **SMALL)
+    one_sentence(at, "The tables of the target and its children have 1,048,614 cells")

@@ -1,0 +1,77 @@
+"""Every page opened on a wide graph, a node with many parents, against the same page opened on Asia in the same run."""
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from unittest import mock
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from benchmarks.record import Record, median_ms
+from dpbayes.ui.bounds_options import BoundClaim
+from dpbayes.ui.graphs import Graph, code_of
+from dpbayes.ui.options import AuditSubject
+
+APP = Path(__file__).parents[1] / "app.py"
+MOST_TIMES_ASIA = 25.0
+"""How many times as long as on Asia a page may take: those that froze took hundreds of times as long."""
+
+Look = tuple[str, dict[str, str]]
+
+LOOKS: tuple[Look, ...] = (
+    *((page, {}) for page in ("data", "network", "release", "audit", "sampling", "hellinger", "bounds", "stealth")),
+    *((page, {}) for page in ("structure", "robustness", "accuracy", "papers")),
+    ("release", {"mechanism": "LaplaceFourier"}),
+    *(
+        ("bounds", {"bounds.claim": claim.value})
+        for claim in (BoundClaim.EXPECTATION, BoundClaim.CLIPPED, BoundClaim.THEOREM_3, BoundClaim.COROLLARY_3)
+    ),
+    *(
+        ("audit", {"audit.subject": subject.value})
+        for subject in (AuditSubject.FOURIER, AuditSubject.SAMPLER, AuditSubject.MAP)
+    ),
+    ("accuracy", {"accuracy.scene": "the drawn network, synthetic"}),
+)
+"""Pages, each with what its link chooses there."""
+
+
+def wide_graph(parents: int) -> str:
+    """Return the code of a graph in which one node has so many parents."""
+    above = tuple(f"p{i}" for i in range(parents))
+    return code_of(Graph((*above, "c"), tuple(itertools.product(above, ["c"]))))
+
+
+def wide_pages(*, parents: Sequence[int] = (16, 19), looks: Sequence[Look] = LOOKS, repeats: int = 1) -> list[Record]:
+    """Time the first run of every page in a new session, on graphs whose last node has so many parents."""
+    found = []
+    for page, chosen in looks:
+        asia = opened_ms(page, chosen, repeats=repeats)
+        found += [
+            Record(
+                name=f"{', '.join([page.capitalize(), *chosen.values()])}, {many} parents",
+                value=opened_ms(page, chosen | {"source": wide_graph(many)}, repeats=repeats),
+                unit="ms",
+                baseline="on Asia",
+                baseline_value=asia,
+                bound=MOST_TIMES_ASIA,
+            )
+            for many in parents
+        ]
+    return found
+
+
+def opened_ms(page: str, query: dict[str, str], *, repeats: int) -> float:
+    """Return the median time of the first run of a page; what goes on from run to run is left there."""
+
+    def once() -> None:
+        at = AppTest.from_file(str(APP), default_timeout=3600)
+        for key, value in query.items():
+            at.query_params[key] = value
+        at.switch_page(f"pages/{page}.py")
+        at.run()
+        if at.exception or at.error:
+            raise RuntimeError(f"The page {page} failed: {[each.value for each in (*at.exception, *at.error)]}")
+
+    with mock.patch.object(st, "rerun", return_value=None):
+        return median_ms(once, repeats=repeats)
