@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpbayes.validation import InputError
 
-MAX_FAMILY = 20
+MAX_FAMILY = 19
 """Largest family (a node with its parents) whose 2^size coefficients are handled."""
 
 MAX_TABLE_BITS = 20

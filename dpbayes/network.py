@@ -17,7 +17,7 @@ from dpbayes.validation import InputError, brief, distinct_names
 MAX_STATES = 256
 """Most states of one node: codes are single bytes."""
 
-MAX_CELLS = 2_000_000
+MAX_CELLS = 1_000_000
 """Most CPT cells of one network, so that 200 posterior draws stay within a machine's memory."""
 
 IntArray = NDArray[np.int64]

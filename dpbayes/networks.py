@@ -30,9 +30,6 @@ MAX_FEATURES = 200
 MAX_FULL = 12
 """A complete graph on k binary nodes has 2^(k+1) - 2 cells and a closure of 2^k sets."""
 
-MAX_PARENTS = 10
-"""Most parents of one node of a random network."""
-
 
 @dataclass(frozen=True)
 class NamedNetwork:

@@ -150,7 +150,7 @@ def test_distinct_rows_are_those_of_sorting_them_all(n):
 
 
 def test_rows_that_are_alike_are_not_sorted(monkeypatch):
-    """Of a wide table nearly all are: a node with nineteen parents has half a million rows."""
+    """Of a wide table nearly all are: a node with eighteen parents has a quarter of a million rows."""
     sorted_rows = []
     sort = np.unique
 

@@ -133,9 +133,9 @@ def test_names_that_can_be_read_in_several_ways_are_those_of_the_first_such_row(
 
 
 def test_one_label_of_a_wide_node_takes_no_labels_of_its_other_rows(monkeypatch):
-    network = star(19)
+    network = star(18)
     monkeypatch.delattr(Network, "row_labels")
-    label = "c0 | " + ", ".join(f"p{i}=yes" for i in range(19))
+    label = "c0 | " + ", ".join(f"p{i}=yes" for i in range(18))
     assert network.row_label(network.row_count - 1) == label
     assert network.row_called(label) == network.row_count - 1
     assert network.cell_label(network.cell_count - 2) == label.replace("c0 |", "c0=no |")

@@ -46,8 +46,8 @@ def star(parents: int, children: int = 1) -> str:
     return code_of(Graph((*above, *below), tuple(itertools.product(above, below))))
 
 
-WIDE = [star(16), star(19), star(16, 2)]
-IDS = ["16 parents", "19 parents", "two nodes with 16 parents"]
+WIDE = [star(16), star(18), star(16, 2)]
+IDS = ["16 parents", "18 parents", "two nodes with 16 parents"]
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
     assert not sentences(at)
     assert "noise" in figures(at)
     costs = at.dataframe[0].value
-    assert len(costs) == 16 * (2 if graph == WIDE[2] else 1) if graph != WIDE[1] else 19
+    assert len(costs) == 16 * (2 if graph == WIDE[2] else 1) if graph != WIDE[1] else 18
     invented = next(plain(c.value) for c in at.caption if "invents" in c.value)
     assert float(invented.split("invents ")[1].split()[0].replace(",", "")) > 0
 
@@ -148,8 +148,8 @@ SMALL = {"cpts": "random", "records": "100"}
 
 @pytest.mark.parametrize(
     ("graph", "mechanism"),
-    [(star(19), "LaplaceUpdates"), *((star(16), name) for name in MECHANISM_NAMES)],
-    ids=["19 parents", *MECHANISM_NAMES],
+    [(star(18), "LaplaceUpdates"), *((star(16), name) for name in MECHANISM_NAMES)],
+    ids=["18 parents", *MECHANISM_NAMES],
 )
 def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mechanism: str, sent: list[int]) -> None:
     at = open_page("pages/release.py", source=graph, mechanism=mechanism, **SMALL)
@@ -327,8 +327,8 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
 
 
 def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
-    at = open_page("pages/audit.py", source=star(19), **{"audit.subject": AuditSubject.FOURIER.value}, **SMALL)
-    one_sentence(at, "One replaced record moves 524,288 Fourier coefficients of this network")
+    at = open_page("pages/audit.py", source=star(18), **{"audit.subject": AuditSubject.FOURIER.value}, **SMALL)
+    one_sentence(at, "One replaced record moves 262,144 Fourier coefficients of this network")
     fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LAPLACE).run())
     assert "audit.curve" in figures(at)
 
@@ -356,5 +356,5 @@ def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(m
 
 @pytest.mark.parametrize("scene", ["the drawn network, synthetic", "the table and its network"])
 def test_an_experiment_that_holds_too_much_is_one_sentence(scene: str) -> None:
-    at = open_page("pages/accuracy.py", source=star(19), **{"accuracy.scene": scene}, **SMALL)
-    one_sentence(at, "The tables of the target and its children have 1,048,614 cells")
+    at = open_page("pages/accuracy.py", source=star(18), **{"accuracy.scene": scene}, **SMALL)
+    one_sentence(at, "The tables of the target and its children have 524,324 cells")
