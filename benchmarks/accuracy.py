@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, as_table, median_ms
-from dpbayes.experiments.accuracy import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid
-from dpbayes.networks import naive_bayes
+from dpbayes.experiments.accuracy.study import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid
+from dpbayes.sources.named_networks import naive_bayes
 
 MISSING = (
     "Left out: {name} is not installed. It is needed for this comparison only: pip install scikit-learn==1.8.0 "

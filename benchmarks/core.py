@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.record import Record, median_ms
-from dpbayes.counts import Counts, count
-from dpbayes.cpts import random_cpts
-from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import Dirichlets
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, Mechanism
-from dpbayes.network import Network
-from dpbayes.networks import load_named, naive_bayes
-from dpbayes.synthetic import sample_dataset
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import load_named, naive_bayes
+from dpbayes.sources.synthetic import sample_dataset
 
 DRAWS = 200
 

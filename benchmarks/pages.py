@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.record import Record, median_ms
-from dpbayes.ui.bounds_options import BoundClaim
-from dpbayes.ui.graphs import Graph, code_of
-from dpbayes.ui.options import AuditSubject
+from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.options.index import AuditSubject
 
 APP = Path(__file__).parents[1] / "app.py"
 MOST_TIMES_ASIA = 25.0

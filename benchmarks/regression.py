@@ -6,11 +6,11 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, median_ms
-from dpbayes.experiments.regression import SplitTable, final, regression_curves
-from dpbayes.experiments.regression_scenario import RegressionScenario, records_of
-from dpbayes.experiments.regression_study import RegressionStudy, precision_grid
-from dpbayes.randomness import stream
-from dpbayes.regression import ScaledRegression
+from dpbayes.experiments.regression.study import SplitTable, final, regression_curves
+from dpbayes.experiments.regression.scenario import RegressionScenario, records_of
+from dpbayes.experiments.regression.design import RegressionStudy, precision_grid
+from dpbayes.base.randomness import stream
+from dpbayes.model.regression import ScaledRegression
 
 RECORDS, FEATURES, PRECISIONS, REPEATS = 370_000, 14, 20, 100
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.accuracy_page import accuracy_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.accuracy.page import accuracy_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Accuracy")
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.audit_page import audit_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.audit.page import audit_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Audit")
 

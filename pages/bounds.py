@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.bounds_page import bounds_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.bounds.page import bounds_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Bounds")
 

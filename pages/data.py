@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.data_page import about, choose, look, shown_table
-from dpbayes.ui.show import headline, sentence_instead
+from dpbayes.ui.pages.data.page import about, choose, look, shown_table
+from dpbayes.ui.widgets.show import headline, sentence_instead
 
 st.title("Data")
 place = st.container()

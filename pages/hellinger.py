@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.hellinger_page import hellinger_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.hellinger.page import hellinger_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Hellinger mechanism")
 

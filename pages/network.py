@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from dpbayes.ui.network_page import arrows, costs, editor, exchange, headline_of
-from dpbayes.ui.settings import current
-from dpbayes.ui.show import headline, sentence_instead
-from dpbayes.ui.work import network
+from dpbayes.ui.pages.network.page import arrows, costs, editor, exchange, headline_of
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import headline, sentence_instead
+from dpbayes.ui.session.chosen import network
 
 st.title("Network")
 place = st.empty()

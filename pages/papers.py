@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.papers_page import papers_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.papers.page import papers_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Papers")
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.regression_page import regression_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.regression.page import regression_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Regression")
 

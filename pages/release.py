@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.release_page import release_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.release.page import release_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Release")
 

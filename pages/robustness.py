@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.robustness_page import robustness_page
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.robustness.page import robustness_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Robustness")
 

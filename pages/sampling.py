@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from dpbayes.ui.sampling_draws import draws_section
-from dpbayes.ui.sampling_game import game_section
-from dpbayes.ui.sampling_page import trim_section
-from dpbayes.ui.show import fragment
+from dpbayes.ui.pages.sampling.draws import draws_section
+from dpbayes.ui.pages.sampling.game import game_section
+from dpbayes.ui.pages.sampling.page import trim_section
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Posterior sampling")
 

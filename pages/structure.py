@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.show import fragment
-from dpbayes.ui.structure_page import structure_page
+from dpbayes.ui.widgets.show import fragment
+from dpbayes.ui.pages.structure.page import structure_page
 
 st.title("Structure")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dpbayes.validation import InputError, finite_number
+from dpbayes.base.validation import InputError, finite_number
 
 FloatArray = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpbayes.audit.finite import FloatArray
-from dpbayes.compositions import IntArray, moves
-from dpbayes.hellinger import MOST_PAIRED, Die, smooth_sensitivities
+from dpbayes.model.compositions import IntArray, moves
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, smooth_sensitivities
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import require_known

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dpbayes.gaussian import Gaussian, log_ball_mass, weights_posterior
-from dpbayes.regression import Moments
-from dpbayes.validation import InputError
+from dpbayes.posteriors.gaussian import Gaussian, log_ball_mass, weights_posterior
+from dpbayes.model.regression import Moments
+from dpbayes.base.validation import InputError
 
 FloatArray = NDArray[np.float64]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.compositions import IntArray, compositions, is_listable, neighbour_pairs
-from dpbayes.counts import count
-from dpbayes.dataset import Codes, Dataset
-from dpbayes.hellinger import MOST_PAIRED, Die
-from dpbayes.network import Network
-from dpbayes.validation import InputError, whole_number
+from dpbayes.model.compositions import IntArray, compositions, is_listable, neighbour_pairs
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Codes, Dataset
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError, whole_number
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft, signal
 
-from dpbayes.validation import InputError, finite_number, whole_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
 

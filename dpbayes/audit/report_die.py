@@ -27,14 +27,14 @@ from dpbayes.audit.report_types import (
     pure_report,
 )
 from dpbayes.audit.rescaled import rescaled_loss
-from dpbayes.compositions import neighbour_pairs
+from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.privacy import NON_PRIVATE, Guarantee
-from dpbayes.text import numeral
-from dpbayes.validation import InputError
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError
 
 _LAW_SHARE = 0.5
 """Share of an audit's time that goes into the laws."""

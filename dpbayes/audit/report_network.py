@@ -29,9 +29,9 @@ from dpbayes.audit.trimmed_network import (
 )
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.known import require_known
-from dpbayes.network import IntArray, Network
-from dpbayes.sensitivity import count_sensitivity, walsh_sensitivity
-from dpbayes.validation import InputError, whole_number
+from dpbayes.model.network import IntArray, Network
+from dpbayes.mechanisms.sensitivity import count_sensitivity, walsh_sensitivity
+from dpbayes.base.validation import InputError, whole_number
 
 MOST_RECORDS = 2**53
 

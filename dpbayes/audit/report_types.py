@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
 
 FloatArray = NDArray[np.float64]
 

@@ -39,9 +39,9 @@ from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponen
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass, described, no_audit
-from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.mechanisms.regression_sampler import RegressionSampler, norm_bound_for
-from dpbayes.validation import InputError, finite_number
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
+from dpbayes.base.validation import InputError, finite_number
 
 __all__ = [
     "AuditReport",

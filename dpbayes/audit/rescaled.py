@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dpbayes.trimmed import expm1_excess
+from dpbayes.posteriors.trimmed import expm1_excess
 
 FloatArray = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from scipy import special
 from dpbayes.mechanisms import MapEstimate
 from dpbayes.mechanisms.base import Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.die import ReleasedDie
-from dpbayes.mechanisms.regression_sampler import ReleasedWeights
-from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.regression import ReleasedWeights
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dpbayes.trimmed import log_mass_between
-from dpbayes.validation import InputError, finite_number, whole_number
+from dpbayes.posteriors.trimmed import log_mass_between
+from dpbayes.base.validation import InputError, finite_number, whole_number
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

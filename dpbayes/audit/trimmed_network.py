@@ -15,12 +15,12 @@ from scipy import special
 
 from dpbayes.audit.neighbours import all_tables
 from dpbayes.audit.trimmed import checked_size
-from dpbayes.compositions import is_listable
-from dpbayes.decisions import Decisions
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.hellinger import MOST_PAIRED
-from dpbayes.network import IntArray, Network
-from dpbayes.trimmed import distinct_pairs, log_mass_between
+from dpbayes.model.compositions import is_listable
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import MOST_PAIRED
+from dpbayes.model.network import IntArray, Network
+from dpbayes.posteriors.trimmed import distinct_pairs, log_mass_between
 
 FloatArray = NDArray[np.float64]
 

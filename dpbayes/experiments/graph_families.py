@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpbayes.bounds.fourier import certified_noise, noise_ratio, printed_noise
-from dpbayes.experiments.estimates import Estimate, standard_error
-from dpbayes.network import Network
-from dpbayes.networks import chain, naive_bayes, tree
-from dpbayes.sensitivity import count_sensitivity
-from dpbayes.validation import InputError
+from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise
+from dpbayes.base.estimates import Estimate, standard_error
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain, naive_bayes, tree
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.base.validation import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.counts import Counts
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.divergence import kl_rows
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.mechanisms import (
     MapExponential,
     Mechanism,
@@ -20,8 +20,8 @@ from dpbayes.mechanisms import (
     ReleasedPosterior,
     SampledCpts,
 )
-from dpbayes.predictive import query
-from dpbayes.validation import InputError
+from dpbayes.model.query import query
+from dpbayes.base.validation import InputError
 
 FloatArray = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbayes.lipschitz import beta_concentration, exponential_concentration, normal_concentration
-from dpbayes.query_game import KAPPA, BetaPair, GammaPair, Pair, needed_answers_bracket, symmetric_kl_bound
-from dpbayes.validation import InputError
+from dpbayes.posteriors.smoothness import beta_concentration, exponential_concentration, normal_concentration
+from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair, Pair, needed_answers_bracket, symmetric_kl_bound
+from dpbayes.base.validation import InputError
 
 FloatArray = NDArray[np.float64]
 

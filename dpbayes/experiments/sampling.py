@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dpbayes.decisions import Decisions, sample_trimmed
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.log_odds import log_odds_rule
+from dpbayes.posteriors.decisions import Decisions, sample_trimmed
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.log_odds import log_odds_rule
 from dpbayes.mechanisms.base import Calibration
-from dpbayes.mechanisms.posterior_sampler import PosteriorSampler
-from dpbayes.network import Network
-from dpbayes.query_game import BetaPair, GammaPair, NormalPair, Pair
-from dpbayes.trimmed import log_odds_quantile
+from dpbayes.mechanisms.sampler import PosteriorSampler
+from dpbayes.model.network import Network
+from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair, Pair
+from dpbayes.posteriors.trimmed import log_odds_quantile
 
 FloatArray = NDArray[np.float64]
 

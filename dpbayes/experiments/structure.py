@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpbayes.dirichlet import Dirichlets
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.network import Network
+from dpbayes.model.network import Network
 
 
 @dataclass(frozen=True)

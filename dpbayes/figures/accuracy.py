@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
-from dpbayes.looks import BOUND, Curve, Look
+from dpbayes.base.looks import BOUND, Curve, Look
 
 FloatArray = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.figures.style import Axis, Trace, faded, figure_of, names_axis, numerals, titled
-from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
-from dpbayes.text import numeral
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.base.text import numeral
 
 FloatArray = NDArray[np.float64]
 

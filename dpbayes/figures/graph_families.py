@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.experiments.estimates import standard_error
+from dpbayes.base.estimates import standard_error
 from dpbayes.figures.style import Trace, faded, figure_of, titled
-from dpbayes.looks import BOUND, PRIVATE
+from dpbayes.base.looks import BOUND, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
-from dpbayes.looks import EXACT, Look
-from dpbayes.text import numeral
+from dpbayes.base.looks import EXACT, Look
+from dpbayes.base.text import numeral
 
 FloatArray = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.figures.style import Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
-from dpbayes.looks import EXACT, PRIVATE
+from dpbayes.base.looks import EXACT, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

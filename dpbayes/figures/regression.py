@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
-from dpbayes.looks import BOUND, INVALID, PRIVATE, PURPLE, Curve
+from dpbayes.base.looks import BOUND, INVALID, PRIVATE, PURPLE, Curve
 
 FloatArray = NDArray[np.float64]
 

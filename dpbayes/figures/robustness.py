@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpbayes.figures.style import Axis, Trace, faded, figure_of, log_axis, titled
-from dpbayes.looks import BOUND, EXACT, INVALID
+from dpbayes.base.looks import BOUND, EXACT, INVALID
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.figures.style import Trace, faded, figure_of, log_axis, plain, titled
-from dpbayes.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 
 FloatArray = NDArray[np.float64]
 

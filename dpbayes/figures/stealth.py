@@ -6,11 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.experiments.estimates import Estimate
-from dpbayes.experiments.stealth import Sense
+from dpbayes.base.estimates import Estimate
+from dpbayes.mechanisms.stealth import Sense
 from dpbayes.figures.style import Axis, Trace, figure_of, plain, titled
-from dpbayes.looks import BOUND, EXACT, PRIVATE
-from dpbayes.text import numeral
+from dpbayes.base.looks import BOUND, EXACT, PRIVATE
+from dpbayes.base.text import numeral
 
 FloatArray = NDArray[np.float64]
 

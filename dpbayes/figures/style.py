@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpbayes.text import numeral
+from dpbayes.base.text import numeral
 
 Trace = dict[str, Any]
 Axis = dict[str, Any]

@@ -4,8 +4,8 @@ from dpbayes.mechanisms.base import Calibration, Mechanism, Outcome, Release, Re
 from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.laplace import LaplaceUpdates
-from dpbayes.mechanisms.map_exponential import MapEstimate, MapExponential
-from dpbayes.mechanisms.posterior_sampler import PosteriorSampler
+from dpbayes.mechanisms.map import MapEstimate, MapExponential
+from dpbayes.mechanisms.sampler import PosteriorSampler
 
 NetworkMechanism = Exact | LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
 

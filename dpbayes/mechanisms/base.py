@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.counts import Counts
-from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import MOST_PRIOR, Dirichlets
-from dpbayes.network import Network
-from dpbayes.parameters import Parameter, check_parameters
-from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError, finite_number
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
+from dpbayes.model.network import Network
+from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError, finite_number
 
 FloatArray = NDArray[np.float64]
 

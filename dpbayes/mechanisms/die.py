@@ -7,11 +7,11 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.compositions import IntArray
-from dpbayes.hellinger import Die
+from dpbayes.model.compositions import IntArray
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms.base import FloatArray
-from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
 
 
 @dataclass(frozen=True, eq=False)

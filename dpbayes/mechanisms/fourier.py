@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy import special
 
-from dpbayes.counts import Counts, count
-from dpbayes.dataset import Dataset
-from dpbayes.fourier import cells_per_family, coefficients, marginals, require_binary
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.mechanisms.base import (
     EPSILON,
     Calibration,
@@ -20,12 +20,12 @@ from dpbayes.mechanisms.base import (
     check_mechanism,
     require_own_counts,
 )
-from dpbayes.network import Network
-from dpbayes.parameters import Choice, Parameter
-from dpbayes.privacy import Guarantee
-from dpbayes.references import Reference
-from dpbayes.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
-from dpbayes.validation import InputError, finite_number
+from dpbayes.model.network import Network
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.mechanisms.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.base.validation import InputError, finite_number
 
 INCREMENT = Parameter(
     "t",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from dpbayes.validation import InputError
+from dpbayes.base.validation import InputError
 
 P = ParamSpec("P")
 R = TypeVar("R")

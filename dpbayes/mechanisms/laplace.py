@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from dpbayes.counts import Counts, count
-from dpbayes.dataset import Dataset
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
 from dpbayes.mechanisms.base import (
     EPSILON,
     FloatArray,
@@ -16,9 +16,9 @@ from dpbayes.mechanisms.base import (
     check_mechanism,
     require_own_counts,
 )
-from dpbayes.privacy import Guarantee
-from dpbayes.references import Reference
-from dpbayes.sensitivity import count_sensitivity
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.mechanisms.sensitivity import count_sensitivity
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from dpbayes.ui.guard import watch
+from dpbayes.ui.widgets.guard import watch
 
 watch()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
-from dpbayes.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, whole_number
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 HOST, PORT = "127.0.0.1", 8501
@@ -89,5 +89,5 @@ def _lines(path: Path) -> list[str]:
 def serve(port: int) -> None:
     """Import what every page needs, say that we navigate ourselves, and run the server until it is stopped."""
     PagesManager.uses_pages_directory = False  # see dpbayes/ui/__init__.py; here nobody has come yet
-    importlib.import_module("dpbayes.ui.stories")  # by it nearly all but what Streamlit's caches keep
+    importlib.import_module("dpbayes.ui.session.stories")  # by it nearly all but what Streamlit's caches keep
     cli.main(["run", str(APP), "--server.port", str(port), "--server.address", HOST], prog_name="streamlit")

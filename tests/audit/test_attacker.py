@@ -16,15 +16,15 @@ from dpbayes.audit.attacker import (
 )
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.trimmed_network import network_loss
-from dpbayes.counts import Counts, count
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.hellinger import Die
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.regression_sampler import RegressionSampler
-from dpbayes.network import Network
-from dpbayes.validation import InputError
-from tests.core.strategies import V_STRUCTURE, chain, random_table, table_of
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+from tests.strategies import V_STRUCTURE, chain, random_table, table_of
 
 N = 12
 COIN = Die((1.0, 1.0), 30)

@@ -11,7 +11,7 @@ from dpbayes.audit.continuous import (
     laplace_one_delta,
     laplace_one_epsilon,
 )
-from dpbayes.validation import InputError
+from dpbayes.base.validation import InputError
 
 KINDS = {"one": (laplace_one_delta, laplace_one_epsilon, 1), "cells": (laplace_cells_delta, laplace_cells_epsilon, 2)}
 each_kind = pytest.mark.parametrize(("delta_of", "epsilon_of", "moved"), KINDS.values(), ids=KINDS)

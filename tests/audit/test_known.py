@@ -31,10 +31,10 @@ from dpbayes.audit.report_network import (
 from dpbayes.audit.report_regression import audit_regression, bad_tables, regression_epsilon
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
-from dpbayes.counts import Counts
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.experiments.stealth import Sense, UnitNoise, simulate
-from dpbayes.hellinger import Die
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -48,12 +48,12 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass, oddity
-from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.mechanisms.regression_sampler import RegressionSampler
-from dpbayes.network import Network
-from dpbayes.ui.formulas import formula
-from dpbayes.validation import InputError
-from tests.core.strategies import chain
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.network import Network
+from dpbayes.mechanisms.formulas import formula
+from dpbayes.base.validation import InputError
+from tests.strategies import chain
 
 COIN = Die((1.0, 1.0), 5)
 KNOWN = {

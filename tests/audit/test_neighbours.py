@@ -6,12 +6,12 @@ import pytest
 
 from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import all_tables, die_neighbours
-from dpbayes.counts import count
-from dpbayes.hellinger import Die
-from dpbayes.network import Network
-from dpbayes.sensitivity import count_sensitivity
-from dpbayes.validation import InputError
-from tests.core.strategies import NAIVE_BAYES, V_STRUCTURE, all_records, chain, empty
+from dpbayes.model.counts import count
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.model.network import Network
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.base.validation import InputError
+from tests.strategies import NAIVE_BAYES, V_STRUCTURE, all_records, chain, empty
 
 TINY = {
     "one node": empty(1),

@@ -17,9 +17,9 @@ from dpbayes.audit.continuous import (
 )
 from dpbayes.audit.neighbours import all_tables
 from dpbayes.audit.noise import LaplaceNoise
-from dpbayes.sensitivity import count_sensitivity
-from dpbayes.validation import InputError
-from tests.core.strategies import V_STRUCTURE, chain, empty
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.base.validation import InputError
+from tests.strategies import V_STRUCTURE, chain, empty
 
 CLOSED = {1: (laplace_one_delta, laplace_one_epsilon), 2: (laplace_cells_delta, laplace_cells_epsilon)}
 

@@ -23,15 +23,15 @@ from dpbayes.audit.reports import (
     recalibrated,
     recalibration_steps,
 )
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.hellinger import Die
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.mechanisms.regression_sampler import RegressionSampler
-from dpbayes.network import Network
-from dpbayes.validation import InputError
-from tests.core.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty
 
 GRID = np.linspace(0, 2, 41)
 THREE = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": "uv"})

@@ -11,13 +11,13 @@ from dpbayes.audit.statistical import (
     loss_from_draws,
     released_numbers,
 )
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.hellinger import Die
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import Exact, LaplaceUpdates
 from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
-from dpbayes.privacy import NON_PRIVATE, Guarantee
-from dpbayes.validation import InputError
-from tests.core.strategies import empty, table_of
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.validation import InputError
+from tests.strategies import empty, table_of
 
 
 def sample(hits: int, draws: int) -> np.ndarray:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from dpbayes.audit.report_types import SLACK, AuditReport, DeltaCurve, Exactness, Verdict
-from dpbayes.privacy import Guarantee
-from dpbayes.references import Reference
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
 
 
 def reported(needed_at_least: float, certified: float = 1.0) -> AuditReport:

@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from dpbayes.ui.dag_editor import Drawing, DrawnNode, dag_editor
+from dpbayes.ui.widgets.dag_editor import Drawing, DrawnNode, dag_editor
 
 
 def drawing(edges: str, **places: tuple[float, float]) -> Drawing:

@@ -7,8 +7,8 @@ import pytest
 
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.reports import Verdict, audit
-from dpbayes.decisions import Decisions
-from dpbayes.hellinger import Die
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -18,13 +18,13 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
 )
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.mechanisms.regression_sampler import RegressionSampler
-from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
 from tests.contract.test_promises import BROKEN, TINY, buildable
 from tests.contract.variants import VARIANTS, build, rng
-from tests.core.strategies import ASIA, chain, random_table
+from tests.strategies import ASIA, chain, random_table
 
 EPSILONS = np.linspace(0, 6, 25)
 

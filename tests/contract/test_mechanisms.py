@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.reports import audit
-from dpbayes.counts import Counts
-from dpbayes.dataset import Dataset
-from dpbayes.dirichlet import Dirichlets
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceUpdates, Mechanism, PosteriorSampler, ReleasedPosterior
-from dpbayes.network import Network
-from dpbayes.parameters import Choice, Parameter, parameters_of
-from dpbayes.privacy import Guarantee
-from dpbayes.validation import InputError
+from dpbayes.model.network import Network
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
 from tests.contract.variants import build, every_mechanism, rng
-from tests.core.strategies import ASIA, chain, random_table
+from tests.strategies import ASIA, chain, random_table
 
 # The common shape
 

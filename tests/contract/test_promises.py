@@ -9,8 +9,8 @@ import pytest
 from scipy.special import log_expit
 
 from dpbayes.audit.statistical import SampledLoss, audit_by_draws, epsilon_lower_bound
-from dpbayes.decisions import Decisions, log_mass_trimmed
-from dpbayes.fourier import coefficients
+from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
+from dpbayes.model.fourier import coefficients
 from dpbayes.mechanisms import (
     Calibration,
     Exact,
@@ -19,10 +19,10 @@ from dpbayes.mechanisms import (
     MapExponential,
     PosteriorSampler,
 )
-from dpbayes.network import Network
-from dpbayes.privacy import Guarantee
+from dpbayes.model.network import Network
+from dpbayes.base.privacy import Guarantee
 from tests.contract.variants import VARIANTS, build, typical_settings
-from tests.core.strategies import V_STRUCTURE, all_records, chain, empty, table_of
+from tests.strategies import V_STRUCTURE, all_records, chain, empty, table_of
 
 CERTAINTY = 1e-9
 """How improbable a false alarm of one statistical check is."""

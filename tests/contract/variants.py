@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpbayes.dirichlet import Dirichlets
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.mechanisms import MECHANISMS, Calibration, PosteriorSampler
-from dpbayes.network import Network
-from dpbayes.parameters import Parameter, parameters_of
-from tests.core.strategies import ASIA
+from dpbayes.model.network import Network
+from dpbayes.base.parameters import Parameter, parameters_of
+from tests.strategies import ASIA
 
 
 def typical_settings(kind: type) -> list[dict]:

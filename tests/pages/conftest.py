@@ -17,8 +17,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui import guard
-from dpbayes.ui.settings import Settings
+from dpbayes.ui.widgets import guard
+from dpbayes.ui.session.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = (
@@ -130,7 +130,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch, page: str) ->
     Returns a list that fills with how many steps each work had done whenever the page was about to run again.
     """
     for name in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.running.{name}", 0.0)
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     seen: list[list[int]] = []
 
     def again() -> None:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.accuracy import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid, methods_for
-from dpbayes.experiments.accuracy_command import recipe_of
-from dpbayes.experiments.accuracy_reliability import reliability
+from dpbayes.experiments.accuracy.study import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid, methods_for
+from dpbayes.experiments.accuracy.command import recipe_of
+from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.mechanisms import Calibration
-from dpbayes.networks import naive_bayes
-from dpbayes.shipped import default_network, load_shipped
-from dpbayes.ui import accuracy_page
-from dpbayes.ui.accuracy_options import MECHANISMS, Drawn, Scene, Shown
-from dpbayes.ui.graphs import Graph, code_of
-from dpbayes.ui.settings import Seat, Settings
+from dpbayes.sources.named_networks import naive_bayes
+from dpbayes.sources.shipped_tables import default_network, load_shipped
+from dpbayes.ui.pages.accuracy import page as accuracy_page
+from dpbayes.ui.session.options.accuracy import MECHANISMS, Drawn, Scene, Shown
+from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,
     figures,
@@ -162,9 +162,9 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in MECHANISMS if name 
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
-    monkeypatch.setattr("dpbayes.ui.running.MOMENT", 0.0)
+    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
     monkeypatch.setattr(accuracy_page, "run_again", lambda: None)
-    monkeypatch.setattr("dpbayes.experiments.accuracy_cost.MOST_REPEATS", 4)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.cost.MOST_REPEATS", 4)
 
 
 def repeats_shown(at: AppTest) -> int:
@@ -277,7 +277,7 @@ def test_fewer_records_are_tested_on():
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(query, said, monkeypatch):
-    monkeypatch.setattr("dpbayes.ui.accuracy_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.pages.accuracy.page.run_again", lambda: None)
     at = open_page(PAGE, **query)
     while "accuracy.curves" not in figures(at):
         fine(at.run())

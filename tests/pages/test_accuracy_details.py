@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpbayes.dataset import Dataset
-from dpbayes.experiments.accuracy import AccuracyStudy, Measures, Method
-from dpbayes.experiments.accuracy_command import digest
-from dpbayes.ui.accuracy_headline import verdict
-from dpbayes.ui.accuracy_options import Scene
-from dpbayes.ui.work import Upload
-from tests.core.crafted import crafted
+from dpbayes.model.dataset import Dataset
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, Method
+from dpbayes.experiments.accuracy.command import digest
+from dpbayes.ui.pages.accuracy.headline import verdict
+from dpbayes.ui.session.options.accuracy import Scene
+from dpbayes.ui.session.chosen import Upload
+from tests.experiments.crafted import crafted
 from tests.pages.conftest import figures, fine, headline, open_page, sentences
 
 PAGE = "pages/accuracy.py"

@@ -12,23 +12,23 @@ from dpbayes.audit.attacker import attack_die, attack_network, probability_ceili
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
-from dpbayes.counts import Counts, count
-from dpbayes.dirichlet import Dirichlets
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
-from dpbayes.hellinger import Die
-from dpbayes.looks import INVALID
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.base.looks import INVALID
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
-from dpbayes.mechanisms.map_exponential import PrintedMap
-from dpbayes.mechanisms.regression_sampler import RegressionSampler
-from dpbayes.networks import load_named
-from dpbayes.randomness import stream
-from dpbayes.synthetic import sample_dataset
-from dpbayes.ui.audit_page import KNOWN_CASES
-from dpbayes.ui.audit_work import stepped
-from dpbayes.ui.options import AuditSubject
-from dpbayes.ui.settings import Seat, query_of, settings_from
-from dpbayes.validation import InputError
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.sources.named_networks import load_named
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.pages.audit.page import KNOWN_CASES
+from dpbayes.ui.pages.audit.work import stepped
+from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.session.settings import Seat, query_of, settings_from
+from dpbayes.base.validation import InputError
 from tests.pages.conftest import (
     everything,
     figures,
@@ -319,7 +319,7 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
 
 
 def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.audit_details.QUICK_DIE", 10)
+    monkeypatch.setattr("dpbayes.ui.pages.audit.details.QUICK_DIE", 10)
     seen = stopped_at_the_second_picture(monkeypatch, PAGE)
     at = press(opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.n": "20"}), "Find it")
     assert seen == [[1], [2]]
@@ -444,7 +444,7 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
 def test_more_than_can_be_audited_or_attacked_is_one_sentence_and_the_nearest_is_shown(
     query: dict[str, str], part: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpbayes.ui.audit_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.pages.audit.page.run_again", lambda: None)
     at = open_page(PAGE, **query)
     one_sentence(at, part)
     assert f"Shown is the nearest that is possible: {shown}." in sentences(at)[0]

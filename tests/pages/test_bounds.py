@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bounds import sampling
-from dpbayes.bounds.base import Verdict
-from dpbayes.bounds.posterior_kl import posterior_kl
-from dpbayes.bounds.updates import proposition_1
-from dpbayes.counts import Counts, count
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.experiments import bounds
-from dpbayes.networks import load_named
-from dpbayes.randomness import stream
-from dpbayes.synthetic import sample_dataset
-from dpbayes.ui import bounds_formulas as formulas
-from dpbayes.ui.bounds_exhibit import Uses
-from dpbayes.ui.bounds_exhibits import EXHIBITS
-from dpbayes.ui.bounds_headline import SYMBOLS
-from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.settings import query_of, settings_from
+from dpbayes.theory.zhang16 import sampling
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.zhang16.posterior_kl import posterior_kl
+from dpbayes.theory.zhang16.counts import proposition_1
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.theory.zhang16 import truths as bounds
+from dpbayes.sources.named_networks import load_named
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.theory.zhang16 import formulas
+from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.ui.pages.bounds.headline import SYMBOLS
+from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.ui.session.settings import query_of, settings_from
 from tests.pages.conftest import (
     everything,
     figures,

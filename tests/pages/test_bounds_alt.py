@@ -11,18 +11,18 @@ import pytest
 from scipy import integrate, optimize, stats
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bounds import distinguishability as games
-from dpbayes.bounds import robustness
-from dpbayes.bounds.base import Bound
-from dpbayes.networks import load_named
-from dpbayes.parameters import Parameter
-from dpbayes.privacy import worst_chain
-from dpbayes.query_game import BetaPair, GammaPair
-from dpbayes.text import numeral
-from dpbayes.ui.bounds_exhibits_alt import ALT_EXHIBITS
-from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.bounds_subject import At, Subject
-from dpbayes.ui.settings import PARAMETERS, Settings, settings_from
+from dpbayes.theory.dimitrakakis14 import answers as games
+from dpbayes.theory.dimitrakakis14 import robustness
+from dpbayes.theory.claims.claim import Bound
+from dpbayes.sources.named_networks import load_named
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.privacy import worst_chain
+from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
+from dpbayes.base.text import numeral
+from dpbayes.theory.dimitrakakis14.exhibits import ALT_EXHIBITS
+from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.ui.session.settings import PARAMETERS, Settings, settings_from
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 
 PAGE = "pages/bounds.py"

@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bounds import lipschitz, map, regression, stealth, updates
-from dpbayes.bounds.base import Bound
-from dpbayes.counts import count
-from dpbayes.dataset import Dataset
-from dpbayes.networks import full, load_named
-from dpbayes.parameters import Parameter
-from dpbayes.randomness import stream
-from dpbayes.ui.bounds_exhibit import Uses
-from dpbayes.ui.bounds_exhibits_zhang import ZHANG_EXHIBITS, mass_without, moved_counts
-from dpbayes.ui.bounds_exhibits_zhang_formulas import first_success_loss, worst_range
-from dpbayes.ui.bounds_options import Axis, BoundClaim
-from dpbayes.ui.bounds_subject import At, Subject
-from dpbayes.ui.settings import PARAMETERS, Settings
+from dpbayes.theory.zhang16 import smoothness as lipschitz
+from dpbayes.theory.zhang16 import map
+from dpbayes.theory.zhang16 import regression
+from dpbayes.theory.zhang16 import stealth
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.claims.claim import Bound
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.sources.named_networks import full, load_named
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.randomness import stream
+from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.zhang16.exhibits_more import ZHANG_EXHIBITS, mass_without, moved_counts
+from dpbayes.theory.zhang16.formulas_more import first_success_loss, worst_range
+from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.ui.session.settings import PARAMETERS, Settings
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 
 ASIA, _ = load_named("asia")

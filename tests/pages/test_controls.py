@@ -3,8 +3,8 @@
 import pytest
 
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.parameters import Parameter, parameters_of
-from dpbayes.ui.settings import MECHANISM_NAMES, PARAMETERS, opening
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, opening
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 
 RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.columns import Categories, CountAs, Cuts, Groups
-from dpbayes.domains import DeclaredColumn, read_domains, write_domains
-from dpbayes.experiments.regression_scenario import Records
-from dpbayes.shipped import SHIPPED
-from dpbayes.ui.graphs import MAX_NAME
-from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Seat, Settings
-from tests.core.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
-from tests.core.test_spreadsheets import workbook
+from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
+from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
+from dpbayes.experiments.regression.scenario import Records
+from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
+from tests.sources.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
+from tests.sources.test_spreadsheets import workbook
 from tests.pages.conftest import (
     PAGES,
     WITHOUT_DATA,
@@ -295,7 +295,7 @@ def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> Non
 
 
 def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.tables.read_csv.__kwdefaults__", {"separator": ",", "encoding": "utf-8", "limit": 10})
+    monkeypatch.setattr("dpbayes.sources.tables.read_csv.__kwdefaults__", {"separator": ",", "encoding": "utf-8", "limit": 10})
     load(at, "x,y\n1,2\n3,4\n", "big.csv")
     assert len(refusals(at)) == 1
     assert "the limit is 10" in refusals(at)[0]
@@ -349,7 +349,7 @@ def test_a_large_file_shows_how_far_it_is_and_a_small_one_does_not(
     monkeypatch.setattr("streamlit.progress", bars.progress)
     load(at, AGES, "small.csv")
     assert bars == []
-    monkeypatch.setattr("dpbayes.ui.show.SLOW", 200)
+    monkeypatch.setattr("dpbayes.ui.widgets.show.SLOW", 200)
     load(at, AGES, "large.csv")
     steps = ("Reading large.csv …", "Looking at the columns of large.csv …", "Putting every value into its state …")
     assert [text for text, _ in bars] == list(steps)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes import exports
-from dpbayes.counts import count
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.exports import release_json, safe_csv
+from dpbayes.mechanisms import export as exports
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.mechanisms.export import release_json, safe_csv
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler, Release
-from dpbayes.networks import load_named
-from dpbayes.randomness import stream
-from dpbayes.synthetic import sample_dataset
+from dpbayes.sources.named_networks import load_named
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import sample_dataset
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", "=cmd|' /C calc'!A0"])

@@ -15,9 +15,9 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
 
-from dpbayes.ui.guard import WENT_WRONG
-from dpbayes.ui.settings import Settings
-from dpbayes.validation import InputError
+from dpbayes.ui.widgets.guard import WENT_WRONG
+from dpbayes.ui.session.settings import Settings
+from dpbayes.base.validation import InputError
 from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of
 
 FRAGMENTS = tuple(page for page in PAGES if "@fragment" in (APP.parent / page).read_text(encoding="utf-8"))
@@ -30,7 +30,7 @@ def fail(*_: Any, **__: Any) -> None:
 def break_parts_of(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every function that the page file takes from the dashboard fail, but what shows sentences and settings."""
     for line in ast.parse((APP.parent / page).read_text(encoding="utf-8")).body:
-        if isinstance(line, ast.ImportFrom) and line.module not in ("dpbayes.ui.show", "dpbayes.ui.settings"):
+        if isinstance(line, ast.ImportFrom) and line.module not in ("dpbayes.ui.widgets.show", "dpbayes.ui.session.settings"):
             module = importlib.import_module(str(line.module))
             for name in line.names:
                 if callable(getattr(module, name.name)):
@@ -83,7 +83,7 @@ def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
 ) -> None:
     at = open_page("pages/release.py")
     with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.ui.controls.set_parameter", fail)
+        patch.setattr("dpbayes.ui.widgets.controls.set_parameter", fail)
         at.select_slider(key="parameter.epsilon").set_value(2.0).run()
     assert sentences(at) == [WENT_WRONG]
     assert settings_of(at) == Settings()
@@ -100,7 +100,7 @@ def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_not
     before, editor = settings_of(at), control(at, "dag-1")
     state = {"graph": {"nodes": [{"name": "a", "x": 1, "y": 1}], "edges": []}, "turn": "undo"}
     with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.ui.network_page.travel", fail)
+        patch.setattr("dpbayes.ui.pages.network.page.travel", fail)
         at._run(WidgetStates(widgets=[WidgetState(id=editor, json_value=json.dumps(state))]))
     assert not at.exception
     assert sentences(at) == [WENT_WRONG]
@@ -115,7 +115,7 @@ def test_a_refusal_in_a_callback_is_its_sentence_and_changes_nothing(monkeypatch
         raise InputError("There is no such seat.")
 
     at = open_page("pages/home.py")
-    monkeypatch.setattr("dpbayes.ui.controls.change", half)
+    monkeypatch.setattr("dpbayes.ui.widgets.controls.change", half)
     fine(at.segmented_control(key="segments.seat").set_value(at.segmented_control[0].options[1]).run())
     assert sentences(at) == ["There is no such seat."]
     assert settings_of(at) == Settings()
@@ -124,7 +124,7 @@ def test_a_refusal_in_a_callback_is_its_sentence_and_changes_nothing(monkeypatch
 def test_the_log_of_the_server_has_the_traceback(
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("dpbayes.ui.release_page.release_page", fail)
+    monkeypatch.setattr("dpbayes.ui.pages.release.page.release_page", fail)
     open_page_that_fails = pytest.raises(AssertionError)
     with open_page_that_fails, caplog.at_level(logging.ERROR):
         open_page("pages/release.py")
@@ -184,7 +184,7 @@ def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
 ) -> None:
     sent = WidgetStates()
     sent.widgets.add(id="$$ID-of-a-control", string_value="1")
-    monkeypatch.setattr("dpbayes.ui.settings.current", fail)
+    monkeypatch.setattr("dpbayes.ui.session.settings.current", fail)
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at._run(sent)
     assert not at.exception

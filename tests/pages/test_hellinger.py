@@ -10,14 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.hellinger import LEVELS, Noise, error_laws, most_throws
-from dpbayes.experiments.hellinger_scenario import Balance, Method, Scenario
-from dpbayes.experiments.hellinger_study import settings_of, settings_text
+from dpbayes.experiments.hellinger.errors import LEVELS, Noise, error_laws, most_throws
+from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
+from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.mechanisms.base import Calibration
-from dpbayes.randomness import stream
-from dpbayes.ui.hellinger_page import scenario_of, verdict
-from dpbayes.ui.options import ShownSensitivity
-from dpbayes.ui.settings import Seat, Settings, query_of, settings_from
+from dpbayes.base.randomness import stream
+from dpbayes.ui.pages.hellinger.page import scenario_of, verdict
+from dpbayes.ui.session.options.index import ShownSensitivity
+from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences
 
 PAGE = "pages/hellinger.py"

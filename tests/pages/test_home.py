@@ -3,10 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.regression_scenario import NormBound
-from dpbayes.ui.accuracy_options import Scene
-from dpbayes.ui.settings import Seat
-from dpbayes.ui.stories import STORIES, Story
+from dpbayes.experiments.regression.scenario import NormBound
+from dpbayes.ui.session.options.accuracy import Scene
+from dpbayes.ui.session.settings import Seat
+from dpbayes.ui.session.stories import STORIES, Story
 from tests.pages.conftest import PAGES, fine, headline, open_page, press, put, sentences, settings_of
 
 TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}

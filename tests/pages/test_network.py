@@ -8,13 +8,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bif import write_bif
+from dpbayes.sources.bif import write_bif
 from dpbayes.experiments.structure import arrow_costs, structure_cost
-from dpbayes.network import Network
-from dpbayes.networks import load_named
-from dpbayes.ui.dag_editor import Beyond, Drawing, DrawnNode
-from dpbayes.ui.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
-from dpbayes.ui.settings import MECHANISM_NAMES, Cpts, Settings
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
+from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
 from tests.pages.conftest import (
     everything,
     fine,
@@ -167,7 +167,7 @@ def test_andes_opens_and_only_the_arrow_that_is_picked_is_weighed(monkeypatch: p
         weighed.append(len(only))
         return arrow_costs(network, epsilon, only=only)
 
-    monkeypatch.setattr("dpbayes.ui.network_page.arrow_costs", costs)
+    monkeypatch.setattr("dpbayes.ui.pages.network.page.arrow_costs", costs)
     at = open_page(PAGE, source="andes")
     assert metrics(at)["|N_I|"] == "1,712"
     assert weighed == [1]  # of 338, each of which takes about as long as the page
@@ -260,7 +260,7 @@ class Browser:
 @pytest.fixture
 def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
     browser = Browser()
-    monkeypatch.setattr("dpbayes.ui.network_page.dag_editor", browser)
+    monkeypatch.setattr("dpbayes.ui.pages.network.page.dag_editor", browser)
     return browser
 
 

@@ -8,10 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
-from dpbayes.parameters import Parameter, parameters_of
-from dpbayes.ui.bounds_options import BoundClaim
-from dpbayes.ui.options import OPTIONS, AuditSubject, StealthAim
-from dpbayes.ui.settings import PARAMETERS
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.session.options.index import OPTIONS, AuditSubject, StealthAim
+from dpbayes.ui.session.settings import PARAMETERS
 from tests.pages.conftest import figures, fine, open_page, sentences
 
 E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
@@ -94,10 +94,10 @@ def test_no_number_is_in_e_notation(page: str, query: dict[str, str]) -> None:
 def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and the page not run again by itself."""
     for name in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.running.{name}", 0.0)
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     for page in WORKING:
         monkeypatch.setattr(f"dpbayes.ui.{page}_page.run_again", lambda: None)
-    monkeypatch.setattr("dpbayes.ui.audit_draws.LEAST_DRAWS", 50)  # of releases that may hold 640,000 numbers each
+    monkeypatch.setattr("dpbayes.ui.pages.audit.draws.LEAST_DRAWS", 50)  # of releases that may hold 640,000 numbers each
 
 
 WORKING = ("accuracy", "audit", "bounds", "regression", "stealth")

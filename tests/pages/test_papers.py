@@ -4,15 +4,15 @@ import math
 
 import pytest
 
-from dpbayes.bounds.base import Verdict
-from dpbayes.bounds.registry import CLAIMS, counterexamples_of
-from dpbayes.references import PAPERS
-from dpbayes.text import numeral
-from dpbayes.ui.bounds_exhibits import EXHIBITS
-from dpbayes.ui.bounds_options import BoundClaim
-from dpbayes.ui.papers_links import VIEWS, View, view_of
-from dpbayes.ui.papers_options import PaperShown
-from dpbayes.ui.settings import Seat, Settings, query_of
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.index import CLAIMS, counterexamples_of
+from dpbayes.base.references import PAPERS
+from dpbayes.base.text import numeral
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.pages.papers.links import VIEWS, View, view_of
+from dpbayes.ui.session.options.papers import PaperShown
+from dpbayes.ui.session.settings import Seat, Settings, query_of
 from tests.pages.conftest import (
     everything,
     fine,

@@ -11,15 +11,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.regression import RegressionResult, final
-from dpbayes.experiments.regression_command import recipe_of
-from dpbayes.experiments.regression_scenario import Records, RegressionScenario, experiment, records_of
-from dpbayes.experiments.regression_tables import NumericColumn, OwnColumns
-from dpbayes.ui.regression_page import verdict
-from dpbayes.ui.regression_upload import stated
-from dpbayes.ui.settings import Seat, Settings, query_of, settings_from
-from dpbayes.ui.work import Upload
-from dpbayes.validation import InputError
+from dpbayes.experiments.regression.study import RegressionResult, final
+from dpbayes.experiments.regression.command import recipe_of
+from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
+from dpbayes.experiments.regression.records import NumericColumn, OwnColumns
+from dpbayes.ui.pages.regression.page import verdict
+from dpbayes.ui.pages.regression.upload import stated
+from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
+from dpbayes.ui.session.chosen import Upload
+from dpbayes.base.validation import InputError
 from tests.pages.conftest import (
     APP,
     NO_LIMIT,
@@ -101,7 +101,7 @@ def test_real_errors_are_the_curators() -> None:
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run of the page does one step; the person presses Stop while the second is shown."""
-    monkeypatch.setattr("dpbayes.ui.running.MOMENT", 0.0)
+    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
     shown: list[int] = []
 
     def again() -> None:
@@ -110,7 +110,7 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
         run.stopped = len(shown) == 2
         st.rerun()
 
-    monkeypatch.setattr("dpbayes.ui.regression_page.run_again", again)
+    monkeypatch.setattr("dpbayes.ui.pages.regression.page.run_again", again)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "120"}))
     assert shown == [25, 50]
     assert "Stopped after 50 of 120 repeats." in [p.proto.text for p in at.get("progress")]
@@ -226,7 +226,7 @@ def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(mo
 
 
 def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.regression_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.pages.regression.page.run_again", lambda: None)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
     most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
     one_sentence(at, f"Shown is the nearest that is possible: repeats = {most:,}.")

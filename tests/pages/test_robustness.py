@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bounds.robustness import counterexample_theorem_1_ii
+from dpbayes.theory.dimitrakakis14.robustness import counterexample_theorem_1_ii
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
-from dpbayes.text import numeral
-from dpbayes.ui.settings import settings_from
+from dpbayes.base.text import numeral
+from dpbayes.ui.session.settings import settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
 
 PAGE = "pages/robustness.py"

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.counts import count
-from dpbayes.dirichlet import Dirichlets
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.experiments.sampling import Family, RowState
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.networks import load_named
-from dpbayes.randomness import stream
-from dpbayes.synthetic import sample_dataset
-from dpbayes.ui.graphs import Graph, code_of
-from dpbayes.ui.release_controls import EXAMPLE
-from dpbayes.ui.settings import Seat, Settings
+from dpbayes.sources.named_networks import load_named
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.pages.release.controls import EXAMPLE
+from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,
     figures,

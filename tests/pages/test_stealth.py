@@ -8,25 +8,25 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bounds.fourier import certified_noise, printed_noise
-from dpbayes.bounds.stealth import (
+from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
+from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     certified_table_increment,
     negative_marginal_probability,
     negative_table_probability,
 )
-from dpbayes.counts import count
-from dpbayes.dirichlet import Dirichlets
-from dpbayes.experiments.estimates import Estimate
-from dpbayes.experiments.stealth import Needed, Sense, UnitNoise, noticed, simulate
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.estimates import Estimate
+from dpbayes.mechanisms.stealth import Needed, Sense, UnitNoise, noticed, simulate
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.networks import load_named
-from dpbayes.randomness import stream
-from dpbayes.synthetic import sample_dataset
-from dpbayes.ui.settings import query_of, settings_from
-from dpbayes.ui.stealth_details import counted, many, share_text
-from dpbayes.ui.stealth_page import simulated_share
+from dpbayes.sources.named_networks import load_named
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session.settings import query_of, settings_from
+from dpbayes.ui.pages.stealth.details import counted, many, share_text
+from dpbayes.ui.pages.stealth.page import simulated_share
 from tests.pages.conftest import (
     everything,
     figures,
@@ -398,7 +398,7 @@ def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str)
 
 def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """10,000 draws in steps of 2,500: those of the noise alone, and those of the real counts."""
-    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 2500 * ASIA.cell_count)
+    monkeypatch.setattr("dpbayes.ui.pages.stealth.simulations.STEP", 2500 * ASIA.cell_count)
     seen = stopped_at_the_second_picture(monkeypatch, PAGE)
     at = open_page(PAGE)
     assert [sorted(works)[-2:] for works in seen] == [[1, 1], [2, 2]], "those of the made-up table take one step"
@@ -415,10 +415,10 @@ def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pyte
 
 def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """A probability of 0.99 needs some 700 draws; the first steps have 300. Stopped there, it is the proved t."""
-    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 300 * ASIA.cell_count)
+    monkeypatch.setattr("dpbayes.ui.pages.stealth.simulations.STEP", 300 * ASIA.cell_count)
     seen = stopped_at_the_second_picture(monkeypatch, PAGE)
     said: list[str] = []
-    monkeypatch.setattr("dpbayes.ui.stealth_page.headline", lambda text: said.append(text))
+    monkeypatch.setattr("dpbayes.ui.pages.stealth.page.headline", lambda text: said.append(text))
     at = open_page(PAGE, **{"stealth.target": "0.99"})
     assert len(seen) == 2
     assert len(said) == 1, "no sentence while draws were few and more to come"
@@ -434,10 +434,10 @@ def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: 
 
 
 def test_what_no_number_of_draws_tells_is_proved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.stealth_work.STEP", 2500 * ASIA.cell_count)
+    monkeypatch.setattr("dpbayes.ui.pages.stealth.simulations.STEP", 2500 * ASIA.cell_count)
     stopped_at_the_second_picture(monkeypatch, PAGE)
     said: list[str] = []
-    monkeypatch.setattr("dpbayes.ui.stealth_page.headline", lambda text: said.append(text))
+    monkeypatch.setattr("dpbayes.ui.pages.stealth.page.headline", lambda text: said.append(text))
     press(open_page(PAGE, **{"stealth.target": "0.99999"}), "Go on")
     assert len(said) >= 4
     assert len(set(said)) == 1

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.bounds.fourier import counterexample_denser
+from dpbayes.theory.zhang16.fourier import counterexample_denser
 from dpbayes.experiments.graph_families import costs_of, mean_crossing, named_families, random_costs
-from dpbayes.randomness import stream
-from dpbayes.ui.settings import settings_from
+from dpbayes.base.randomness import stream
+from dpbayes.ui.session.settings import settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
 
 PAGE = "pages/structure.py"

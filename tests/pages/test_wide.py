@@ -14,16 +14,18 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit import trimmed_network
-from dpbayes.counts import Counts
-from dpbayes.experiments import accuracy_releases
+from dpbayes.model.counts import Counts
+from dpbayes.experiments.accuracy import releases as accuracy_releases
 from dpbayes.mechanisms import Calibration, fourier
-from dpbayes.network import Network
-from dpbayes.ui import audit_attack, bounds_subject, work
-from dpbayes.ui.bounds_options import BoundClaim
-from dpbayes.ui.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.options import AuditSubject
-from dpbayes.ui.release_details import MOST_VALUES
-from dpbayes.ui.settings import MECHANISM_NAMES
+from dpbayes.model.network import Network
+from dpbayes.ui.pages.audit import attacker as audit_attack
+from dpbayes.theory.claims import setting as bounds_subject
+from dpbayes.ui.session import chosen as work
+from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.pages.release.details import MOST_VALUES
+from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.pages.conftest import (
     everything,
     figures,
@@ -102,7 +104,7 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
         drawn.append(math.prod(size) * len(network.closure))
         return draw(network, calibration, rng, size)
 
-    monkeypatch.setattr("dpbayes.experiments.stealth.coefficient_noise", counted)
+    monkeypatch.setattr("dpbayes.mechanisms.stealth.coefficient_noise", counted)
     monkeypatch.setattr(fourier, "coefficient_noise", counted)
     seen = stopped_at_the_second_picture(monkeypatch, "pages/stealth.py")
     at = open_page("pages/stealth.py", source=graph, cpts="random", records="100")
@@ -233,11 +235,11 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
 # Bounds
 
 SIMULATORS = (
-    "dpbayes.ui.bounds_subject.simulate_kl",
-    "dpbayes.ui.bounds_subject.UnitNoise.draw",
-    "dpbayes.experiments.bounds.largest_noise",
-    "dpbayes.experiments.bounds.largest_change",
-    "dpbayes.experiments.bounds.table_error",
+    "dpbayes.theory.claims.setting.simulate_kl",
+    "dpbayes.theory.claims.setting.UnitNoise.draw",
+    "dpbayes.theory.zhang16.truths.largest_noise",
+    "dpbayes.theory.zhang16.truths.largest_change",
+    "dpbayes.theory.zhang16.truths.table_error",
 )
 
 
@@ -258,7 +260,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 ) -> None:
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
-    monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.pages.bounds.page.run_again", lambda: None)
     at = open_page("pages/bounds.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
     assert not sentences(at)
     assert said in headline(at)
@@ -272,7 +274,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a graph that is small enough for both."""
-    monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.pages.bounds.page.run_again", lambda: None)
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
         told = []
         for most in (bounds_subject.MOST_CELLS, 0):
@@ -280,7 +282,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
             at = open_page("pages/bounds.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
             told.append({metric.label: metric.value for metric in at.metric})
             monkeypatch.undo()
-            monkeypatch.setattr("dpbayes.ui.bounds_page.run_again", lambda: None)
+            monkeypatch.setattr("dpbayes.ui.pages.bounds.page.run_again", lambda: None)
         simulated, exact = told
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
@@ -317,7 +319,7 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
 
     monkeypatch.setattr(audit_attack, "attack_network", counted)
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
-    monkeypatch.setattr("dpbayes.ui.audit_page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.pages.audit.page.run_again", lambda: None)
     at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     one_sentence(at, "attackers who see 20 releases of")
     assert {"audit.curve", "audit.odds"} <= set(figures(at))
@@ -345,7 +347,7 @@ def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(m
         return draw(network, *more, draws=draws)
 
     monkeypatch.setattr(accuracy_releases, "needed_increments", counted)
-    monkeypatch.setattr("dpbayes.ui.accuracy_page.run_again", st.rerun)
+    monkeypatch.setattr("dpbayes.ui.pages.accuracy.page.run_again", st.rerun)
     query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
     few = dict.fromkeys(("laplace", "sampling", "sampling_many", "private_map"), "no")
     at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})

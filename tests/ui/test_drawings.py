@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.ui.drawings import KEPT, DrawingHistory, DrawnNetwork
-from dpbayes.ui.graphs import Graph, placed
-from dpbayes.ui.settings import Settings
+from dpbayes.ui.session.drawings import KEPT, DrawingHistory, DrawnNetwork
+from dpbayes.ui.session.graphs import Graph, placed
+from dpbayes.ui.session.settings import Settings
 
 
 def drawn(number: int, **settings: str) -> DrawnNetwork:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH
-from dpbayes.networks import NAMED
-from dpbayes.ui import dag_editor
-from dpbayes.ui.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
-from dpbayes.validation import InputError
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.ui.widgets import dag_editor
+from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
+from dpbayes.base.validation import InputError
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=80)
 

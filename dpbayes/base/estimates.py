@@ -1,0 +1,53 @@
+"""A simulated number with its standard error, as a sentence shows it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.base.text import numeral
+
+FloatArray = NDArray[np.float64]
+
+
+def near_one(number: float) -> str:
+    """Return a number in four digits, a probability in more where they would round it to 1."""
+    return numeral(number, max(4, 1 - math.floor(math.log10(1 - number))) if number < 1 else 4)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A simulated mean and its standard error, as text "32.4 ± 0.8"; NaN where one draw does not tell it."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def of(cls, values: ArrayLike) -> "Estimate":
+        """Return the mean of independent draws (draws,)."""
+        drawn = np.asarray(values, dtype=np.float64)
+        spread = float(drawn.std(ddof=1)) if drawn.size > 1 else math.nan
+        return cls(float(drawn.mean()), spread / math.sqrt(drawn.size))
+
+    @classmethod
+    def share(cls, kept: int, *, draws: int) -> "Estimate":
+        """Return a share of draws; its error is taken at (kept + 1)/(draws + 2) so that it is never zero."""
+        near = (kept + 1) / (draws + 2)
+        return cls(kept / draws, math.sqrt(near * (1 - near) / draws))
+
+    def times(self, factor: float) -> "Estimate":
+        """Return it in other units."""
+        return Estimate(factor * self.value, factor * self.error)
+
+    def __str__(self) -> str:
+        if not self.error > 1e-9 * abs(self.value):
+            return f"{self.value:,.0f}" if abs(self.value) >= 1000 else near_one(self.value)
+        digits = max(0, -math.floor(math.log10(self.error / 2)))  # two of the error that starts with 1, else one
+        return f"{round(self.value, digits) + 0.0:,.{digits}f} ± {self.error:,.{digits}f}"
+
+
+def standard_error(values: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over the first axis: (n, ...) to (...), NaN where n is 1."""
+    n = len(values)
+    return values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1:], np.nan)

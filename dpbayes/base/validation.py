@@ -1,0 +1,64 @@
+"""One message format for bad input: what was given, and the rule a person can act on."""
+
+import math
+from collections.abc import Iterable
+
+from dpbayes.base.text import numeral
+
+
+class InputError(ValueError):
+    """A refusal whose message is one plain sentence that can be shown to the person as it is."""
+
+
+def brief(value: object, limit: int = 40) -> str:
+    """Return `value` as short quoted text, so that hostile or huge input stays readable."""
+    # Half a character, as JSON may hold it, cannot be sent to anybody: it is spelled out.
+    text = str(value).replace("\n", " ").encode(errors="backslashreplace").decode()
+    return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
+
+
+def is_writable(text: str) -> bool:
+    """Return whether a text holds whole characters only; JSON may bring halves, which no page and no file can hold."""
+    return text == text.encode(errors="ignore").decode()
+
+
+def finite_number(name: str, value: object, *, low: float, high: float) -> float:
+    """Return `value` as a float within [low, high].
+
+    Errors: InputError with a sentence for text, NaN, infinities and values out of range.
+    """
+    if isinstance(value, bool) or value is None:
+        raise InputError(f"{name} must be a number, not {brief(value)}.")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a number, not {brief(value)}.") from None
+    if math.isnan(number):
+        raise InputError(f"{name} must be a number, and NaN is not one.")
+    if not low <= number <= high:
+        raise InputError(
+            f"{name} must be between {numeral(low, 12)} and {numeral(high, 12)}; {numeral(number, 12)} is not."
+        )
+    return number
+
+
+def whole_number(name: str, value: object, *, low: int, high: int) -> int:
+    """Return `value` as an int within [low, high]; the errors are those of `finite_number`."""
+    number = finite_number(name, value, low=low, high=high)
+    if isinstance(value, int):  # a float would round it beyond 2^53
+        return value
+    if number != int(number):
+        raise InputError(f"{name} must be a whole number; {numeral(number, 12)} is not.")
+    return int(number)
+
+
+def distinct_names(kind: str, names: Iterable[object]) -> tuple[str, ...]:
+    """Return `names` as a tuple of distinct, non-empty texts, or say which one is wrong."""
+    seen: dict[str, None] = {}
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"Every {kind} needs a name; {brief(name)} is empty or not text.")
+        if name in seen:
+            raise InputError(f"The {kind} name {brief(name)} is used twice; give each {kind} its own name.")
+        seen[name] = None
+    return tuple(seen)

@@ -1,0 +1,252 @@
+"""P(target | all other nodes) for many sets of CPTs and many records at once: only the Markov blanket matters.
+
+The log-odds of state c of the target against its first state are a sum over the families that hold the target, of
+ln theta at the record with the target at c minus ln theta with the target at its first state. Every configuration of a
+family's other nodes has such a difference; a record picks one of each family, so that the log-odds of all records are a
+matrix product. No table over the blanket's joint states is built.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.experiments.steps import Work, slices
+from dpbayes.model.network import IntArray, Network
+
+FloatArray = NDArray[np.float64]
+SingleArray = NDArray[np.float32]
+CodeArray = NDArray[Any]
+Name = TypeVar("Name")
+
+_SCORED, _DESIGNED = 1 << 20, 1 << 22
+"""Log-odds, and entries of the design, held at once: 4 and 16 megabytes."""
+
+MOST_COLUMNS = 1024
+"""Log-odds of more terms than this are looked up, family by family, instead of multiplied."""
+
+
+@dataclass(frozen=True)
+class Blanket:
+    """The families of a network that hold the target: its own and its children's."""
+
+    network: Network
+    target: int
+
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """The other nodes of every family that holds the target, in the family's order."""
+        found = [family for family in self.network.families if self.target in family]
+        return tuple(tuple(j for j in family if j != self.target) for family in found)
+
+    @cached_property
+    def nodes(self) -> tuple[int, ...]:
+        """The Markov blanket: parents, children and the children's other parents."""
+        return tuple(sorted({j for family in self.families for j in family}))
+
+    @property
+    def states(self) -> int:
+        """r: how many states the target has."""
+        return int(self.network.cards[self.target])
+
+    @property
+    def configurations(self) -> int:
+        """How many joint states the blanket has."""
+        return math.prod(int(self.network.cards[j]) for j in self.nodes)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """First configuration of every family, and M, the number of all, at the end: (F + 1,)."""
+        sizes = [math.prod(int(self.network.cards[j]) for j in family) for family in self.families]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def columns(self) -> int:
+        """M - F + 1: a constant, and a term for each configuration but every family's first."""
+        return int(self.starts[-1]) - len(self.families) + 1
+
+    @cached_property
+    def cells(self) -> IntArray:
+        """The cell of every configuration and target state: (M, r)."""
+        parts = []
+        for node, family in enumerate(self.network.families):
+            if self.target in family:
+                first, end = self.network.cell_offsets[node : node + 2]
+                table = np.arange(first, end).reshape([int(self.network.cards[j]) for j in family])
+                parts.append(np.moveaxis(table, family.index(self.target), -1).reshape(-1, self.states))
+        return np.concatenate(parts)
+
+    @cached_property
+    def local(self) -> "Blanket":
+        """The same families in a network of their own, where the other nodes of the blanket have no parents."""
+        network = self.network
+        kept = sorted({self.target, *self.nodes})
+        nodes = [(network.names[j], network.states[j], self._parents(j)) for j in kept]
+        names, states, parents = zip(*nodes, strict=True)
+        return Blanket(Network(names, states, parents), kept.index(self.target))
+
+    def _parents(self, node: int) -> tuple[str, ...]:
+        return self.network.parents[node] if self.target in self.network.families[node] else ()
+
+    def local_counts(self, counts: FloatArray) -> FloatArray:
+        """Return the counts (..., K) of the families that hold the target, on the cells of the `local` network.
+
+        They lie there in the same order. The cells of all other nodes are never looked at, and have counts of zero.
+        """
+        network, local = self.network, self.local.network
+        found = np.zeros((*counts.shape[:-1], local.cell_count))
+        for node, name in enumerate(local.names):
+            here = network.index(name)
+            if self.target in network.families[here]:
+                cells = slice(*network.cell_offsets[here : here + 2])
+                found[..., slice(*local.cell_offsets[node : node + 2])] = counts[..., cells]
+        return found
+
+    def differences(self, log_cpts: FloatArray) -> SingleArray:
+        """Return ln theta minus that of the target's first state: (..., r - 1, M), from ln CPTs (..., K)."""
+        later, first = log_cpts[..., self.cells.T[1:]], log_cpts[..., None, self.cells[:, 0]]
+        return (later - first).astype(np.float32)
+
+    def picked(self, codes: Sequence[CodeArray] | CodeArray) -> list[CodeArray]:
+        """Return every family's own configuration at records whose nodes have `codes[j]` (...): F arrays (...)."""
+        found: list[CodeArray] = []
+        for size, family in zip(np.diff(self.starts), self.families, strict=True):
+            kind = np.dtype(np.uint8 if size < 256 else np.int64)  # single bytes, where they do, are fast to compare
+            index: CodeArray = np.zeros(np.shape(codes[0]), dtype=kind)
+            for k, j in enumerate(family):
+                column = codes[j].astype(kind, copy=False)
+                index = column if k == 0 else index * kind.type(self.network.cards[j]) + column
+            found.append(index)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TestRecords:
+    """Records to score, or distinct patterns of them: P of each repeat, or the same P for all (B = R or 1).
+
+    `picked` are configurations counted within each family, F arrays (B, P); `weights` (R, r, P) how many test records
+    have the pattern and each state of the target.
+    """
+
+    blanket: Blanket
+    picked: list[CodeArray]
+    weights: SingleArray
+
+    __test__ = False  # not a test, though its name begins so
+
+    @cached_property
+    def design(self) -> SingleArray | None:
+        """One row for each configuration but every family's first, and a row of ones: (B, M - F + 1, P).
+
+        None where it would be too large.
+        """
+        starts, columns = self.blanket.starts, self.blanket.columns
+        if columns > MOST_COLUMNS:
+            return None
+        batch, patterns = self.picked[0].shape
+        rows = np.empty((batch, columns, patterns), dtype=np.float32)
+        rows[:, 0] = 1
+        at = 1
+        for size, index in zip(np.diff(starts), self.picked, strict=True):
+            for configuration in range(1, size):
+                np.equal(index, configuration, out=rows[:, at], casting="unsafe")
+                at += 1
+        return rows
+
+    def parts(self, *, epsilons: int) -> "Iterator[TestRecords]":
+        """Yield the patterns a part at a time, of all repeats, so that what is held stays small."""
+        odds = epsilons * len(self.weights) * (self.blanket.states - 1)
+        design = len(self.picked[0]) * min(self.blanket.columns, MOST_COLUMNS)
+        for some in slices(self.weights.shape[-1], min(_SCORED // odds, _DESIGNED // design)):
+            yield TestRecords(self.blanket, [index[:, some] for index in self.picked], self.weights[..., some])
+
+    def log_odds(self, differences: SingleArray) -> SingleArray:
+        """Return the log-odds of every state against the first (R, E, r - 1, P), from differences (R, E, r - 1, M)."""
+        if self.design is None:
+            return self._looked_up(differences)
+        starts = self.blanket.starts
+        sizes = np.diff(starts)
+        base = differences[..., starts[:-1]]
+        rest = np.delete(differences - np.repeat(base, sizes, axis=-1), starts[:-1], axis=-1)
+        columns = np.concatenate([base.sum(axis=-1, keepdims=True), rest], axis=-1)
+        flat = columns.reshape(len(columns), -1, columns.shape[-1])
+        return (flat @ self.design).reshape(*differences.shape[:-1], -1)
+
+    def _looked_up(self, differences: SingleArray) -> SingleArray:
+        repeats = len(differences)
+        found = np.zeros((*differences.shape[:-1], self.picked[0].shape[-1]), dtype=np.float32)
+        for start, index in zip(self.blanket.starts, self.picked, strict=False):
+            at = start + index.astype(np.int64)
+            if len(at) == 1:
+                found += differences[..., at[0]]
+            else:
+                found += np.take_along_axis(differences, at.reshape(repeats, 1, 1, -1), axis=-1)
+        return found
+
+
+def score_records(
+    test: TestRecords, differences: Mapping[Name, SingleArray], *, epsilons: int
+) -> Work[dict[Name, FloatArray]]:
+    """Return what `score` does for every set of `differences`, (2, R, E) each, in parts of the patterns.
+
+    The loop is over parts of the test records, all repeats together; one part where all of them fit.
+    """
+    total = test.weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
+    sums: dict[Name, FloatArray] = {}
+    done, patterns = 0, test.weights.shape[-1] * max(1, len(differences))
+    for part in test.parts(epsilons=epsilons):
+        for name, each in differences.items():
+            found = np.stack(_summed(part.log_odds(each), part.weights))
+            sums[name] = sums[name] + found if name in sums else found
+            done += part.weights.shape[-1]
+            yield done / patterns
+    return {name: found / total for name, found in sums.items()}
+
+
+def score(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
+    """Return the share predicted rightly and the mean log loss in nats, (R, E) each.
+
+    `log_odds` are (R, E, r - 1, P) against the first state, `weights` (R, r, P). The likeliest state is predicted;
+    among equally likely ones each has an equal share.
+    """
+    total = weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
+    right, loss = _summed(log_odds, weights)
+    return right / total, loss / total
+
+
+def _summed(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
+    return _score_two(log_odds, weights) if log_odds.shape[2] == 1 else _score_many(log_odds, weights)
+
+
+def _score_two(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
+    odds, first, second = log_odds[:, :, 0], weights[:, 0], weights[:, 1]
+    both = first + second
+    chosen = (odds > 0).astype(np.float32)
+    if not odds.all():
+        chosen += np.float32(0.5) * (odds == 0)
+    right = first.sum(axis=-1, dtype=np.float64)[:, None] + _dot(chosen, second - first)
+    # ln(1 + e^z) = (z + |z|)/2 + ln(1 + e^-|z|), less z itself where the second state is the true one.
+    lost = np.abs(odds, out=chosen)
+    straight = (_dot(lost, both) + _dot(odds, first - second)) / 2
+    np.negative(lost, out=lost)
+    np.log1p(np.exp(lost, out=lost), out=lost)
+    return right, straight + _dot(lost, both)
+
+
+def _dot(values: SingleArray, weights: SingleArray) -> FloatArray:
+    """Sum (R, E, P) over the patterns with weights (R, P): (R, E)."""
+    return (values @ weights[..., None])[..., 0].astype(np.float64)
+
+
+def _score_many(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
+    scores = np.concatenate([np.zeros_like(log_odds[:, :, :1]), log_odds], axis=2)
+    top = scores.max(axis=2, keepdims=True)
+    best = (scores == top).astype(np.float32)
+    best /= best.sum(axis=2, keepdims=True)
+    log_total = top + np.log(np.exp(scores - top).sum(axis=2, keepdims=True))
+    right = np.einsum("recp,rcp->re", best, weights, dtype=np.float64)
+    return right, np.einsum("recp,rcp->re", log_total - scores, weights, dtype=np.float64)

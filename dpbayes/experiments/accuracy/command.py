@@ -1,0 +1,298 @@
+"""An accuracy experiment as a command line and as Python, and back: what the page shows to copy."""
+
+import argparse
+import hashlib
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from dpbayes.sources.columns import Categories, encode
+from dpbayes.model.dataset import Dataset
+from dpbayes.sources.edgelist import read_edges, write_edges
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
+from dpbayes.experiments.accuracy.frame import parquet_bytes, tidy
+from dpbayes.experiments.accuracy.plan import (
+    AccuracyPlan,
+    Method,
+    Synthetic,
+    checked_epsilons,
+    default_target,
+    epsilon_grid,
+    methods_for,
+)
+from dpbayes.sources.files import read_table
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.model.network import BINARY, Network
+from dpbayes.sources.named_networks import NAMED, load_named, naive_bayes
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
+from dpbayes.sources.synthetic import MAX_RECORDS
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+
+UNNAMED = "a table without a name"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A plan and where its parts come from: `features` of a naive Bayes network, or a key of NAMED.
+
+    `table` is a key of SHIPPED, or the name of the file that the records are from; it is no path that is looked up.
+    """
+
+    plan: AccuracyPlan
+    features: int = 0
+    named: str = ""
+    table: str = ""
+
+    @property
+    def arguments(self) -> list[str]:
+        """The words of the command line after `accuracy`; `recipe_of` reads them back."""
+        plan = self.plan
+        found = [*self._network_words, *self._source_words]
+        found += ["--target", plan.target, "--training", str(plan.training), "--testing", str(plan.testing)]
+        found += ["--repeats", str(plan.repeats), *self._epsilon_words]
+        found += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
+        found += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
+        return [*found, "--methods", *(method.name.lower() for method in plan.methods)]
+
+    @property
+    def _network_words(self) -> list[str]:
+        network = self.plan.network
+        if self.features:
+            return ["--features", str(self.features)]
+        if self.named:
+            return ["--network", self.named]
+        if self._is_default:
+            return []
+        found = ["--arrows", write_edges(network).strip()]
+        if self.table in SHIPPED:
+            return found
+        whole = isinstance(self.plan.source, Dataset)
+        told = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
+        return [*found, "--states", json.dumps(told, ensure_ascii=False)] if told else found
+
+    @property
+    def _is_default(self) -> bool:
+        return self.table in SHIPPED and self.plan.network == default_network(self.table)
+
+    @property
+    def _source_words(self) -> list[str]:
+        source = self.plan.source
+        if isinstance(source, Dataset):
+            return ["--table", self.table or UNNAMED]
+        return ["--records", str(source.records), "--strength", f"{source.strength!r}"]
+
+    @property
+    def _epsilon_words(self) -> list[str]:
+        grid = self.plan.epsilons
+        low, high = f"{grid[0]:.4g}", f"{grid[-1]:.4g}"
+        if grid == epsilon_grid(float(low), float(high), points=len(grid)):
+            return ["--low", low, "--high", high, "--points", str(len(grid))]
+        return ["--epsilons", *(f"{epsilon!r}" for epsilon in grid)]
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """What a file of results is to say of itself beside the plan: names, states, planned repeats, the command."""
+        network, source = self.plan.network, self.plan.source
+        told = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
+        return {
+            "network": self._network_name,
+            "states": json.dumps(told, ensure_ascii=False) if told else "",
+            "source": (self.table or UNNAMED) if isinstance(source, Dataset) else "synthetic",
+            "columns digest": digest(source) if isinstance(source, Dataset) else "",
+            "planned repeats": self.plan.repeats,
+            "command": self.command,
+        }
+
+    @property
+    def _network_name(self) -> str:
+        if self.features:
+            return f"naive Bayes, {self.features} feature" + ("s" if self.features > 1 else "")
+        return self.named or (f"that of {self.table}" if self._is_default else "drawn")
+
+    def frame(self, study: AccuracyStudy) -> pd.DataFrame:
+        """Return the tidy results of this plan with `settings` in their columns."""
+        return tidy(study, self.settings)
+
+    @property
+    def command(self) -> str:
+        """The whole command, to paste into a shell."""
+        return shlex.join(["python", "-m", "dpbayes.experiments", "accuracy", *self.arguments])
+
+    @property
+    def python(self) -> str:
+        """The same in three lines of Python."""
+        return (
+            "from dpbayes.experiments.accuracy.command import accuracy_study, recipe_of\n"
+            f"recipe = recipe_of({self.arguments!r})\n"
+            "print(recipe.frame(accuracy_study(recipe.plan)))\n"
+        )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words that `recipe_of` reads."""
+    where = parser.add_argument_group("network and records")
+    where.add_argument("--features", metavar="D", help="a naive Bayes network of so many features (16 if nothing else)")
+    where.add_argument("--network", metavar="KEY", help=f"a published graph: {', '.join(NAMED)}")
+    where.add_argument("--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file of them")
+    where.add_argument(
+        "--states", metavar="JSON", help='states of nodes of --arrows that are not ("no", "yes"); all of a file'
+    )
+    where.add_argument(
+        "--table",
+        metavar="KEY",
+        help=f"instead of synthetic records: {', '.join(SHIPPED)}, or a CSV, .xlsx or .parquet file with --states",
+    )
+    where.add_argument("--target", metavar="NODE", help="what is predicted; the node in the most families if not given")
+    where.add_argument("--records", metavar="N", default="1000", help="synthetic records of every repeat (%(default)s)")
+    where.add_argument("--strength", default="1", help="of the random models, 0 to 1 (%(default)s)")
+    parser.add_argument("--training", metavar="N", default="50", help="records trained on (%(default)s)")
+    parser.add_argument("--testing", metavar="N", help="records tested on, of the others at most so many (all)")
+    parser.add_argument("--repeats", default="100", help="(%(default)s)")
+    parser.add_argument("--low", default="0.1", help="smallest epsilon (%(default)s)")
+    parser.add_argument("--high", default="100", help="largest epsilon (%(default)s)")
+    parser.add_argument("--points", default="20", help="epsilons in all (%(default)s)")
+    parser.add_argument("--epsilons", nargs="+", metavar="EPSILON", help="these instead, each above the one before")
+    parser.add_argument("--prior", default="1", help="every Dirichlet parameter (%(default)s)")
+    parser.add_argument("--stealth", default="0.9", help="how often Fourier releases hold no negative (%(default)s)")
+    parser.add_argument(
+        "--draws", metavar="N", default="100", help="of the sampler that draws many times (%(default)s)"
+    )
+    parser.add_argument("--cells", metavar="G", default="20", help="of the private MAP (%(default)s)")
+    parser.add_argument("--seed", default="1", help="(%(default)s)")
+    names = ", ".join(method.name.lower() for method in Method)
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
+    parser.add_argument("--out", metavar="FILE", help="write .csv or .parquet instead of printing")
+
+
+def run(asked: argparse.Namespace) -> str:
+    """Run the experiment that was asked for; write it, or return it as text. Errors: InputError."""
+    out = Path(asked.out) if asked.out else None
+    if out is not None and out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+    recipe = _recipe(asked)
+    study = accuracy_study(recipe.plan)
+    if out is None:
+        return _as_text(study)
+    if out.suffix == ".csv":
+        recipe.frame(study).to_csv(out, index=False)
+    else:
+        out.write_bytes(parquet_bytes(study, recipe.settings))
+    return f"Written to {out}"
+
+
+def recipe_of(words: Sequence[str]) -> Recipe:
+    """Return the plan that a command line describes. Errors: InputError, or SystemExit for unknown words."""
+    parser = argparse.ArgumentParser(prog="accuracy")
+    add_arguments(parser)
+    return _recipe(parser.parse_args(list(words)))
+
+
+def digest(table: Dataset) -> str:
+    """Return a text that tells tables of other columns or domains apart; the records do not enter it."""
+    return hashlib.sha256(json.dumps([table.names, table.states]).encode()).hexdigest()[:16]
+
+
+def _recipe(asked: argparse.Namespace) -> Recipe:
+    table = _table(asked) if asked.table else None
+    network = _network(asked, table)
+    source = table or _synthetic(asked)
+    plan = AccuracyPlan(
+        network=network,
+        target=asked.target or default_target(network),
+        source=source,
+        epsilons=_epsilons(asked),
+        methods=_methods(asked.methods, network),
+        training=int(_number(asked, "training", whole=1)),
+        testing=int(_number(asked, "testing", whole=1)) if asked.testing else MAX_RECORDS,
+        repeats=int(_number(asked, "repeats", whole=1)),
+        prior=_number(asked, "prior"),
+        stealth=_number(asked, "stealth"),
+        draws=int(_number(asked, "draws", whole=1)),
+        cells=int(_number(asked, "cells", whole=1)),
+        seed=int(_number(asked, "seed", whole=1)),
+    )
+    features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else _features(asked)
+    return Recipe(plan, features, asked.network or "", asked.table or "")
+
+
+def _number(asked: argparse.Namespace, name: str, *, whole: int = 0) -> float:
+    read = whole_number if whole else finite_number
+    return read(f"--{name}", getattr(asked, name), low=-(10**18), high=10**18)
+
+
+def _epsilons(asked: argparse.Namespace) -> tuple[float, ...]:
+    if asked.epsilons:
+        return checked_epsilons(asked.epsilons)
+    return epsilon_grid(_number(asked, "low"), _number(asked, "high"), points=int(_number(asked, "points", whole=1)))
+
+
+def _synthetic(asked: argparse.Namespace) -> Synthetic:
+    return Synthetic(records=int(_number(asked, "records", whole=1)), strength=_number(asked, "strength"))
+
+
+def _features(asked: argparse.Namespace) -> int:
+    return whole_number("--features", asked.features or 16, low=1, high=10**9)
+
+
+def _network(asked: argparse.Namespace, table: Dataset | None) -> Network:
+    given = [name for name in ("features", "network", "arrows") if getattr(asked, name)]
+    if len(given) > 1:
+        raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
+    if asked.network:
+        return load_named(asked.network)[0]
+    if asked.arrows:
+        text = Path(asked.arrows).read_text(encoding="utf-8") if _is_file(asked.arrows) else asked.arrows
+        names, edges = read_edges(text)
+        return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
+    if asked.table in SHIPPED and not asked.features:
+        return default_network(asked.table)
+    if asked.table and not asked.features:
+        raise InputError("A table from a file needs a network; give --arrows.")
+    return naive_bayes(_features(asked))
+
+
+def _is_file(text: str) -> bool:
+    return "\n" not in text and len(text) < 500 and Path(text).is_file()
+
+
+def _table(asked: argparse.Namespace) -> Dataset:
+    """Return a shipped table, or the columns of a file that --states names, whose values are these states."""
+    if asked.table in SHIPPED or not _is_file(asked.table):
+        return load_shipped(asked.table)
+    stated = _stated(asked)
+    if not stated:
+        raise InputError("A table from a file needs --states: the public states of every column that is to be a node.")
+    columns = [Categories(name, states, public=True) for name, states in stated.items()]
+    return encode(read_table(asked.table, Path(asked.table).read_bytes()).frame, columns)
+
+
+def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:
+    return dict(zip(table.names, table.states, strict=True))
+
+
+def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    try:
+        found = json.loads(asked.states or "{}")
+        return {str(name): tuple(str(state) for state in states) for name, states in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError('--states must be JSON such as {"age": ["young", "old"]}.') from None
+
+
+def _methods(names: Sequence[str] | None, network: Network) -> tuple[Method, ...]:
+    if not names:
+        return methods_for(network, tuple(Calibration))
+    known = {method.name.lower(): method for method in Method}
+    for name in names:
+        if name.lower() not in known:
+            raise InputError(f"There is no method {brief(name)}; there are {', '.join(known)}.")
+    return tuple(known[name.lower()] for name in names)
+
+
+def _as_text(study: AccuracyStudy) -> str:
+    frame = study.frame()
+    columns = ["method", "epsilon", "certified epsilon", "accuracy", "accuracy standard error", "log loss"]
+    return frame[columns].to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep="")

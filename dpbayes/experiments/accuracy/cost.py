@@ -1,0 +1,166 @@
+"""What an accuracy experiment costs in time and memory, and the blocks of repeats that follow from it."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
+from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError
+
+MOST_SECONDS = 600.0
+"""Longest that an experiment may take by the estimate."""
+
+MOST_HELD = 1 << 23
+"""Most numbers of one kind that are held at once, 64 megabytes: cells of one repeat at all epsilons, and results."""
+
+MOST_DECISIONS = 150_000
+"""Most decisions whose distribution functions are held at once, at 2.5 kilobytes each."""
+
+FIRST, LATER = 0.1, 0.5
+"""Seconds of work in the first block of repeats and in every later one, after which there is a new picture."""
+
+MOST_REPEATS = 256
+_HELD = 1 << 21
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """The numbers that time and memory depend on.
+
+    `drawn` are the values that synthetic records hold, of which the `split` of a table draws none; `patterns` of
+    test records are scored, by `columns` terms each; `local_cells` and `decisions` are those of the target's families;
+    `simulated` releases give the certified Fourier increment.
+    """
+
+    methods: tuple[Method, ...]
+    repeats: int
+    training: int
+    testing: int
+    split: int
+    drawn: int
+    patterns: int
+    columns: int
+    states: int
+    epsilons: int
+    cells: int
+    local_cells: int
+    decisions: int
+    draws: int
+    map_cells: int
+    simulated: int
+
+    @property
+    def kinds(self) -> float:
+        """About how many different pairs of counts there are in the decisions of one repeat, more repeats sharing."""
+        pairs = (self.training + 1) * (self.training + 2) / 2
+        together = self._most_repeats
+        return min(together * self.decisions, pairs + self.decisions) / together
+
+    @property
+    def _most_repeats(self) -> int:
+        """How many repeats fit in memory together."""
+        odds = self.states - 1
+        largest = max(
+            self.drawn,
+            self.split,
+            self.epsilons * self.local_cells,
+            2 * self.cells,
+            self.states * self.patterns,
+            self.epsilons * odds * self.local_cells * len(self.methods) // 4,
+        )
+        return max(1, min(MOST_REPEATS, self.repeats, _HELD // largest))
+
+    @property
+    def seconds(self) -> float:
+        """About how long one repeat takes, on one core."""
+        records = 12e-9 * (self.drawn + self.split + self.training + self.testing)
+        design = 1e-9 * min(self.columns, MOST_COLUMNS) * self.patterns
+        return 2e-4 + records + design + sum(self._method_seconds(method) for method in self.methods)
+
+    @property
+    def prepared_seconds(self) -> float:
+        """About how long it takes to find the certified Fourier increment, once for all repeats."""
+        return 6e-8 * self.simulated * self.cells if Method.FOURIER in self.methods else 0.0
+
+    def _method_seconds(self, method: Method) -> float:
+        epsilons = 1 if method.is_baseline else self.epsilons
+        seconds = epsilons * (self._scored_seconds + 3e-8 * self.local_cells)
+        tabulated = 5e-6 * self.kinds * epsilons
+        drawn = 5e-8 * self.decisions * epsilons
+        if method in (Method.SAMPLER, Method.SAMPLER_PRINTED):
+            return seconds + tabulated + drawn
+        if method is Method.SAMPLER_MANY:
+            return seconds + tabulated + drawn * self.draws
+        if method is Method.MAP:
+            return seconds + (2e-8 * self.decisions * epsilons + 2e-7 * self.kinds) * self.map_cells
+        if method in (Method.FOURIER, Method.FOURIER_PRINTED):
+            return seconds + 1e-7 * self.cells
+        return seconds
+
+    @property
+    def _scored_seconds(self) -> float:
+        """Time to predict all test records at one epsilon: faster where repeats share their patterns."""
+        columns = min(self.columns, MOST_COLUMNS)
+        is_shared = self.split or self.patterns < self.testing
+        each = 5e-9 + 5e-11 * columns if is_shared else 1e-8 + 3e-10 * columns + (self.states > 2) * 2e-8
+        return each * (self.states - 1) * self.patterns
+
+    def blocks(self) -> Iterator[int]:
+        """Yield the repeats of every block: few at first, so that there soon is a picture, then more."""
+        most, left = self._most_repeats, self.repeats
+        wanted = FIRST
+        while left:
+            size = min(left, most, max(2, round(wanted / self.seconds)))
+            yield size
+            left, wanted = left - size, LATER
+
+
+def simulated_releases(stealth: float, cells: int) -> int:
+    """Return how many releases the certified Fourier increment is found from, as on the Release page."""
+    if stealth > 0.99:
+        return 20_000
+    return 10_000 if cells < 1000 else 2_000
+
+
+def refuse_large_runs(size: Size) -> None:
+    """Errors: InputError for what would take too long, or too much memory, saying how much and what to do."""
+    values = size.epsilons * size.local_cells
+    if values > MOST_HELD or size.decisions > MOST_DECISIONS:
+        raise InputError(
+            f"The tables of the target and its children have {size.local_cells:,} cells: with {size.epsilons:,} "
+            "epsilons too many to hold in memory. Choose another target or fewer epsilons."
+        )
+    if size.states * size.patterns > 4 * MOST_HELD:
+        raise InputError(
+            f"{size.patterns:,} records to test with {size.states:,} states of the target are too many to hold in "
+            "memory. Test on fewer."
+        )
+    results = size.repeats * size.epsilons * len(size.methods)
+    seconds = size.prepared_seconds + size.repeats * size.seconds
+    if seconds > MOST_SECONDS or results > MOST_HELD:
+        in_time = (MOST_SECONDS - size.prepared_seconds) / size.seconds
+        most = int(min(in_time, MOST_HELD / (size.epsilons * len(size.methods))))
+        advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, draws or cells"
+        raise InputError(
+            f"{size.repeats:,} repeats of {len(size.methods)} methods at {size.epsilons:,} epsilons would take about "
+            f"{said_time(seconds)} and {said_memory(16.0 * results)} of memory; {advice}."
+        )
+
+
+def said_time(seconds: float) -> str:
+    """Return a time in words, rounded up."""
+    for unit, each in (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= each:
+            count = math.ceil(seconds / each)
+            return f"{count:,} {unit}{'s' if count != 1 else ''}"
+    return f"{math.ceil(seconds)} seconds"
+
+
+def said_memory(size: float) -> str:
+    """Return a number of bytes in words."""
+    for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= each:
+            return f"{numeral(size / each, 2)} {unit}"
+    return f"{math.ceil(size / 1e3)} kB"

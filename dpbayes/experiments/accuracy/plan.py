@@ -1,0 +1,239 @@
+"""What an accuracy experiment is about: a network and its target, the records, the methods and the grid of epsilons."""
+
+import functools
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.experiments.accuracy.blanket import Blanket
+from dpbayes.experiments.accuracy.cost import Size, refuse_large_runs, simulated_releases
+from dpbayes.experiments.accuracy.methods import Method, methods_for
+from dpbayes.model.fourier import require_binary
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.map import CELLS
+from dpbayes.mechanisms.sampler import MOST_DRAWS
+from dpbayes.model.network import Network
+from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.sources.synthetic import MAX_RECORDS
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+
+__all__ = [
+    "AccuracyPlan",
+    "Method",
+    "Synthetic",
+    "checked_epsilons",
+    "default_target",
+    "epsilon_grid",
+    "methods_for",
+]
+
+FloatArray = NDArray[np.float64]
+
+MOST_EPSILONS = 200
+
+TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="records to train on")
+REPEATS = Parameter(
+    "",
+    low=2,
+    high=10**9,
+    typical=100,
+    log=True,
+    whole=True,
+    title="repeats",
+    description="Every repeat has a split of its own, and a model of its own where the records are synthetic.",
+)
+RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="records in all")
+TESTING = Parameter(
+    "",
+    low=1,
+    high=MAX_RECORDS,
+    typical=100_000,
+    log=True,
+    whole=True,
+    title="records to test, at most",
+    description="All that are not trained on, where they are fewer.",
+)
+STRENGTH = Parameter(
+    "",
+    low=0,
+    high=1,
+    typical=1,
+    title="strength of the model",
+    description="1: every probability is drawn from (0, 1). 0.4: from (0.3, 0.7). 0: all are even; nothing to learn.",
+)
+STEALTH = Parameter(
+    "",
+    low=0.5,
+    high=0.999,
+    typical=0.9,
+    title="stealth, share of releases",
+    description="How often a Fourier release should hold no negative count; it sets the increment t.",
+)
+DRAWS = Parameter(
+    "N", low=1, high=MOST_DRAWS, typical=100, log=True, whole=True, title="draws, where the paper repeats many times"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthetic:
+    """`records` drawn from a new random model in every repeat, `strength` as STRENGTH describes it.
+
+    A target without parents has even probabilities. At strength 1 and on a naive Bayes network this is our reading of
+    the generator of [Zhang16] section 5.1, which the paper does not state.
+    """
+
+    records: Annotated[int, RECORDS] = 1000
+    strength: Annotated[float, STRENGTH] = 1.0
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyPlan:
+    """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] section 5.1, Figure 1.
+
+    `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
+    `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
+    is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods.
+
+    Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
+    that do not fit the network, and experiments that would take too long.
+    """
+
+    network: Network
+    target: str
+    source: Synthetic | Dataset = field(default_factory=Synthetic)
+    epsilons: tuple[float, ...]
+    methods: tuple[Method, ...] = tuple(Method)
+    training: Annotated[int, TRAINING] = 50
+    testing: Annotated[int, TESTING] = MAX_RECORDS
+    repeats: Annotated[int, REPEATS] = 100
+    prior: float = 1.0
+    stealth: Annotated[float, STEALTH] = 0.9
+    draws: Annotated[int, DRAWS] = 100
+    cells: Annotated[int, CELLS] = 20
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        finite_number("The prior", self.prior, low=LEAST_PRIOR, high=MOST_PRIOR)
+        object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
+        if self.states < 2:
+            raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")
+        if {Method.FOURIER, Method.FOURIER_PRINTED} & set(self.methods):
+            require_binary(self.network)
+        if not self.methods:
+            raise InputError("There is no method to compare; name at least one.")
+        if self.training >= self.records:
+            raise InputError(
+                f"Of {self.records:,} records, {self.training:,} cannot be trained on: at least one must be left to "
+                "test. Train on fewer."
+            )
+        object.__setattr__(self, "testing", min(self.testing, self.records - self.training))
+        if isinstance(self.source, Dataset):
+            self._refuse_other_tables(self.source)
+        refuse_large_runs(self.size)
+
+    @property
+    def records(self) -> int:
+        """All records of one repeat, those to train on and those to test on."""
+        return self.source.n if isinstance(self.source, Dataset) else self.source.records
+
+    @property
+    def states(self) -> int:
+        """How many states the target has."""
+        return int(self.network.cards[self.network.index(self.target)])
+
+    @cached_property
+    def grid(self) -> FloatArray:
+        """The epsilons: (E,)."""
+        return np.array(self.epsilons)
+
+    @property
+    def private(self) -> tuple[Method, ...]:
+        """The methods that are no baselines."""
+        return tuple(method for method in self.methods if not method.is_baseline)
+
+    @cached_property
+    def size(self) -> Size:
+        """What the time and the memory that it takes depend on."""
+        blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
+        local = blanket.local.network
+        return Size(
+            methods=(Method.EXACT, Method.MAJORITY, *self.private),
+            repeats=self.repeats,
+            training=self.training,
+            testing=self.testing,
+            split=self.records if isinstance(self.source, Dataset) else 0,
+            drawn=0 if isinstance(self.source, Dataset) else drawn * len(self.network.names),
+            patterns=min(self.testing if isinstance(self.source, Synthetic) else self.records, blanket.configurations),
+            columns=blanket.columns,
+            states=blanket.states,
+            epsilons=len(self.epsilons),
+            cells=self.network.cell_count,
+            local_cells=local.cell_count,
+            decisions=local.cell_count - local.row_count,
+            draws=self.draws,
+            map_cells=self.cells,
+            simulated=simulated_releases(self.stealth, self.network.cell_count),
+        )
+
+    def _refuse_other_tables(self, table: Dataset) -> None:
+        for name, states in zip(self.network.names, self.network.states, strict=True):
+            if table.domain(name) != states:
+                raise InputError(f"The node {brief(name)} and the table's column have different states.")
+        column = table.column(self.target)
+        if (column == column[0]).all():
+            raise InputError(
+                f"All {table.n:,} records have the same {brief(self.target)}: there is nothing to predict. "
+                "Choose another target."
+            )
+
+
+@functools.lru_cache(maxsize=8)
+def _blanket(network: Network, target: int) -> Blanket:
+    """Return the target's blanket; plans that differ in numbers only share it, so that many can be tried out."""
+    return Blanket(network, target)
+
+
+def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:
+    """Return `points` epsilons of four digits, evenly from low to high on a logarithmic scale. Errors: InputError."""
+    low = _four_digits(finite_number("The smallest epsilon", low, low=EPSILON.low, high=EPSILON.high))
+    high = _four_digits(finite_number("The largest epsilon", high, low=EPSILON.low, high=EPSILON.high))
+    points = whole_number("The number of epsilons", points, low=1, high=MOST_EPSILONS)
+    if low > high or (low == high and points > 1):
+        raise InputError(
+            f"The smallest epsilon must be below the largest; {low:g} and {high:g} are the wrong way round or equal."
+        )
+    if points == 1:
+        return (low,)
+    return checked_epsilons([_four_digits(epsilon) for epsilon in np.geomspace(low, high, points)])
+
+
+def _four_digits(epsilon: float) -> float:
+    return float(f"{epsilon:.4g}")
+
+
+def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
+    """Return a grid that rises. Errors: InputError for an empty one, one that falls, values out of range."""
+    found = tuple(finite_number("epsilon", epsilon, low=EPSILON.low, high=EPSILON.high) for epsilon in epsilons)
+    if not 1 <= len(found) <= MOST_EPSILONS:
+        raise InputError(f"The grid must hold 1 to {MOST_EPSILONS} values of epsilon; it has {len(found)}.")
+    if any(later <= earlier for earlier, later in itertools.pairwise(found)):
+        raise InputError("The values of epsilon must rise, each above the one before.")
+    return found
+
+
+def default_target(network: Network) -> str:
+    """Return the node that is in the most families, the first of those: the class of a naive Bayes network."""
+    families = np.bincount(np.concatenate([np.array(family) for family in network.families]))
+    families[network.cards < 2] = 0
+    return network.names[int(families.argmax())]

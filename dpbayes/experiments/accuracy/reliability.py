@@ -1,0 +1,116 @@
+"""Whether predictive probabilities mean what they say: how often predictions of each confidence are right."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dpbayes.experiments.accuracy.study import released
+from dpbayes.experiments.accuracy.blanket import SingleArray
+from dpbayes.experiments.accuracy.records import Batch, Repeats
+from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.steps import Streams, Work, part_of
+from dpbayes.base.looks import Curve, Look
+
+FloatArray = NDArray[np.float64]
+
+BINS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Predictions by their confidence, the probability they give the predicted state, in BINS bins from 1/r to 1.
+
+    `records` (BINS,) predictions, their mean `confidence` (BINS,) and the share `right` (BINS,); NaN in empty bins.
+    """
+
+    records: FloatArray
+    confidence: FloatArray
+    right: FloatArray
+
+    @property
+    def error(self) -> float:
+        """The mean of |right - confidence| over all predictions: the expected calibration error."""
+        return float(np.nansum(self.records * np.abs(self.right - self.confidence)) / self.records.sum())
+
+    @property
+    def overconfidence(self) -> float:
+        """Mean confidence less the share that is right: above zero where probabilities promise too much."""
+        return float(np.nansum(self.records * (self.confidence - self.right)) / self.records.sum())
+
+    def curve(self, look: Look) -> Curve:
+        """Return the share that is right over the confidence, of the bins that have records."""
+        filled = self.records > 0
+        return Curve(look, self.confidence[filled], self.right[filled], np.full(int(filled.sum()), np.nan))
+
+
+def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliability]:
+    """Bin the predictions of the exact posterior and of every private method at one epsilon.
+
+    They are the very predictions behind a study of the same plan, whatever its grid. Errors: InputError.
+    """
+    for progress in reliability_steps(plan, epsilon):
+        last = progress
+    assert last.found is not None
+    return last.found
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityProgress:
+    """The share of the work that is done, how many repeats are in, and what they say; None until there are some."""
+
+    share: float
+    repeats: int
+    found: Mapping[Method, Reliability] | None
+
+
+def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Iterator[ReliabilityProgress]:
+    """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
+    single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
+    releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
+    methods = (Method.EXACT, *single.private)
+    sums, found, done = {method: np.zeros((3, BINS)) for method in methods}, None, 0
+    for size in single.size.blocks():
+        batch = data.draw(streams, size)
+        yield ReliabilityProgress(done / single.repeats, done, found)
+        work = _block(sums, batch, releases, streams)
+        for share in work:
+            yield ReliabilityProgress((done + share * size) / single.repeats, done, found)
+        done += size
+        found = {method: _reliability(total) for method, total in sums.items()}
+        yield ReliabilityProgress(done / single.repeats, done, found)
+
+
+def _block(sums: Mapping[Method, FloatArray], batch: Batch, releases: Releases, streams: Streams) -> Work[None]:
+    """Add the predictions of a batch to the sums."""
+    differences = yield from part_of(released(tuple(sums), batch, releases, streams), 0.0, 0.5)
+    patterns = batch.test.weights.shape[-1]
+    done = 0
+    for part in batch.test.parts(epsilons=1):
+        for method, total in sums.items():
+            total += _binned(part.log_odds(differences[method])[:, 0], part.weights)
+        done += part.weights.shape[-1]
+        yield 0.5 + 0.5 * done / patterns
+
+
+def _reliability(sums: FloatArray) -> Reliability:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Reliability(sums[0], sums[1] / sums[0], sums[2] / sums[0])
+
+
+def _binned(log_odds: SingleArray, weights: SingleArray) -> FloatArray:
+    """Return the records, the sum of their confidences and how many are right, by bin: (3, BINS)."""
+    scores = np.concatenate([np.zeros_like(log_odds[:, :1]), log_odds], axis=1).astype(np.float64)
+    chances = special.softmax(scores, axis=1)
+    confidence = chances.max(axis=1)
+    best = scores == scores.max(axis=1, keepdims=True)
+    right = (best / best.sum(axis=1, keepdims=True) * weights).sum(axis=1)
+    records = np.broadcast_to(weights.sum(axis=1), confidence.shape)
+    least = 1 / scores.shape[1]
+    place = np.clip(((confidence - least) / (1 - least) * BINS).astype(np.int64), 0, BINS - 1).ravel()
+    values = (records, records * confidence, right)
+    return np.stack([np.bincount(place, weights=v.ravel(), minlength=BINS) for v in values])

@@ -1,0 +1,253 @@
+"""Accuracy of private predictions against epsilon: Figure 1 of [Zhang16] on any network, target and table.
+
+    plan = AccuracyPlan(network=naive_bayes(16), target="class", epsilons=epsilon_grid(0.1, 100, points=20))
+    study = accuracy_study(plan)
+    study.frame()
+
+Everything here is computed from true records: for a table it is the curator's, and not private.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpbayes.experiments.accuracy.blanket import SingleArray, score, score_records
+from dpbayes.experiments.accuracy.records import Batch, Repeats
+from dpbayes.experiments.accuracy.methods import Method, methods_for
+from dpbayes.experiments.accuracy.plan import (
+    AccuracyPlan,
+    Synthetic,
+    default_target,
+    epsilon_grid,
+)
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.steps import Streams, Work, part_of
+from dpbayes.base.looks import Curve, Look
+from dpbayes.mechanisms import Calibration
+
+__all__ = [
+    "AccuracyPlan",
+    "AccuracyStudy",
+    "Measures",
+    "Method",
+    "Progress",
+    "Synthetic",
+    "accuracy_blocks",
+    "accuracy_steps",
+    "accuracy_study",
+    "default_target",
+    "epsilon_grid",
+    "methods_for",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """Share predicted rightly and mean log loss (nats) of the test records, both (R, E); E = 1 for a baseline."""
+
+    accuracy: FloatArray
+    log_loss: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyStudy:
+    """What was measured in the repeats done so far. Curator only where the plan's source is a table."""
+
+    plan: AccuracyPlan
+    measures: Mapping[Method, Measures]
+    certified: Mapping[Method, FloatArray]
+    """The epsilon proved for every epsilon of the grid: (E,)."""
+    increment: float | None = None
+    """The certified Fourier increment that was simulated, which takes long to find; None without such a curve."""
+
+    @property
+    def repeats(self) -> int:
+        """How many repeats are done."""
+        return len(next(iter(self.measures.values())).accuracy)
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """All that was measured, baselines first."""
+        return tuple(self.measures)
+
+    def mean(self, method: Method) -> FloatArray:
+        """Return the mean accuracy over the repeats: (E,)."""
+        return self._wide(self.measures[method].accuracy.mean(axis=0))
+
+    def error(self, method: Method) -> FloatArray:
+        """Return the standard error of `mean`: (E,)."""
+        return self._wide(_standard_error(self.measures[method].accuracy))
+
+    def log_loss(self, method: Method) -> FloatArray:
+        """Return the mean log loss in nats: (E,)."""
+        return self._wide(self.measures[method].log_loss.mean(axis=0))
+
+    def log_loss_error(self, method: Method) -> FloatArray:
+        """Return the standard error of `log_loss`: (E,)."""
+        return self._wide(_standard_error(self.measures[method].log_loss))
+
+    def curves(self) -> list[Curve]:
+        """Return the accuracy of every method over the epsilons claimed."""
+        return [Curve(self.look(m), self.plan.grid, self.mean(m), self.error(m)) for m in self.methods]
+
+    def loss_curves(self) -> list[Curve]:
+        """Return the log loss of every method over the epsilons claimed."""
+        return [Curve(self.look(m), self.plan.grid, self.log_loss(m), self.log_loss_error(m)) for m in self.methods]
+
+    def certified_curves(self) -> list[Curve]:
+        """Return the accuracy of every method over the epsilons proved; baselines run along all of them.
+
+        A method of which nothing is handed over (epsilon 0) has no place on a logarithmic axis.
+        """
+        proved = np.concatenate([self.certified[m] for m in self.methods if not m.is_baseline] or [self.plan.grid])
+        positive = proved[proved > 0] if (proved > 0).any() else self.plan.grid
+        ends, curves = np.array([positive.min(), positive.max()]), []
+        for method in self.methods:
+            x, y, error = self.certified[method], self.mean(method), self.error(method)
+            if method.is_baseline:
+                x, y, error = ends, y[:1].repeat(2), error[:1].repeat(2)
+            curves.append(Curve(self.look(method), x[x > 0], y[x > 0], error[x > 0]))
+        return curves
+
+    def look(self, method: Method) -> Look:
+        """Return how the curve of a method looks, and its name."""
+        return method.look(self.plan.draws)
+
+    def _wide(self, values: FloatArray) -> FloatArray:
+        return np.broadcast_to(values, self.plan.grid.shape)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the results in tidy form: one line for every method and epsilon, with the settings in its columns."""
+        parts = [
+            pd.DataFrame(
+                {
+                    "method": method.value,
+                    "epsilon": np.nan if method.is_baseline else self.plan.grid,
+                    "certified epsilon": self.certified[method],
+                    "accuracy": self.mean(method),
+                    "accuracy standard error": self.error(method),
+                    "log loss": self.log_loss(method),
+                    "log loss standard error": self.log_loss_error(method),
+                }
+            )
+            for method in self.methods
+        ]
+        parts = [part.head(1) if method.is_baseline else part for method, part in zip(self.methods, parts, strict=True)]
+        frame = pd.concat(parts, ignore_index=True)
+        return frame.assign(**{"repeats": self.repeats, **settings_of(self.plan)})
+
+
+def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
+    """Return what defines a plan, as plain values; a network by its arrows and a table by its size."""
+    synthetic = isinstance(plan.source, Synthetic)
+    return {
+        "target": plan.target,
+        "nodes": len(plan.network.names),
+        "arrows": "; ".join(f"{parent} -> {child}" for parent, child in plan.network.edges),
+        "source": "synthetic" if synthetic else "table",
+        "strength": plan.source.strength if isinstance(plan.source, Synthetic) else math.nan,
+        "records": plan.records,
+        "training": plan.training,
+        "testing": plan.testing,
+        "prior": plan.prior,
+        "stealth": plan.stealth,
+        "draws": plan.draws,
+        "cells": plan.cells,
+        "seed": plan.seed,
+    }
+
+
+def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
+    """Run all repeats."""
+    for study in accuracy_blocks(plan):
+        last = study
+    return last
+
+
+def accuracy_blocks(plan: AccuracyPlan) -> Iterator[AccuracyStudy]:
+    """Yield the study after every block of repeats."""
+    last = None
+    for progress in accuracy_steps(plan):
+        if progress.study is not None and progress.study is not last:
+            last = progress.study
+            yield last
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """The share of the work that is done, and the study so far; there is none until the first repeats are in."""
+
+    share: float
+    study: AccuracyStudy | None
+
+
+def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Iterator[Progress]:
+    """Run a study in steps of a fraction of a second, so that it can be watched and stopped; the last is the whole.
+
+    Every method has a stream of its own, that goes on from repeat to repeat: methods and epsilons may be added, and
+    the repeats cut into any `blocks`, without changing the others.
+    """
+    releases, repeats, streams = Releases(plan), Repeats(plan), Streams(plan.seed)
+    methods = (Method.EXACT, Method.MAJORITY, *plan.private)
+    certified = {method: releases.certified(method) for method in methods}
+    held = {method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods}
+    study, done = None, 0
+    for size in blocks or plan.size.blocks():
+        block = _block(releases, repeats.draw(streams, size), streams)
+        measured = {}
+        share, end = done / plan.repeats, (done + size) / plan.repeats
+        yield Progress(share, study)
+        try:
+            while True:
+                yield Progress(share + next(block) * (end - share), study)
+        except StopIteration as over:
+            measured = over.value
+        for method in methods:
+            held[method][:, done : done + size] = measured[method]
+        done += size
+        measures = {method: Measures(*both[:, :done]) for method, both in held.items()}
+        increment = releases.increment(Calibration.CERTIFIED) if Method.FOURIER in methods else None
+        study = AccuracyStudy(plan, measures, certified, increment)
+        yield Progress(end, study)
+
+
+def _block(releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:
+    """Return accuracy and log loss of every method, (2, R, E) each."""
+    methods = (Method.EXACT, *releases.plan.private)
+    differences = yield from part_of(released(methods, batch, releases, streams), 0.0, 0.5)
+    epsilons = len(releases.plan.epsilons)
+    found = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
+    return found | {Method.MAJORITY: np.stack(_majority(batch, releases.plan))}
+
+
+def released(
+    methods: Sequence[Method], batch: Batch, releases: Releases, streams: Streams
+) -> Work[dict[Method, SingleArray]]:
+    """Return what every method predicts with: the differences of its ln CPTs (R, E, r - 1, M)."""
+    found = {}
+    for k, method in enumerate(methods):
+        work = releases.log_cpts(method, batch.counts, streams)
+        logs = yield from part_of(work, k / len(methods), (k + 1) / len(methods))
+        found[method] = releases.blanket.local.differences(logs)
+    return found
+
+
+def _majority(batch: Batch, plan: AccuracyPlan) -> tuple[FloatArray, FloatArray]:
+    """Predict the target's states by their shares in the training records, whatever else is known."""
+    shares = np.log(batch.target_counts + plan.prior)
+    log_odds: SingleArray = (shares[:, 1:] - shares[:, :1]).astype(np.float32)
+    total = batch.test.weights.sum(axis=2, keepdims=True)
+    return score(log_odds[:, None, :, None], total)
+
+
+def _standard_error(values: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over the first axis; infinite for a single value."""
+    if len(values) < 2:
+        return np.full(values.shape[1:], np.inf)
+    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(values)))

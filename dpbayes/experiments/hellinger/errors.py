@@ -1,0 +1,233 @@
+"""Who is nearest to the exact posterior of a die: the exponential mechanisms of [Notes], or Laplace noise on counts.
+
+The counts are hypothetical, so nothing here is private. Errors are Hellinger distances H(exact, released). For the
+exponential mechanisms their law is exact; for the Laplace ones it is simulated, with the same noise, scaled, at every
+epsilon and n, so that curves are smooth.
+"""
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.posteriors import hellinger
+from dpbayes.audit.finite import exact_pure_epsilon
+from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.model.compositions import is_listable
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, Method, Scenario
+from dpbayes.base.looks import Look
+
+FloatArray = NDArray[np.float64]
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""The quantiles of an error that are kept."""
+
+DRAWS = 10_000
+SWEEP_DRAWS = 4_000
+"""Simulated releases of each Laplace mechanism at one setting, and at every point of a curve."""
+
+EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.03, 30, 13))
+"""Where errors are compared along epsilon."""
+
+MOST_SWEPT = 20_000
+MOST_AUDITED = 300
+
+
+# The laws of the errors
+
+
+def sensitivities(scenarios: Sequence[Scenario], method: Method) -> FloatArray:
+    """Return the sensitivity that each of these scenarios (E,) of one die and one data set scales its score by: (E,).
+
+    Smooth: max_k e^(-beta k) max_{y : d(x, y) = k} LS(y), the inner maximum found once for all beta.
+    """
+    die, counts = scenarios[0].die, scenarios[0].counts
+    if method is Method.GLOBAL:
+        return np.full(len(scenarios), hellinger.global_sensitivity(die))
+    if method is Method.LOCAL:
+        return np.full(len(scenarios), hellinger.local_sensitivity(die, counts=counts))
+    replaced = sum(np.maximum(die.candidates[:, k] - c, 0) for k, c in enumerate(counts))
+    reach = np.zeros(die.n + 1)
+    np.maximum.at(reach, replaced, die.local_sensitivities)
+    beta = np.array([scenario.beta for scenario in scenarios])
+    return (reach * np.exp(-beta[:, None] * np.arange(die.n + 1))).max(axis=1)
+
+
+def _spent(scenarios: Sequence[Scenario], method: Method) -> FloatArray:
+    return np.array([s.smooth_run[0] if method is Method.SMOOTH else s.epsilon for s in scenarios])
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Standard Laplace noise for every count (draws, m); a die of fewer sides takes the first columns."""
+
+    cells: FloatArray
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, *, sides: int, draws: int = DRAWS) -> "Noise":
+        """Draw it once, to be scaled by 1/epsilon."""
+        return cls(rng.laplace(size=(draws, sides)))
+
+
+def noisy_counts(scenarios: Sequence[Scenario], method: Method, noise: Noise) -> FloatArray:
+    """Return the counts that a Laplace mechanism releases in each scenario of one data set: (E, draws, m).
+
+    The same as `LaplaceCells` and `LaplaceOne`, for many epsilons at once.
+    """
+    counts, n = scenarios[0].counts, scenarios[0].n
+    epsilons = np.array([scenario.epsilon for scenario in scenarios])[:, None]
+    if method is Method.ONE:
+        first = np.clip(counts[0] + noise.cells[:, 0] / epsilons, 0.0, n)
+        return np.stack([first, n - first], axis=-1)
+    noisy = np.clip(counts + noise.cells[:, : len(counts)] * (2 / epsilons)[..., None], 0.0, n)
+    noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
+    return n * noisy / noisy.sum(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorLaw:
+    """Laws of an error, one for each of E scenarios: ascending `values` (E or 1, K), and `shares` (E, K) up to it."""
+
+    values: FloatArray
+    shares: FloatArray
+
+    def quantiles(self, levels: ArrayLike = LEVELS) -> FloatArray:
+        """Return the smallest values reached with at least these probabilities: (E, levels)."""
+        rows = np.arange(len(self.shares))[:, None]
+        # One search for all rows: row i's shares are lifted by 2 i. The slack is for sums that fall short by rounding.
+        lifted = (self.shares + 2.0 * rows).ravel()
+        places = np.searchsorted(lifted, np.asarray(levels) + 2.0 * rows - 1e-9) - rows * self.shares.shape[1]
+        values = np.broadcast_to(self.values, self.shares.shape)
+        return values[rows, np.minimum(places, self.shares.shape[1] - 1)]
+
+    def share_within(self, errors: ArrayLike) -> FloatArray:
+        """Return the probability, in the first scenario, of an error of at most `errors` (P,): (P,)."""
+        places = np.searchsorted(self.values[0], np.asarray(errors), side="right")
+        return np.append(0.0, self.shares[0])[places]
+
+
+def error_laws(scenarios: Sequence[Scenario], noise: Noise) -> dict[Method, ErrorLaw]:
+    """Return the laws of all mechanisms' errors; the scenarios may differ in epsilon, delta and calibration only."""
+    die, counts = scenarios[0].die, scenarios[0].counts
+    distance = np.abs(hellinger.distances(die, counts=counts))  # no -0 for a reader
+    order = np.argsort(distance)
+    distance = distance[order]
+    laws = {}
+    for method in scenarios[0].methods:
+        if method.is_laplace:
+            released = noisy_counts(scenarios, method, noise)
+            values = np.sort(np.abs(hellinger.hellinger_between(die, first=counts, second=released)), axis=-1)
+            shares = np.broadcast_to((np.arange(values.shape[1]) + 1) / values.shape[1], values.shape)
+            laws[method] = ErrorLaw(values, shares)
+        else:
+            scale = sensitivities(scenarios, method) / _spent(scenarios, method)
+            log_p = hellinger.log_pmf(distance, epsilon=1.0, sensitivity=scale)
+            laws[method] = ErrorLaw(distance[None], np.cumsum(np.exp(log_p), axis=-1))
+    return laws
+
+
+# Accuracy along epsilon, n and m
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """Quantiles of the errors `errors` (X, M, 5), at LEVELS, of M methods along `places` (X,) of `along`.
+
+    NaN where a die has no such mechanism.
+    """
+
+    along: str
+    places: FloatArray
+    methods: tuple[Method, ...]
+    errors: FloatArray
+
+    @property
+    def curves(self) -> dict[Look, FloatArray]:
+        """The quantiles of every method along the places: (X, 5)."""
+        return {method.look: self.errors[:, k] for k, method in enumerate(self.methods)}
+
+    def frame(self) -> pd.DataFrame:
+        """Return one record for each place and each method that it has."""
+        x, m = self.errors.shape[:2]
+        names = {"mechanism": [method.value for method in self.methods] * x, self.along: np.repeat(self.places, m)}
+        columns = {f"{level:.0%} quantile": self.errors[..., k].ravel() for k, level in enumerate(LEVELS)}
+        frame = pd.DataFrame(names | columns).rename(columns={"50% quantile": "median"})
+        return frame.dropna(subset=["median"], ignore_index=True)
+
+
+def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: Noise) -> Accuracy:
+    """Return the errors of all mechanisms at each epsilon (E,), all else as in `scenario`. [Notes] Section 3.2."""
+    places = np.asarray(epsilons, dtype=np.float64)
+    scenarios = [replace(scenario, epsilon=float(epsilon)) for epsilon in places]
+    laws = error_laws(scenarios, noise)
+    errors = np.stack([law.quantiles() for law in laws.values()], axis=1)
+    return Accuracy("epsilon", places, scenario.methods, errors)
+
+
+def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: Noise) -> Accuracy:
+    """Return the errors of all mechanisms at each n (N,), all else as in `scenario`. [Notes] Section 3.2.
+
+    Every n has candidates of its own. Errors: InputError when one has more than MOST_SHOWN.
+    """
+    laws = [error_laws([replace(scenario, n=n)], noise) for n in throws]
+    errors = np.array([[law.quantiles()[0] for law in each.values()] for each in laws])
+    return Accuracy("n", np.array(throws, dtype=np.float64), scenario.methods, errors)
+
+
+def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: Noise) -> Accuracy:
+    """Return the errors of all mechanisms at each number of sides m (S,), all else as in `scenario`. [Notes] Section 2.
+
+    The throws are spread over the sides as the scenario says. `noise` must have a column for every side of the largest
+    die. Errors: InputError when a die has more than MOST_SHOWN candidates.
+    """
+    laws = [error_laws([replace(scenario, sides=m)], noise) for m in sides]
+    methods = tuple(method for method in Method if any(method in each for each in laws))
+    errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
+    for errors_here, each in zip(errors, laws, strict=True):
+        for k, method in enumerate(methods):
+            if method in each:
+                errors_here[k] = each[method].quantiles()[0]
+    return Accuracy("m", np.array(sides, dtype=np.float64), methods, errors)
+
+
+def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
+    """Return the largest n in the range of THROWS that leaves a die of so many sides at most `most` candidates."""
+    tried = range(1, int(THROWS.high) + 1)
+    return bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=sides, most=most))
+
+
+def sides_grid(scenario: Scenario) -> tuple[int, ...]:
+    """Return m = 2, 3, ... as far as the scenario's n leaves at most MOST_SHOWN candidates."""
+    every = range(int(SIDES.low), int(SIDES.high) + 1)
+    return tuple(m for m in every if is_listable(scenario.n, sides=m, most=MOST_SHOWN))
+
+
+def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
+    """Return n from 2 to what MOST_SWEPT candidates allow, or to the scenario's n where that is more."""
+    last = max(min(most_throws(scenario.sides, most=MOST_SWEPT), 10_000), scenario.n)
+    grid = np.rint(np.geomspace(2, last, points)).astype(int)
+    return tuple(int(n) for n in np.unique(grid))
+
+
+def audited_epsilons(scenario: Scenario) -> dict[Method, float]:
+    """Return the exact pure epsilon of the exponential mechanisms over all neighbouring tables of this die.
+
+    Errors: InputError when there are more than MOST_AUDITED candidates.
+    """
+    die = scenario.die
+    die.require_listable(MOST_AUDITED)
+    scales: dict[Method, float | FloatArray] = {
+        Method.GLOBAL: hellinger.global_sensitivity(die),
+        Method.SMOOTH: hellinger.smooth_sensitivities(die, beta=scenario.beta),
+        Method.LOCAL: die.local_sensitivities,
+    }
+    distance, pairs = hellinger.all_distances(die), die_neighbours(die)
+    return {
+        method: exact_pure_epsilon(
+            hellinger.log_pmf(distance, epsilon=float(_spent([scenario], method)[0]), sensitivity=scale), pairs=pairs
+        ).epsilon
+        for method, scale in scales.items()
+    }

@@ -1,0 +1,124 @@
+"""Where the sensitivities of the Hellinger score are large, and what each mechanism hands over for hypothetical throws.
+
+Sensitivities at the data are private themselves; these belong to counts that a person made up.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.posteriors import hellinger
+from dpbayes.model.compositions import ranks
+from dpbayes.experiments.hellinger.errors import Noise, noisy_counts, sensitivities
+from dpbayes.experiments.hellinger.scenario import Method, Scenario
+
+FloatArray = NDArray[np.float64]
+
+MOST_POINTS = 1001
+LINE_POINTS = 41
+PLANE_POINTS = 81
+MOST_BINS = 121
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityLine:
+    """The sensitivities where side 1 has `first` (P,) throws and takes them from side 2, the others as in the data."""
+
+    first: FloatArray
+    local: FloatArray
+    smooth: FloatArray
+    everywhere: float
+
+
+def sensitivity_line(scenario: Scenario) -> SensitivityLine:
+    """Return global, local and smooth sensitivity along the line through the data; of two sides it is all candidates.
+
+    [Notes] Section 2. Long lines are thinned, keeping the ends and the data.
+    """
+    die, counts = scenario.die, scenario.counts
+    both = int(counts[0] + counts[1])
+    points = MOST_POINTS if die.sides == 2 else LINE_POINTS
+    first = np.unique([*np.rint(np.linspace(0, both, min(points, both + 1))).astype(int), int(counts[0])])
+    shown = np.tile(counts, (len(first), 1))
+    shown[:, 0], shown[:, 1] = first, both - first
+    places = ranks(shown)
+    if die.sides == 2:
+        smooth = hellinger.smooth_sensitivities(die, beta=scenario.beta)[places]
+    else:  # the whole table would take longer than these
+        smooth = np.array([hellinger.smooth_sensitivity(die, counts=row, beta=scenario.beta) for row in shown])
+    return SensitivityLine(first, die.local_sensitivities[places], smooth, hellinger.global_sensitivity(die))
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityPlane:
+    """The sensitivities of three sides where sides 1 and 2 have `ticks` (P,) throws: (P, P), side 2 first.
+
+    NaN where there would be too many throws.
+    """
+
+    ticks: FloatArray
+    local: FloatArray
+    smooth: FloatArray
+
+
+def sensitivity_plane(scenario: Scenario) -> SensitivityPlane:
+    """Return local and smooth sensitivity over the candidates of a die of three sides, at most PLANE_POINTS a side."""
+    die = scenario.die
+    ticks = np.unique(np.rint(np.linspace(0, die.n, min(PLANE_POINTS, die.n + 1))).astype(int))
+    first, second = np.meshgrid(ticks, ticks)
+    fits = first + second <= die.n
+    places = ranks(np.stack([first, second, die.n - first - second], axis=-1)[fits])
+    local, smooth = np.full(fits.shape, np.nan), np.full(fits.shape, np.nan)
+    local[fits] = die.local_sensitivities[places]
+    smooth[fits] = hellinger.smooth_sensitivities(die, beta=scenario.beta)[places]
+    return SensitivityPlane(ticks, local, smooth)
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """How probably side 1 is released with a count in each bin: `edges` (B + 1,), `shares` (B,) by method."""
+
+    edges: FloatArray
+    shares: dict[Method, FloatArray]
+
+
+def window_around(scenario: Scenario) -> tuple[int, int]:
+    """Return the counts of side 1 within 20/epsilon of the data: all but e^-20 of the Laplace noise on one count."""
+    middle, reach = int(scenario.counts[0]), int(np.ceil(20 / scenario.epsilon))
+    return max(0, middle - reach), min(scenario.n, middle + reach)
+
+
+def outputs(scenario: Scenario, noise: Noise, *, window: tuple[int, int]) -> Outputs:
+    """Return the law of side 1's released count within `window`, of a die of two sides, in at most MOST_BINS bins.
+
+    Exact but for `Method.CELLS`, which is simulated.
+    """
+    low, high = window
+    width = -(-(high - low + 1) // MOST_BINS)
+    edges = np.arange(low, high + width + 1, width, dtype=np.float64) - 0.5
+    below = _cumulative(scenario, noise, np.clip(edges, -0.5, scenario.n + 0.5))
+    return Outputs(edges, {method: np.diff(below[method]) for method in scenario.methods})
+
+
+def _cumulative(scenario: Scenario, noise: Noise, edges: FloatArray) -> dict[Method, FloatArray]:
+    """P[released count of side 1 < edge] at every edge."""
+    die, counts = scenario.die, scenario.counts
+    distance = hellinger.distances(die, counts=counts)
+    found: dict[Method, FloatArray] = {}
+    for method in scenario.methods:
+        if method is Method.ONE:
+            z = (edges - counts[0]) * scenario.epsilon
+            tail = np.exp(-np.abs(z)) / 2
+            below = np.where(z < 0, tail, 1 - tail)
+            below[edges < 0], below[edges > die.n] = 0.0, 1.0  # clipping: what falls beyond an end is at that end
+            found[method] = below
+        elif method is Method.CELLS:
+            released = np.sort(noisy_counts([scenario], method, noise)[0, :, 0])
+            found[method] = np.searchsorted(released, edges) / len(released)
+        else:
+            spent = scenario.smooth_run[0] if method is Method.SMOOTH else scenario.epsilon
+            scale = float(sensitivities([scenario], method)[0])
+            law = np.exp(hellinger.log_pmf(distance, epsilon=spent, sensitivity=scale))
+            found[method] = np.append(0.0, np.cumsum(law))[np.ceil(edges).astype(int)]
+    return found

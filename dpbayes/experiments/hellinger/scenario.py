@@ -1,0 +1,178 @@
+"""What is compared on one die: the mechanisms, hypothetical throws, and what may be spent.
+
+The counts are made up by a person, so nothing here is private.
+"""
+
+import enum
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from dpbayes.posteriors import hellinger
+from dpbayes.model.compositions import IntArray
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.base.looks import BOUND, BROWN, GREEN, PRIVATE, PURPLE, Look
+from dpbayes.mechanisms.base import EPSILON, Calibration
+from dpbayes.base.parameters import Choice, Parameter, check_parameters
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.references import Reference
+
+MOST_SHOWN = 200_000
+"""Most candidates that answer at once: two sides up to n = 10^5, three up to 630."""
+
+
+class Balance(enum.Enum):
+    """How the hypothetical throws are spread over the sides."""
+
+    BALANCED = "balanced"
+    SKEWED = "skewed"
+    SHARE = "by share"
+
+
+SIDES = Parameter("m", low=2, high=6, typical=2, whole=True, title="sides")
+THROWS = Parameter("n", low=1, high=1e5, typical=100, log=True, whole=True, title="throws")
+SHARE = Parameter(
+    "n_1/n", low=0, high=1, typical=0.7, title="share of side 1", description="The other sides share the rest equally."
+)
+PRIOR = Parameter(
+    r"\alpha", low=LEAST_PRIOR, high=1e3, typical=1.0, log=True, title="prior", description="The same on every side."
+)
+DELTA = Parameter(
+    r"\delta", low=1e-12, high=0.1, typical=1e-5, log=True, description="Used by the smooth mechanism alone."
+)
+BALANCE = Choice(
+    Balance, title="counts", description="Hypothetical counts. Skewed: n/20 throws, at least one, on every other side."
+)
+CALIBRATION = Choice(
+    Calibration,
+    title="smooth mechanism",
+    description="Certified: run so that what is proved of it is (ε, δ), as for the others. As printed: run at (ε, δ), "
+    "where only (1.5 ε, δ/2) is proved.",
+)
+
+
+class Method(enum.Enum):
+    """The mechanisms compared, by the name a reader sees."""
+
+    GLOBAL = "global sensitivity"
+    SMOOTH = "smooth sensitivity"
+    LOCAL = "local (no guarantee)"
+    CELLS = "Laplace, every count"
+    ONE = "Laplace, one count"
+
+    @property
+    def is_laplace(self) -> bool:
+        """Whether it adds noise to counts; the others are exponential mechanisms."""
+        return self in (Method.CELLS, Method.ONE)
+
+    @property
+    def look(self) -> Look:
+        """How it looks in every picture."""
+        return _LOOKS[self]
+
+
+_LOOKS = {
+    Method.GLOBAL: Look(Method.GLOBAL.value, BROWN, "longdash", "square"),
+    Method.SMOOTH: Look(Method.SMOOTH.value, PRIVATE, "solid", "circle"),
+    Method.LOCAL: Look(Method.LOCAL.value, BOUND, "dot", "circle-open"),
+    Method.CELLS: Look(Method.CELLS.value, GREEN, "solid", "triangle-up"),
+    Method.ONE: Look(Method.ONE.value, PURPLE, "solid", "diamond"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A symmetric prior, hypothetical throws, and what may be spent. Errors: InputError out of range."""
+
+    sides: Annotated[int, SIDES] = 2
+    n: Annotated[int, THROWS] = 100
+    balance: Annotated[Balance, BALANCE] = Balance.BALANCED
+    share: Annotated[float, SHARE] = 0.7
+    prior: Annotated[float, PRIOR] = 1.0
+    epsilon: Annotated[float, EPSILON] = 1.0
+    delta: Annotated[float, DELTA] = 1e-5
+    calibration: Annotated[Calibration, CALIBRATION] = Calibration.CERTIFIED
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @cached_property
+    def die(self) -> Die:
+        """The die. Errors: InputError when it has more than MOST_SHOWN candidates."""
+        die = Die((self.prior,) * self.sides, self.n)
+        die.require_listable(MOST_SHOWN)
+        return die
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """The hypothetical counts: (m,)."""
+        if self.balance is Balance.SKEWED:
+            return _first_and_rest(self.n - min(max(1, self.n // 20) * (self.sides - 1), self.n), self.n, self.sides)
+        share = 1 / self.sides if self.balance is Balance.BALANCED else self.share
+        return _first_and_rest(int(np.ceil(self.n * share - 1e-9)), self.n, self.sides)
+
+    def at(self, **changed: float) -> "Scenario":
+        """Return the scenario with some of its fields changed."""
+        return replace(self, **changed)  # type: ignore[arg-type]
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The mechanisms that this die has: one noisy count determines two sides only."""
+        return tuple(method for method in Method if method is not Method.ONE or self.sides == 2)
+
+    @cached_property
+    def smooth_run(self) -> tuple[float, float]:
+        """The (epsilon, delta) that the smooth mechanism is run with."""
+        if self.calibration is Calibration.AS_PRINTED:
+            return self.epsilon, self.delta
+        return proved_run(self.die, epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def beta(self) -> float:
+        """The smoothing rate of that run."""
+        epsilon, delta = self.smooth_run
+        return hellinger.smoothing_rate(self.die, epsilon=epsilon, delta=delta)
+
+    def claimed(self, method: Method) -> Guarantee:
+        """Return what the source states of the run."""
+        if method is Method.SMOOTH:
+            return Guarantee(*self.smooth_run, reference=Reference("Notes", "Section 2.3"))
+        return self.certified(method)
+
+    def certified(self, method: Method) -> Guarantee:
+        """Return what is proved of the run."""
+        if method is Method.LOCAL:
+            return NON_PRIVATE
+        if method is Method.SMOOTH:
+            epsilon, delta = self.smooth_run
+            proved = hellinger.smooth_guarantee(self.die, epsilon=epsilon, delta=delta)
+            return Guarantee(proved, delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))
+        place = ("Dwork06", "Laplace mechanism") if method.is_laplace else ("Notes", "Section 2.1")
+        return Guarantee(self.epsilon, reference=Reference(*place))
+
+
+def _first_and_rest(first: int, n: int, sides: int) -> IntArray:
+    """`first` throws on side 1, the rest shared as equally as can be."""
+    each, over = divmod(n - first, sides - 1)
+    return np.array([first, *(each + (k < over) for k in range(sides - 1))], dtype=np.int64)
+
+
+def proved_run(die: Die, *, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the (epsilon, delta) to run the smooth mechanism with so that (`epsilon`, `delta`) is proved of it.
+
+    Two thirds of epsilon and twice delta nearly always; delta is kept below epsilon/10, for at larger ones the term
+    ln(1 + delta/2) of `smooth_guarantee` alone may exceed a small epsilon.
+    """
+    run_delta = min(2 * delta, epsilon / 10)
+    low, high = 0.0, epsilon / 1.5
+    allowed = epsilon * (1 + 1e-12)
+    if hellinger.smooth_guarantee(die, epsilon=high, delta=run_delta) <= allowed:
+        return high, run_delta
+    for _ in range(50):
+        middle = (low + high) / 2
+        fits = hellinger.smooth_guarantee(die, epsilon=middle, delta=run_delta) <= allowed
+        low, high = (middle, high) if fits else (low, middle)
+    return low, run_delta

@@ -1,0 +1,170 @@
+"""The Hellinger page's experiment as one value that a page, a link and a command line share.
+
+scenario = scenario_from({"n": "50", "epsilon": "2"})
+frame = hellinger_study(scenario, seed=1).frame()
+"""
+
+import enum
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from dpbayes.experiments.hellinger.errors import (
+    DRAWS,
+    EPSILONS,
+    SWEEP_DRAWS,
+    Accuracy,
+    ErrorLaw,
+    Noise,
+    accuracy_against_epsilon,
+    accuracy_against_sides,
+    accuracy_against_throws,
+    error_laws,
+    sides_grid,
+    throws_grid,
+)
+from dpbayes.experiments.hellinger.scenario import SIDES, Method, Scenario
+from dpbayes.base.parameters import parameters_of, read
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError, brief
+
+HERE = "the setting"
+"""What the rows are called that lie along nothing: the boxes."""
+
+SHOWN_ONLY = ("shown", "range")
+"""What a link of the page also says, and what changes no number."""
+
+Settings = dict[str, int | float | str]
+
+
+@dataclass(frozen=True, eq=False)
+class HellingerStudy:
+    """Quantiles of the errors at the setting, and along n, epsilon and m, all else as in `scenario`."""
+
+    scenario: Scenario
+    seed: int
+    here: Accuracy
+    along: tuple[Accuracy, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the results in tidy form: one line for every setting and mechanism.
+
+        `n`, `m` and `epsilon` are those of the line, with what is proved of the mechanism there; `settings` is what
+        gives the whole experiment again.
+        """
+        parts = [self._lines(HERE, self.here, DRAWS), *(self._lines(a.along, a, SWEEP_DRAWS) for a in self.along)]
+        return with_settings(pd.concat(parts, ignore_index=True), self.scenario, seed=self.seed)
+
+    def _lines(self, along: str, accuracy: Accuracy, draws: int) -> pd.DataFrame:
+        frame, scenario = accuracy.frame(), self.scenario
+        for name, value in (("n", scenario.n), ("m", scenario.sides), ("epsilon", scenario.epsilon)):
+            frame[name] = frame[name].astype(type(value)) if name in frame else value
+        places = list(zip(frame["n"], frame["m"], frame["epsilon"], strict=True))
+        scenarios = {place: scenario.at(n=place[0], sides=place[1], epsilon=place[2]) for place in set(places)}
+        methods = [Method(name) for name in frame.pop("mechanism")]
+        proved = [scenarios[place].certified(method) for place, method in zip(places, methods, strict=True)]
+        first = {
+            "along": along,
+            **{name: frame.pop(name) for name in ("n", "m", "epsilon")},
+            "mechanism": [method.value for method in methods],
+            "proved epsilon": [guarantee.epsilon for guarantee in proved],
+            "proved delta": [guarantee.delta for guarantee in proved],
+            "simulated releases": [draws if method.is_laplace else 0 for method in methods],
+        }
+        return pd.concat([pd.DataFrame(first), frame], axis=1)
+
+
+def hellinger_study(scenario: Scenario, *, seed: int) -> HellingerStudy:
+    """Return the whole experiment. Errors: InputError when the die has more than MOST_SHOWN candidates."""
+    here = at_setting(scenario, error_laws([scenario], noise_here(scenario, seed=seed)))
+    noise = noise_along(seed=seed)
+    along = (
+        accuracy_against_throws(scenario, throws_grid(scenario), noise),
+        accuracy_against_epsilon(scenario, EPSILONS, noise),
+        accuracy_against_sides(scenario, sides_grid(scenario), noise),
+    )
+    return HellingerStudy(scenario, seed, here, along)
+
+
+def at_setting(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> Accuracy:
+    """Return the errors at the setting itself, what the boxes show."""
+    errors = np.stack([law.quantiles() for law in laws.values()], axis=1)
+    return Accuracy("epsilon", np.array([scenario.epsilon]), scenario.methods, errors)
+
+
+def noise_here(scenario: Scenario, *, seed: int) -> Noise:
+    """Return the noise of the releases simulated at the setting."""
+    return Noise.draw(stream(seed, "hellinger"), sides=scenario.sides)
+
+
+def noise_along(*, seed: int) -> Noise:
+    """Return the noise of the releases simulated along a curve: the same for every curve, so that they agree."""
+    return Noise.draw(stream(seed, "hellinger", "sweep"), sides=int(SIDES.high), draws=SWEEP_DRAWS)
+
+
+# Settings
+
+
+def settings_of(scenario: Scenario, *, seed: int) -> Settings:
+    """Return all settings as plain values, the last of them as one text that a link and the command line read."""
+    values = {name: getattr(scenario, name) for name in parameters_of(Scenario)}
+    plain = {name: value.value if isinstance(value, enum.Enum) else value for name, value in values.items()}
+    return {"m" if name == "sides" else name: value for name, value in plain.items()} | {
+        "seed": seed,
+        "settings": settings_text(scenario, seed=seed),
+    }
+
+
+def with_settings(frame: pd.DataFrame, scenario: Scenario, *, seed: int) -> pd.DataFrame:
+    """Return a frame with the settings as its last columns, save those that it has already."""
+    found = settings_of(scenario, seed=seed)
+    return frame.assign(**{name: value for name, value in found.items() if name not in frame})
+
+
+def parquet_bytes(study: HellingerStudy) -> bytes:
+    """Return the tidy frame as Parquet; the settings are in its columns and, as JSON, in the metadata `dpbayes`."""
+    table = pa.Table.from_pandas(study.frame(), preserve_index=False)
+    settings = json.dumps(settings_of(study.scenario, seed=study.seed), ensure_ascii=False)
+    held = table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": settings.encode()})
+    out = io.BytesIO()
+    arrow_parquet.write_table(held, out)
+    return out.getvalue()
+
+
+def texts_of(scenario: Scenario) -> dict[str, str]:
+    """Return the settings as texts by field name; `scenario_from` reads them back, exactly."""
+    values = {name: getattr(scenario, name) for name in parameters_of(Scenario)}
+    return {name: value.value if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
+
+
+def settings_text(scenario: Scenario, *, seed: int) -> str:
+    """Return all settings as `hellinger.name=value&...`, as the page's link writes them."""
+    own = {name if name == "epsilon" else f"hellinger.{name}": text for name, text in texts_of(scenario).items()}
+    return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed)}).items())
+
+
+def linked_texts(link: str) -> dict[str, str]:
+    """Return what a link, or what follows its `?`, says of this experiment: texts by field name, and of the seed."""
+    found = dict(parse_qsl(link.rpartition("?")[2], keep_blank_values=True))
+    own = {key.removeprefix("hellinger."): text for key, text in found.items() if key.startswith("hellinger.")}
+    shared = {key: found[key] for key in ("epsilon", "seed") if key in found}
+    return {name: text for name, text in own.items() if name not in SHOWN_ONLY} | shared
+
+
+def scenario_from(texts: Mapping[str, str]) -> Scenario:
+    """Return the scenario that these texts by field name describe, defaults for the others. Errors: InputError."""
+    known, found = parameters_of(Scenario), {}
+    for name, text in texts.items():
+        if name not in known:
+            raise InputError(
+                f"There is no setting {brief(name)} of this experiment; choose from {', '.join([*known, 'seed'])}."
+            )
+        found[name] = read(known[name], name, text)
+    return Scenario(**found)

@@ -1,0 +1,203 @@
+"""The regression experiment as a command line and as Python, and back: what the page shows to copy."""
+
+import argparse
+import io
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from dpbayes.experiments.regression.study import RegressionResult, final
+from dpbayes.experiments.regression.scenario import (
+    Records,
+    RegressionScenario,
+    StudyRecords,
+    experiment,
+    records_of,
+    scenario_from,
+    settings_text,
+    study_records,
+    texts_of,
+)
+from dpbayes.experiments.regression.records import OwnColumns, numeric_table
+from dpbayes.sources.files import read_table
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.validation import InputError, brief, whole_number
+
+_PREFIX = "regression."
+_SEEDS = ("seed", "data_seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything that gives an experiment's numbers again: settings, seeds, and a table of one's own, if it is used.
+
+    `table` is the name of its file, `columns` what is stated of it.
+    """
+
+    scenario: RegressionScenario
+    seed: int = 1
+    data_seed: int = 1
+    table: str = ""
+    columns: OwnColumns | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """The words of the command line after `regression`; `recipe_of` reads them back."""
+        texts = texts_of(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
+        found = [word for name, text in texts.items() for word in (_option(name), text)]
+        return [*found, f"--table={self.table}", "--columns", self.columns.text] if self.columns else found
+
+    @property
+    def command(self) -> str:
+        """The whole command, to paste into a shell."""
+        return shlex.join(["python", "-m", "dpbayes.experiments", "regression", *self.arguments])
+
+    @property
+    def python(self) -> str:
+        """The same in three lines of Python."""
+        return (
+            "from dpbayes.experiments.regression.command import recipe_of\n"
+            f"recipe = recipe_of({self.arguments!r})\n"
+            "print(recipe.frame(recipe.result()))\n"
+        )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What a file of results is to say of itself: the settings as a link has them, own columns, the command."""
+        text = settings_text(self.scenario, seed=self.seed, data_seed=self.data_seed)
+        own = {"table": self.table, "columns": self.columns.text} if self.columns else {}
+        return own | {"command": self.command, "settings": text}
+
+    def records(self) -> StudyRecords:
+        """Return the records; a table of one's own is read from its file. Errors: InputError, OSError."""
+        if self.columns is None:
+            return records_of(self.scenario, seed=self.data_seed)
+        return study_records(*numeric_table(_read(Path(self.table)), self.columns.features, self.columns.target))
+
+    def result(self) -> RegressionResult:
+        """Run the experiment. Errors: InputError, OSError."""
+        return final(experiment(self.scenario, self.records(), seed=self.seed))
+
+    def frame(self, result: RegressionResult) -> pd.DataFrame:
+        """Return a result's frame with `settings` in its last columns, of as many repeats as the result has."""
+        here = replace(self, scenario=replace(self.scenario, repeats=result.repeats))
+        return result.frame().assign(**here.settings)
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a recipe's frame as Parquet; its settings are in the columns and, as JSON, in the metadata `dpbayes`."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    told = {name: frame[name].iloc[0] for name in ("table", "columns", "command", "settings") if name in frame}
+    text = json.dumps(told, ensure_ascii=False).encode()
+    out = io.BytesIO()
+    arrow_parquet.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": text}), out)
+    return out.getvalue()
+
+
+# The command line
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give a parser one option for every setting, a pasted link, a table of one's own, and a file to write."""
+    parser.add_argument(
+        "--settings", default="", metavar="LINK", help="the page's link, or the settings that a file of results holds"
+    )
+    for name, parameter in parameters_of(RegressionScenario).items():
+        parser.add_argument(_option(name), dest=name, help=_help(parameter))
+    parser.add_argument("--seed", help="of splits and draws (1)")
+    parser.add_argument("--data-seed", dest="data_seed", help="of the records that are made up (1)")
+    parser.add_argument(
+        "--table", default="", metavar="FILE", help="your own table, .csv, .xlsx or .parquet, with --columns"
+    )
+    parser.add_argument(
+        "--columns",
+        default="",
+        metavar="JSON",
+        help='its columns in use and their public bounds, the target last: {"age": [18, 90], "pay": [0, 500]}; a third '
+        "number stands in where a value is missing",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a .csv or .parquet file; without it, CSV is printed")
+
+
+def recipe_of(words: Sequence[str]) -> Recipe:
+    """Return the experiment that a command line describes. Errors: InputError, or SystemExit for unknown words."""
+    parser = argparse.ArgumentParser(prog="regression")
+    add_arguments(parser)
+    return recipe_from(parser.parse_args(list(words)))
+
+
+def recipe_from(asked: argparse.Namespace) -> Recipe:
+    """Return the experiment that parsed options describe; single options win over a link. Errors: InputError."""
+    names = (*parameters_of(RegressionScenario), *_SEEDS)
+    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    own = {"records": Records.UPLOAD.value} if asked.table else {}
+    texts = own | _linked(asked.settings) | given
+    seeds = {name: _seed(name, texts.pop(name, "1")) for name in _SEEDS}
+    scenario = scenario_from(texts)
+    is_own = scenario.records is Records.UPLOAD
+    if is_own != bool(asked.table) or is_own != bool(asked.columns):
+        raise InputError(
+            f'A table of one\'s own needs --table and --columns, and no --records but "{Records.UPLOAD.value}"; other '
+            "records take neither."
+        )
+    columns = OwnColumns.from_text(asked.columns) if is_own else None
+    return Recipe(scenario=scenario, **seeds, table=asked.table, columns=columns)
+
+
+def run(asked: argparse.Namespace) -> str:
+    """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError, OSError."""
+    out: Path | None = asked.out
+    if out and out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+    recipe = recipe_from(asked)
+    frame = recipe.frame(recipe.result())
+    if not out:
+        return frame.to_csv(index=False).rstrip("\n")
+    if out.suffix == ".csv":
+        frame.to_csv(out, index=False)
+    else:
+        out.write_bytes(parquet_bytes(frame))
+    return f"Written to {out}"
+
+
+def _linked(link: str) -> dict[str, str]:
+    """Return what a link says of this experiment: texts by field name, and the seeds. Errors: InputError.
+
+    A whole link may also hold what other pages are set to. Settings alone may not: what is not known is a mistake.
+    """
+    address, is_link, query = link.rpartition("?")
+    if address and address.rstrip("/").rpartition("/")[2] != "regression":
+        raise InputError(f"{brief(address)} is not the address of the Regression page; paste the link that it shows.")
+    found = dict(parse_qsl(query, keep_blank_values=True))
+    for key in found:
+        if not is_link and key not in _SEEDS and not key.startswith(_PREFIX):
+            raise InputError(
+                f"There is no setting {brief(key)} of a regression; they are written as in the page's link, such as "
+                f"{_PREFIX}repeats=20."
+            )
+    return {key.removeprefix(_PREFIX): text for key, text in found.items() if key in _SEEDS or key.startswith(_PREFIX)}
+
+
+def _read(path: Path) -> pd.DataFrame:
+    return read_table(path.name, path.read_bytes()).frame
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _seed(name: str, text: object) -> int:
+    return whole_number(f"The {name.replace('_', ' ')}", text, low=0, high=2**32 - 1)
+
+
+def _help(parameter: Parameter | Choice) -> str:
+    if isinstance(parameter, Choice):
+        return f"{parameter.title}: one of " + ", ".join(f'"{option.value}"' for option in parameter.options)
+    return f"{parameter.title}: {parameter.low:g} to {parameter.high:g}"

@@ -1,0 +1,187 @@
+"""What Figure 2 of [Zhang16] varies and what it holds: prior precisions, the norm bound's rule, repeats and draws."""
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.regression import (
+    DRAWS,
+    NOISE_VARIANCE,
+    PRIOR_PRECISION,
+    RegressionSampler,
+    norm_bound_for,
+    printed_norm_bound,
+)
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_REPEATS = 1_000_000_000
+"""What may be asked for; what it would cost is then told."""
+
+MOST_SECONDS = 600.0
+MOST_PRECISIONS = 200
+
+_LEAST_DRAWS, _ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS = 2, 50, 20_000
+"""Draws made in any case: the error of the cut posterior's mean needs two, and more where few records spread it."""
+
+_SECONDS_PER_REPEAT, _SECONDS_PER_PRODUCT, _SECONDS_PER_COORDINATE = 1e-4, 5e-10, 4e-7
+"""Rough costs, for the refusal of what would take too long: of a repeat, of an entry of Z'Z per record, of a draw."""
+
+
+class NormBoundRule(Protocol):
+    """How the norm bound B is chosen at a prior precision; from public numbers only."""
+
+    def bound(self, study: "RegressionStudy", precision: float) -> float:
+        """Return B."""
+        ...
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class PrintedBound:
+    """B = 10/sqrt(b). [Zhang16] Figure 2."""
+
+    def bound(self, study: "RegressionStudy", precision: float) -> float:
+        """Return B."""
+        return printed_norm_bound(precision)
+
+    def __str__(self) -> str:
+        return "10/sqrt(b)"
+
+
+@dataclass(frozen=True)
+class BoundForEpsilon:
+    """The largest B whose certified epsilon, for all draws, is `epsilon`; the same at every precision."""
+
+    epsilon: float
+
+    def bound(self, study: "RegressionStudy", precision: float) -> float:
+        """Return B."""
+        return norm_bound_for(self.epsilon, noise_variance=study.noise_variance, draws=study.draws)
+
+    def __str__(self) -> str:
+        return f"certified epsilon {self.epsilon:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionStudy:
+    """What is varied and what is held: precisions b (P,) ascending, sigma^2, share to train on, repeats, N, B's rule.
+
+    Errors: InputError for an empty or descending grid and for numbers out of range.
+    """
+
+    precisions: tuple[float, ...]
+    noise_variance: float = 1.0
+    train_share: float = 0.1
+    repeats: int = 20
+    draws: int = 1
+    rule: NormBoundRule = PrintedBound()
+
+    def __post_init__(self) -> None:
+        found = tuple(PRIOR_PRECISION.checked("Prior precision", b) for b in self.precisions)
+        if not found or len(found) > MOST_PRECISIONS or any(a >= b for a, b in itertools.pairwise(found)):
+            raise InputError(f"The prior precisions must be 1 to {MOST_PRECISIONS} values, each above the one before.")
+        if isinstance(self.rule, BoundForEpsilon):
+            EPSILON.checked("The certified epsilon", self.rule.epsilon)
+        NOISE_VARIANCE.checked("The noise variance", self.noise_variance)
+        DRAWS.checked("The number of draws", self.draws)
+        finite_number("The training share", self.train_share, low=0.0, high=1.0)
+        whole_number("The number of repeats", self.repeats, low=1, high=MOST_REPEATS)
+        object.__setattr__(self, "precisions", found)
+
+    @cached_property
+    def samplers(self) -> tuple[RegressionSampler, ...]:
+        """The sampler at every precision; it alone knows what is promised."""
+        return tuple(
+            RegressionSampler(
+                prior_precision=b,
+                noise_variance=self.noise_variance,
+                norm_bound=self.rule.bound(self, b),
+                draws=self.draws,
+            )
+            for b in self.precisions
+        )
+
+    @property
+    def norm_bounds(self) -> FloatArray:
+        """B at every precision: (P,)."""
+        return np.array([sampler.norm_bound for sampler in self.samplers])
+
+    @property
+    def certified(self) -> FloatArray:
+        """The certified epsilon of all N draws at every precision: (P,)."""
+        return np.array([sampler.certified.epsilon for sampler in self.samplers])
+
+    def claimed(self, n: int, *, features: int) -> FloatArray:
+        """The printed 2 L(w) of one draw from n training records at every precision: (P,). [Zhang16] Appendix D."""
+        return np.array([sampler.claimed(n, features=features).epsilon for sampler in self.samplers])
+
+    def training_records(self, n: int) -> int:
+        """Return how many of n records are trained on."""
+        return round(self.train_share * n)
+
+    def draws_made(self, train: int) -> int:
+        """Return how many draws to make of a posterior: N or more, the more the fewer records it is from."""
+        return max(self.draws, _LEAST_DRAWS, min(_ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS // max(train, 1)))
+
+    def checked_training(self, n: int, *, features: int) -> int:
+        """Return how many of n records are trained on, if the study can be run on them at all.
+
+        Errors: InputError for too few records, and for more work than MOST_SECONDS.
+        """
+        train = self.training_records(n)
+        if not 0 < train < n:
+            raise InputError(
+                f"A share of {self.train_share:.3g} of {n:,} records leaves nothing to train or nothing to test on; "
+                "take more records or another share."
+            )
+        if train < features:
+            raise InputError(
+                f"There are more features ({features:,}) than training records ({train:,}); take more records, a "
+                "larger share or fewer features."
+            )
+        seconds = self.seconds(n, features=features)
+        if seconds > MOST_SECONDS:
+            possible = max(1, int(self.repeats * MOST_SECONDS / seconds))
+            raise InputError(
+                f"{self.repeats:,} repeats would take about {_duration(seconds)}; at most {possible:,} repeats of this "
+                "setting fit into ten minutes."
+            )
+        return train
+
+    def seconds(self, n: int, *, features: int) -> float:
+        """Return roughly how long all repeats take on n records."""
+        train = self.training_records(n)
+        products = train * (features + 2) ** 2
+        coordinates = len(self.precisions) * self.draws_made(train) * features
+        each = _SECONDS_PER_REPEAT + products * _SECONDS_PER_PRODUCT + coordinates * _SECONDS_PER_COORDINATE
+        return self.repeats * each
+
+
+def precision_grid(low: float, high: float, points: int) -> tuple[float, ...]:
+    """Return `points` prior precisions from low to high, even on a logarithmic scale, in six digits.
+
+    Errors: InputError for a reversed or empty range.
+    """
+    points = whole_number("The number of prior precisions", points, low=1, high=MOST_PRECISIONS)
+    low, high = (PRIOR_PRECISION.checked("The prior precision", end) for end in (low, high))
+    if low > high or (points > 1 and low >= high):
+        raise InputError(
+            f"The prior precisions go from {numeral(low, 6)} to {numeral(high, 6)}; the first must be the smaller one."
+        )
+    return tuple(float(f"{b:.6g}") for b in np.geomspace(low, high, points))
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds / 60:,.0f} minutes"

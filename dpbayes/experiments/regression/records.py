@@ -1,0 +1,177 @@
+"""Numbers to regress on: a made-up census of any size, and columns of a table of text with stated public bounds."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpbayes.model.regression import MOST_BOUND, PublicBounds, RegressionData
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_RECORDS = 1_000_000
+MOST_FEATURES = 100
+TARGET = "income"
+
+_NUMBERS = {"schooling": (0.0, 20.0), "age": (18.0, 98.0), "hours": (0.0, 80.0), "household": (1.0, 9.0)}
+_FLAGS = {
+    "employed": (0.6, 0.3, -0.3),
+    "married": (0.0, 0.2, 0.6),
+    "woman": (0.0, 0.0, 0.0),
+    "migrant": (-1.8, -0.2, -0.2),
+    "disability": (-1.6, -0.3, 0.6),
+    "children": (-0.6, 0.0, -0.5),
+    "owner": (0.4, 0.5, 0.8),
+    "urban": (0.9, 0.3, -0.1),
+    "veteran": (-2.0, 0.0, 0.6),
+    "divorced": (-2.0, -0.1, 0.3),
+}
+"""For each flag: intercept, and slopes on schooling and age, of its log-odds."""
+
+CENSUS_FEATURES = (*_NUMBERS, *_FLAGS)
+CENSUS_BOUNDS = PublicBounds(
+    dict(_NUMBERS) | dict.fromkeys(_FLAGS, (0.0, 1.0)) | {TARGET: (0.0, 100_000.0)},
+)
+
+
+def census_like(n: int, *, features: int = len(CENSUS_FEATURES), rng: np.random.Generator) -> RegressionData:
+    """Return n made-up adults: the first `features` of CENSUS_FEATURES, and annual income. CENSUS_BOUNDS are known.
+
+    A stand-in for the census extract of [Zhang16] Section 5.2: nobody's records, of the same size. Schooling and age
+    drive most columns; income is log-normal around them, and less unequal than real incomes are. The rows do not
+    depend on `features`. Errors: InputError.
+    """
+    n = whole_number("The number of records", n, low=2, high=MOST_RECORDS)
+    d = whole_number("The number of features", features, low=1, high=len(CENSUS_FEATURES))
+    school, age = rng.standard_normal((2, n))
+    flags = {
+        name: (rng.random(n) < 1 / (1 + np.exp(-(at + by_school * school + by_age * age)))).astype(float)
+        for name, (at, by_school, by_age) in _FLAGS.items()
+    }
+    hours = 38 * flags["employed"] + 9 * np.abs(rng.standard_normal(n))
+    household = 1 + rng.poisson(0.8 + flags["married"] + flags["children"], n)
+    columns = {"schooling": 12 + 3 * school, "age": 46 + 16 * age, "hours": hours, "household": household} | flags
+    gain = 0.33 * school + 0.12 * age + 0.022 * (hours - 30) + 0.15 * flags["married"] - 0.25 * flags["woman"]
+    gain += 0.15 * flags["owner"] - 0.15 * flags["migrant"] - 0.2 * flags["disability"]
+    log_income = 10.77 + 0.32 * gain + 0.148 * rng.standard_normal(n)
+    values = np.column_stack([columns[name] for name in CENSUS_FEATURES[:d]])
+    return RegressionData(values, np.exp(log_income), (*CENSUS_FEATURES[:d], TARGET))
+
+
+@dataclass(frozen=True)
+class NumericColumn:
+    """A column of numbers: its public bounds, and the public value that stands in where one is missing, if any."""
+
+    name: str
+    low: float
+    high: float
+    if_missing: float | None = None
+
+
+def stated_column(name: str, low: object, high: object, if_missing: object = None) -> NumericColumn:
+    """Return a column as a person states it. Errors: InputError for what is no number, and bounds not in order."""
+    lowest, highest = (
+        finite_number(f"The {word} value of {brief(name)}", value, low=-MOST_BOUND, high=MOST_BOUND)
+        for word, value in (("lowest", low), ("highest", high))
+    )
+    if lowest >= highest:
+        raise InputError(
+            f"The lowest value of {brief(name)} must be below its highest; {numeral(lowest, 6)} and "
+            f"{numeral(highest, 6)} are not."
+        )
+    if if_missing is None:
+        return NumericColumn(name, lowest, highest)
+    stand_in = finite_number(f"What stands in for {brief(name)}", if_missing, low=lowest, high=highest)
+    return NumericColumn(name, lowest, highest, stand_in)
+
+
+@dataclass(frozen=True)
+class OwnColumns:
+    """Which columns of a person's own table are used, and what she states of each.
+
+    Errors: InputError for more than MOST_FEATURES features.
+    """
+
+    features: tuple[NumericColumn, ...]
+    target: NumericColumn
+
+    def __post_init__(self) -> None:
+        if len(self.features) > MOST_FEATURES:
+            raise InputError(f"{len(self.features):,} features are too many; use at most {MOST_FEATURES}.")
+
+    @property
+    def text(self) -> str:
+        """The columns as JSON, the target last: name to [lowest, highest] or [lowest, highest, if missing]."""
+        told = {
+            column.name: [column.low, column.high] + ([] if column.if_missing is None else [column.if_missing])
+            for column in (*self.features, self.target)
+        }
+        return json.dumps(told, ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, text: str) -> "OwnColumns":
+        """Read back `text`. Errors: InputError."""
+        try:
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            told = None
+        lists = list(told.values()) if isinstance(told, dict) else []
+        if not lists or any(not isinstance(values, list) or len(values) not in (2, 3) for values in lists):
+            raise InputError(
+                'The columns must be JSON such as {"age": [18, 90], "pay": [0, 500]}: lowest and highest value, maybe '
+                "a third that stands in where one is missing; the last is the target."
+            )
+        *features, target = (stated_column(name, *values) for name, values in told.items())
+        return cls(tuple(features), target)
+
+
+def numeric_table(
+    frame: pd.DataFrame, features: Sequence[NumericColumn], target: NumericColumn
+) -> tuple[RegressionData, PublicBounds]:
+    """Read columns of text as numbers; the bounds and stand-ins are what the person states as public.
+
+    Errors: InputError for no feature, a column twice, text that is no number, missing values without a stand-in.
+    """
+    if not features:
+        raise InputError("A regression needs at least one feature; tick one.")
+    columns = [*features, target]
+    values = [_numbers(frame, column) for column in columns]
+    names = tuple(column.name for column in columns)
+    data = RegressionData(np.column_stack(values[:-1]), values[-1], names)
+    return data, PublicBounds({column.name: (column.low, column.high) for column in columns})
+
+
+def is_numeric(column: pd.Series) -> bool:
+    """Whether every value that is there reads as a number, and there is one."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    there = ~_missing(column)
+    return bool(there.any() and np.isfinite(numbers[there]).all())
+
+
+def _numbers(frame: pd.DataFrame, column: NumericColumn) -> FloatArray:
+    if column.name not in frame.columns:
+        raise InputError(f"The table has no column {brief(column.name)}.")
+    texts = frame[column.name]
+    numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64, copy=True)
+    gaps = _missing(texts).to_numpy()
+    bad = ~gaps & ~np.isfinite(numbers)
+    if bad.any():
+        value = brief(texts.to_numpy()[int(bad.argmax())])
+        raise InputError(f"Column {brief(column.name)} holds {value}, which is not a finite number; leave it out.")
+    if gaps.any():
+        if column.if_missing is None:
+            raise InputError(
+                f"Column {brief(column.name)} has {int(gaps.sum()):,} missing values; state a number that stands in, "
+                "or leave the column out."
+            )
+        numbers[gaps] = column.if_missing
+    return numbers
+
+
+def _missing(column: pd.Series) -> "pd.Series[bool]":
+    return column.isna() | (column.astype(str).str.strip() == "")

@@ -1,0 +1,172 @@
+"""Figure 2 of [Zhang16] as one value that a page, a link and a command line share: which records, and what is varied.
+
+scenario = RegressionScenario(records=Records.FULTON, repeats=100)
+result = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+frame = result.frame()
+"""
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
+from dpbayes.experiments.regression.design import (
+    MOST_PRECISIONS,
+    MOST_REPEATS,
+    BoundForEpsilon,
+    PrintedBound,
+    RegressionStudy,
+    precision_grid,
+)
+from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
+from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameters_of, read
+from dpbayes.base.randomness import stream
+from dpbayes.model.regression import PublicBounds, RegressionData, scaled
+from dpbayes.sources.shipped_regression import FULTON_BOUNDS, fulton_regression
+from dpbayes.base.validation import InputError, brief
+
+
+class Records(enum.Enum):
+    """Where the records come from."""
+
+    SYNTHETIC = "synthetic"
+    FULTON = "Fulton census"
+    UPLOAD = "my table"
+
+
+class NormBound(enum.Enum):
+    """How the norm bound is chosen."""
+
+    PRINTED = "10/√b, as printed"
+    EPSILON = "from a certified ε"
+
+
+def _precision(title: str, typical: float) -> Parameter:
+    return Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, typical, log=True, title=title)
+
+
+def _whole(symbol: str, title: str, *, low: int, high: int, typical: int) -> Parameter:
+    return Parameter(symbol, low, high, typical, log=high > 1000, whole=True, title=title)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionScenario:
+    """Records, and everything about the experiment but its seed. Errors: InputError out of range.
+
+    That the lowest precision is below the highest is checked by `study_of`, so that a page can still show its controls.
+    A single point is the precision looked at.
+    """
+
+    records: Annotated[Records, Choice(Records, title="records")] = Records.SYNTHETIC
+    n: Annotated[int, _whole("n", "records to make up", low=2, high=MOST_RECORDS, typical=370_000)] = 370_000
+    features: Annotated[
+        int, _whole("d", "features", low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
+    ] = len(CENSUS_FEATURES)
+    precision: Annotated[float, _precision("prior precision looked at", 100.0)] = 100.0
+    lowest: Annotated[float, _precision("lowest prior precision", 0.01)] = 0.01
+    highest: Annotated[float, _precision("highest prior precision", 1e6)] = 1e6
+    points: Annotated[int, _whole("", "prior precisions", low=1, high=MOST_PRECISIONS, typical=25)] = 25
+    noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
+    train_share: Annotated[float, Parameter("", low=0.001, high=0.999, typical=0.1, title="share to train on")] = 0.1
+    repeats: Annotated[int, _whole("", "repeats", low=1, high=MOST_REPEATS, typical=20)] = 20
+    draws: Annotated[int, _whole("N", "posterior draws", low=int(DRAWS.low), high=MOST_DRAWS, typical=1)] = 1
+    norm_bound: Annotated[NormBound, Choice(NormBound, title="norm bound")] = NormBound.PRINTED
+    epsilon: Annotated[
+        float,
+        Parameter(EPSILON.symbol, EPSILON.low, EPSILON.high, 4.0, log=True, title="certified epsilon of all draws"),
+    ] = 4.0
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetUnits:
+    """What a scaled error is in the target's own units: `half_width` per scaled unit."""
+
+    name: str
+    half_width: float
+    unit: str = ""
+
+    def root(self, error: float) -> float:
+        """Return the root of a mean squared error, in the target's units."""
+        return float(max(error, 0.0) ** 0.5) * self.half_width
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRecords:
+    """Records ready for the experiment. `clipped` values of `values` lay outside the bounds: the curator's to see."""
+
+    table: SplitTable
+    bounds: PublicBounds
+    target: TargetUnits
+    clipped: int
+
+    @property
+    def values(self) -> int:
+        """The number of values, the target's among them."""
+        return self.table.n * (self.table.features + 1)
+
+
+def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "") -> StudyRecords:
+    """Scale records by their public bounds. Errors: InputError for a constant target, a column without bounds."""
+    unit_ball, target = scaled(data, bounds), data.names[-1]
+    units = TargetUnits(target, bounds.half_width(target), unit)
+    return StudyRecords(SplitTable.of(unit_ball), bounds, units, unit_ball.clipped)
+
+
+def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
+    """Return the records that a scenario names. Errors: InputError for the person's own, which are not here."""
+    if scenario.records is Records.FULTON:
+        return study_records(fulton_regression(), FULTON_BOUNDS, unit="US dollars")
+    if scenario.records is Records.UPLOAD:
+        raise InputError("A table of one's own is not part of the settings; load it on the Regression page.")
+    made = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
+    return study_records(made, CENSUS_BOUNDS, unit="US dollars")
+
+
+def study_of(scenario: RegressionScenario) -> RegressionStudy:
+    """Return what is varied. Errors: InputError for a reversed range of precisions."""
+    printed = scenario.norm_bound is NormBound.PRINTED
+    ends = (scenario.precision,) * 2 if scenario.points == 1 else (scenario.lowest, scenario.highest)
+    return RegressionStudy(
+        precisions=precision_grid(*ends, scenario.points),
+        noise_variance=scenario.noise_variance,
+        train_share=scenario.train_share,
+        repeats=scenario.repeats,
+        draws=scenario.draws,
+        rule=PrintedBound() if printed else BoundForEpsilon(scenario.epsilon),
+    )
+
+
+def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Iterator[RegressionResult]:
+    """Yield the result of ever more repeats. Errors, before any work: InputError."""
+    return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
+
+
+# Settings as text
+
+
+def texts_of(scenario: RegressionScenario) -> dict[str, str]:
+    """Return the settings as texts by field name; `scenario_from` reads them back, exactly."""
+    values = {name: getattr(scenario, name) for name in parameters_of(RegressionScenario)}
+    return {name: str(value.value) if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
+
+
+def settings_text(scenario: RegressionScenario, *, seed: int, data_seed: int) -> str:
+    """Return all settings as `regression.name=value&...`; `scenario_from` and the page's link read them."""
+    own = {f"regression.{name}": text for name, text in texts_of(scenario).items()}
+    return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed), "data_seed": str(data_seed)}).items())
+
+
+def scenario_from(texts: Mapping[str, str]) -> RegressionScenario:
+    """Return the scenario that these texts by field name describe, defaults for the others. Errors: InputError."""
+    known, found = parameters_of(RegressionScenario), {}
+    for name, text in texts.items():
+        if name not in known:
+            raise InputError(f"There is no setting {brief(name)} of a regression; choose from {', '.join(known)}.")
+        found[name] = read(known[name], known[name].title or name, text)
+    return RegressionScenario(**found)

@@ -1,0 +1,171 @@
+"""How far one record can move the posterior mass of a cell of (0, 1), the score of the private MAP estimate.
+
+Every decision of every CPT row (see `dpbayes.posteriors.decisions`) has a Beta posterior, and (0, 1) is cut into G equal cells.
+Let F be the distribution function of Beta(a, b) and D(a) = a^a e^-a / Gamma(a + 1), which falls from 1 to 0. Then
+
+    F_{a,b}(x) - F_{a+1,b}(x)   = h(x) = x^a (1-x)^b / (a B(a, b))
+    F_{a,b+1}(x) - F_{a+1,b}(x) = (1 + a/b) h(x),
+
+bumps that rise from 0 to their height at x = a/(a+b) and fall back to 0. A cell's mass changes by the difference of two
+of their values, hence by no more than their height. With phi(x) = psi(x) - ln x, which rises to 0:
+
+    one count added:    D(a) D(b) / D(a+b) * b/(a+b) <= D(a). It rises with b, d ln/db = phi(a+b) - phi(b) >= 0, its
+                        limit for b -> infinity is D(a), and that falls in a.
+    one count replaced: D(a) D(b) / D(a+b). It falls in a, as d ln/da = phi(a+b) - phi(a) - b / (a (a+b)), which is at
+                        most 0 because phi(x) + 1/x falls; and by symmetry in b.
+
+So the bounds at the prior's own a and b hold for all counts and every n: D(a), and D(a) D(b) / D(a+b). A uniform prior
+has .3679 and .5. Nothing here depends on G; `exact_sensitivity` says what a given G and n leave of it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.posteriors.divergence import STIRLING
+from dpbayes.model.network import IntArray
+from dpbayes.posteriors.trimmed import distinct_pairs
+from dpbayes.base.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_CELLS = 1000
+"""Most cells into which (0, 1) is cut."""
+
+_MOST_WORK = 10**8
+_SHIFT = 10.0
+
+
+def cell_masses(a: ArrayLike, b: ArrayLike, *, cells: int) -> FloatArray:
+    """Return the mass that Beta(a, b) gives each of G equal cells of (0, 1): (..., G), from a and b of (...).
+
+    Cells above the median are differences of the upper tail, so that small masses keep their digits on both sides.
+    """
+    first, second = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+    first, second = first[..., None], second[..., None]
+    edges = np.arange(1, cells) / cells
+    below = special.betainc(first, second, edges)
+    upper = below > 0.5
+    above = 1 - below
+    special.betaincc(first, second, edges, out=above, where=upper)
+    none, all_ = np.zeros(first.shape), np.ones(first.shape)
+    from_below = np.diff(below, prepend=none, append=all_)
+    from_above = -np.diff(above, prepend=all_, append=none)
+    is_upper = np.concatenate([upper, np.ones(first.shape, dtype=bool)], axis=-1)
+    return np.maximum(np.where(is_upper, from_above, from_below), 0.0)
+
+
+# Sensitivities that hold for every n
+
+
+def added_bound(a: ArrayLike) -> FloatArray:
+    """Return D(a) = a^a e^-a / Gamma(a + 1): a cell's mass moves at most so far when `a` or more becomes one more.
+
+    It is the limit of the total variation distance between Beta(a, b) and Beta(a + 1, b) for large b.
+    """
+    a = np.asarray(a, dtype=np.float64)
+    small, large = np.minimum(a, _SHIFT), np.maximum(a, _SHIFT)
+    near = special.xlogy(small, small) - small - special.gammaln(small + 1)
+    far = -np.log(2 * np.pi * large) / 2 - np.polynomial.polynomial.polyval(large**-2, STIRLING) / large
+    return np.exp(np.where(a < _SHIFT, near, far))
+
+
+def replaced_bound(a: ArrayLike, b: ArrayLike) -> FloatArray:
+    """Return D(a) D(b) / D(a + b), the total variation distance between Beta(a + 1, b) and Beta(a, b + 1).
+
+    It falls in a and in b, so at the prior's parameters it bounds what a replacement within one row does to any mass.
+    """
+    return added_bound(a) * added_bound(b) / added_bound(np.add(a, b))
+
+
+def node_sensitivities(prior: Dirichlets) -> FloatArray:
+    """Return how far one replaced record moves the sum of all decisions' masses, at every node: (|I|,).
+
+    The record leaves one state for another. In two rows, all decisions on the way to either state lose or gain one
+    count. In one row, the decisions above where the two ways part see nothing, the one where they part sees a
+    replacement, and those below lose or gain one count. The largest sum over all pairs of states is returned. A batch
+    of priors, (..., K), is treated as its smallest values, which serves all of them.
+    """
+    network = prior.network
+    decisions = Decisions(network)
+    a, b = decisions.parameters(prior.alpha.reshape(-1, network.cell_count).min(axis=0))
+    left, right = _children(decisions.spans)
+    one, other, place = distinct_pairs(a.ravel(), b.ravel())
+    to_left, to_right, apart = (
+        each[place] for each in (added_bound(one), added_bound(other), replaced_bound(one, other))
+    )
+    way = np.zeros(len(a) + 1)  # the costliest way down from a decision; the last entry stands for single states
+    for _ in range(int(decisions.depths.max())):
+        way[:-1] = np.maximum(to_left + way[left], to_right + way[right])
+    parted = apart + way[left] + way[right]
+    row = network.row_of_cell[decisions.spans[:, 0]]
+    worst = np.zeros(len(network.names))
+    np.maximum.at(worst, network.node_of_row[row], parted)
+    rows, tops = np.unique(row, return_index=True)
+    nodes = network.node_of_row[rows]
+    order = np.lexsort((way[tops], nodes))
+    last, next_to_last = order[1:], order[:-1]
+    same_node = nodes[last] == nodes[next_to_last]
+    np.maximum.at(worst, nodes[last][same_node], (way[tops[last]] + way[tops[next_to_last]])[same_node])
+    return worst
+
+
+def _children(spans: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the decision that splits each decision's first and second half; the number of decisions where none does.
+
+    A row's decisions stand in preorder, and s states make s - 1 decisions.
+    """
+    start, middle, end = spans.T
+    here = np.arange(len(spans))
+    left = np.where(middle - start > 1, here + 1, len(spans))
+    right = np.where(end - middle > 1, here + middle - start, len(spans))
+    return left, right
+
+
+# Sensitivities for one n and G
+
+
+@dataclass(frozen=True)
+class GridSensitivity:
+    """The exact sensitivities of the masses of G equal cells under one Beta prior and at most n records.
+
+    `root`: a record replaced in a row of exactly n, such as a root node's. `replaced`: in a row of any number up to n.
+    `added`: a record added to a row, or taken from it.
+    """
+
+    root: float
+    replaced: float
+    added: float
+
+
+def exact_sensitivity(a: float, b: float, *, n: int, cells: int) -> GridSensitivity:
+    """Return the largest change of any cell's mass over all counts with a total of at most n, in O(n^2 G).
+
+    Errors: InputError for numbers out of range, and where there is too much to enumerate.
+    """
+    a = finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR)
+    b = finite_number("The prior", b, low=LEAST_PRIOR, high=MOST_PRIOR)
+    cells = whole_number("cells", cells, low=2, high=MOST_CELLS)
+    most = math.isqrt(2 * _MOST_WORK // cells)
+    n = whole_number("The number of records", n, low=0, high=10**9)
+    if n > most:
+        raise InputError(
+            f"All counts of up to {n:,} records on {cells:,} cells are too many to enumerate; use at most {most:,} "
+            "records or fewer cells."
+        )
+    edges = np.arange(1, cells) / cells
+    log_x, log_y = np.log(edges), np.log1p(-edges)
+    root = replaced = added = 0.0
+    for others in range(n):  # the row's records besides the one that moves
+        first, second = a + np.arange(others + 1), b + np.arange(others, -1, -1)
+        log_bump = first[:, None] * log_x + second[:, None] * log_y - special.betaln(first, second)[:, None]
+        steps = np.abs(np.diff(np.exp(log_bump), prepend=0.0, append=0.0)).max(axis=1)
+        root = float((steps * (1 / first + 1 / second)).max())
+        replaced = max(replaced, root)
+        added = max(added, float((steps / np.minimum(first, second)).max()))
+    return GridSensitivity(root, replaced, added)

@@ -1,0 +1,157 @@
+"""Draws from the posterior of regression weights, private because the weights are bounded. [Zhang16] Appendix D."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from dpbayes.posteriors.gaussian import Gaussian, sample_in_ball, weights_posterior
+from dpbayes.posteriors.smoothness import regression_log_ratio
+from dpbayes.mechanisms.base import EPSILON, FloatArray
+from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.model.regression import Moments, ScaledRegression, moments
+from dpbayes.base.validation import InputError, whole_number
+
+MOST_DRAWS = 10_000
+
+PRIOR_PRECISION = Parameter(
+    "b",
+    low=1e-3,
+    high=1e9,
+    typical=1.0,
+    log=True,
+    title="Prior precision",
+    description="How firmly the prior holds every weight near zero: the inverse of its variance.",
+)
+NOISE_VARIANCE = Parameter(
+    r"\sigma^2",
+    low=1e-4,
+    high=1e4,
+    typical=1.0,
+    log=True,
+    title="Noise variance",
+    description="Variance of the target around its mean in scaled units; the larger, the less one record can say.",
+)
+NORM_BOUND = Parameter(
+    "B",
+    low=1e-12,
+    high=1e9,
+    typical=1.0,
+    log=True,
+    title="Norm bound",
+    description="Largest length of the vector of weights; the smaller, the less one record can say.",
+)
+DRAWS = Parameter(
+    "N",
+    low=1,
+    high=MOST_DRAWS,
+    typical=1,
+    log=True,
+    whole=True,
+    title="Posterior draws",
+    description="How many vectors of weights are drawn and handed over; every one of them costs privacy.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedWeights:
+    """All that the recipient may see: `draws` (*size, ..., N, d), what is promised, and what was public before."""
+
+    draws: FloatArray
+    guarantee: Guarantee
+    mechanism: str
+    public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> FloatArray:
+        """The mean of the N draws (*size, ..., d): the estimate of the weights that the recipient can form."""
+        return self.draws.mean(axis=-2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionSampler:
+    """N draws of the weights w from their posterior cut to ||w|| <= B. [Zhang16] Appendix D.
+
+    The prior is N(0, I/b) cut to the same ball; y given x is N(x'w, sigma^2), with ||x|| <= 1 and |y| <= 1 for every
+    record. Draws are exact, by rejection: how long they take depends on the data, which no guarantee covers.
+    """
+
+    label: ClassVar[str] = "Regression sampling"
+    prior_precision: Annotated[float, PRIOR_PRECISION]
+    noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
+    norm_bound: Annotated[float, NORM_BOUND] = 1.0
+    draws: Annotated[int, DRAWS] = 1
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def claimed(self, n: int, *, features: int) -> Guarantee:
+        """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2), as [Zhang16] Appendix D prints it, for one draw.
+
+        At its worst w in the ball: ||w||_2 = B, ||w||_1 = sqrt(d) B. It grows with n, which the distance between tables
+        already counts, and is never below n/sigma^2; its gradient is misprinted too. Errors: InputError for bad sizes.
+        """
+        n = whole_number("The number of records", n, low=0, high=2**53)
+        d = whole_number("The number of features", features, low=1, high=2**31)
+        worst = 1 + 2 * math.sqrt(d) * self.norm_bound + d * self.norm_bound
+        return Guarantee(n / self.noise_variance * worst, reference=Reference("Zhang16", "Appendix D"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """N ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2: 4 B N/sigma^2 up to B = 1, and N (1 + B)^2/sigma^2 from there.
+
+        See `regression_log_ratio`. It needs no n and no d; with B <= 1, or two features, some neighbours' loss
+        approaches it as n grows.
+        """
+        epsilon = self.draws * float(regression_log_ratio(self.norm_bound, noise_variance=self.noise_variance))
+        return Guarantee(epsilon, reference=Reference("dpbayes", "Appendix D of Zhang16, per record and draw"))
+
+    def statistic(self, data: ScaledRegression) -> Moments:
+        """Return the moments of scaled records. Errors: InputError for a table that has not been scaled."""
+        return moments(data)
+
+    def posterior(self, statistic: Moments) -> Gaussian:
+        """Return the posterior before it is cut to the ball; for the curator only."""
+        return weights_posterior(statistic, prior_precision=self.prior_precision, noise_variance=self.noise_variance)
+
+    def release(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedWeights:
+        """Draw weights (*size, ..., N, d). Errors: InputError for moments that no scaled records can have."""
+        _require_scaled(statistic)
+        drawn = sample_in_ball(self.posterior(statistic), self.norm_bound, rng, (*size, self.draws))
+        public = {
+            "n": statistic.n,
+            "features": statistic.d,
+            "prior precision": self.prior_precision,
+            "noise variance": self.noise_variance,
+            "norm bound": self.norm_bound,
+            "draws": self.draws,
+        }
+        return ReleasedWeights(np.moveaxis(drawn, len(size), -2), self.certified, self.label, public)
+
+
+def norm_bound_for(epsilon: float, *, noise_variance: float, draws: int = 1) -> float:
+    """Return the largest B whose certified epsilon for all draws is `epsilon`: e/4 up to e = 4, then sqrt(e) - 1.
+
+    Here e = epsilon sigma^2/N. Errors: InputError for values out of their parameter's range.
+    """
+    epsilon = EPSILON.checked("epsilon", epsilon)
+    variance = NOISE_VARIANCE.checked("noise_variance", noise_variance)
+    share = epsilon * variance / whole_number("draws", draws, low=1, high=MOST_DRAWS)
+    return share / 4 if share <= 4 else math.sqrt(share) - 1
+
+
+def printed_norm_bound(prior_precision: float) -> float:
+    """Return 10/sqrt(b), the norm bound of [Zhang16] Figure 2: ten of the prior's standard deviations."""
+    return 10 / math.sqrt(PRIOR_PRECISION.checked("prior_precision", prior_precision))
+
+
+def _require_scaled(statistic: Moments) -> None:
+    # Every scaled record has ||x||^2 <= 1 and y^2 <= 1, so neither total exceeds n.
+    most = statistic.n * (1 + 1e-9)
+    squares = np.trace(statistic.gram, axis1=-2, axis2=-1)
+    if np.any(squares > most) or np.any(statistic.square > most):
+        raise InputError("These moments are not those of scaled records; scale the table by its public bounds first.")

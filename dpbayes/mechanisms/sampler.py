@@ -1,0 +1,128 @@
+"""Draws from the posterior, private because its prior is trimmed. [Zhang16] Section 4 and Appendix C.2."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar
+
+import numpy as np
+from scipy import special
+
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.decisions import Decisions, sample_trimmed, simulate_trimmed
+from dpbayes.mechanisms.base import (
+    EPSILON,
+    Calibration,
+    FloatArray,
+    Prior,
+    Release,
+    SampledCpts,
+    check_mechanism,
+    require_own_counts,
+)
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.validation import InputError
+
+MOST_DRAWS = 10_000
+
+DRAWS = Parameter(
+    "N",
+    low=1,
+    high=MOST_DRAWS,
+    typical=1,
+    log=True,
+    whole=True,
+    title="Posterior draws",
+    description="How many CPTs are drawn and handed over; every one of them costs privacy.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorSampler:
+    """N draws of all CPTs from the posterior under the trimmed prior. [Zhang16] Appendix C.2, [Dimitrakakis14] Alg. 1.
+
+    Binary rows are trimmed to [omega, 1 - omega]; longer ones decision by decision (see `dpbayes.posteriors.decisions`), so that
+    no state's probability is below omega. With |I| binary nodes:
+
+    Certified, omega = 1/(1 + exp(epsilon / (2 |I| N))): one replaced record changes a term of every node in every draw.
+    As printed, omega = exp(-epsilon/2), which is at least 1/2 and leaves nothing up to epsilon = 2 ln 2 (for rows of r
+    states, 2 ceil(log2 r) ln 2): InputError.
+
+    The paper trims by rejection, whose run time depends on the data; here every draw takes the same work.
+    """
+
+    label: ClassVar[str] = "Posterior sampling"
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    draws: Annotated[int, DRAWS] = 1
+    calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+        least = 2 * self._depth * math.log(2)
+        if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
+            raise InputError(
+                f"epsilon must be above {least:.4g} for the printed omega = exp(-epsilon/2) to leave anything to draw "
+                f"from; {self.epsilon:g} is not. Raise it, or use the certified calibration."
+            )
+
+    @cached_property
+    def _decisions(self) -> Decisions:
+        return Decisions(self.prior.network)
+
+    @property
+    def _depth(self) -> int:
+        return max(1, int(self._decisions.depths.max()))
+
+    @property
+    def log_odds_bound(self) -> float:
+        """ln((1 - w)/w): every decision's log-odds are drawn within plus and minus this; binary rows have w = omega."""
+        if self.calibration is Calibration.AS_PRINTED:
+            return math.log(math.expm1(self.epsilon / (2 * self._depth)))
+        return self.epsilon / (2 * max(1, int(self._decisions.depths.sum())) * self.draws)
+
+    @property
+    def omega(self) -> float:
+        """The smallest probability that a drawn CPT may hold."""
+        return math.exp(self._depth * float(special.log_expit(-self.log_odds_bound)))
+
+    @property
+    def claimed(self) -> Guarantee:
+        """2 ln(1/omega), as [Zhang16] Appendix C.2 states; it repeats the draw "many times" and charges for one."""
+        epsilon = -2 * self._depth * float(special.log_expit(-self.log_odds_bound))
+        return Guarantee(epsilon, reference=Reference("Zhang16", "Appendix C.2"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """2 |I| N ln((1 - omega)/omega): the sum over nodes and draws of how far a record's log-likelihood can move.
+
+        [Zhang16] Theorem 4(1) with the corrected Lemma 2. The loss approaches it as n grows.
+        """
+        epsilon = 2 * int(self._decisions.depths.sum()) * self.draws * self.log_odds_bound
+        return Guarantee(epsilon, reference=Reference("dpbayes", "Theorem 4(1) of Zhang16, per record and draw"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
+        """Draw CPTs (*size, ..., N, K)."""
+        return self._released(statistic, sample_trimmed, rng, size)
+
+    def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
+        """Return `release`, digit for digit, faster: its run time betrays the data, so it is for the curator alone."""
+        return self._released(statistic, simulate_trimmed, rng, size)
+
+    def _released(
+        self, statistic: Counts, draw: Callable[..., FloatArray], rng: np.random.Generator, size: tuple[int, ...]
+    ) -> Release[SampledCpts]:
+        require_own_counts(self.prior, statistic)
+        posterior = self.prior.updated(statistic)
+        drawn = draw(posterior, self.log_odds_bound, rng, (*size, self.draws))
+        outcome = SampledCpts(np.moveaxis(drawn, len(size), -2))
+        public = {"n": statistic.n, "epsilon": self.epsilon, "draws": self.draws, "omega": self.omega}
+        return Release(outcome, self.certified, self.label, public)

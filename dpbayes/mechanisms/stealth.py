@@ -1,0 +1,346 @@
+"""How often a Fourier release is non-negative, simulated in three senses; and whether its tables agree, beside Laplace.
+
+With all counts zero only noise is simulated: nothing depends on the data. With real counts everything is for the
+curator only.
+"""
+
+import enum
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.model.counts import Counts
+from dpbayes.base.estimates import Estimate
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
+from dpbayes.mechanisms.known import described, oddity
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+
+FloatArray = NDArray[np.float64]
+
+BLOCK = 1 << 18
+"""Numbers that one step of a simulation holds at once, so that they stay near the processor."""
+
+_WHOLE = 1e-6
+"""Numbers so close to a whole one are whole: floating point moves them."""
+
+MOST_SCOPE = 18
+"""Largest table of the elimination, as a power of two."""
+
+TABLE_WORK = 500_000_000
+"""Draws times table cells of the elimination that are still simulated: a few seconds."""
+
+
+class Sense(enum.Enum):
+    """What has to be non-negative."""
+
+    MARGINALS = "all released tables"
+    PARAMETERS = "all released parameters"
+    TABLE = "all cells of the whole table"
+
+
+@dataclass(frozen=True, eq=False)
+class UnitNoise:
+    """Laplace noise of scale 1 on every coefficient, `values` (draws, |N_I|), none on n where that is public."""
+
+    network: Network
+    calibration: Calibration
+    values: FloatArray
+
+    @classmethod
+    def draw(cls, network: Network, calibration: Calibration, rng: np.random.Generator, *, draws: int) -> "UnitNoise":
+        """Draw the noise of `draws` releases. Errors: InputError when a node is not binary."""
+        return cls(network, calibration, coefficient_noise(network, calibration, rng, (draws,)))
+
+
+@dataclass(frozen=True, eq=False)
+class Needed:
+    """The smallest increments t that kept simulated releases non-negative: `increments` (draws,), sorted."""
+
+    increments: FloatArray
+
+    def probability(self, t: ArrayLike) -> FloatArray:
+        """Return the share of releases that are non-negative at t (...)."""
+        kept = np.searchsorted(self.increments, np.asarray(t, dtype=np.float64), side="right")
+        return kept / len(self.increments)
+
+    def standard_error(self, t: ArrayLike) -> FloatArray:
+        """Return the standard error of `probability` (...), from (kept + 1)/(draws + 2) so that it is never zero."""
+        draws = len(self.increments)
+        share = (self.probability(t) * draws + 1) / (draws + 2)
+        return np.sqrt(share * (1 - share) / draws)
+
+    def estimate(self, t: float) -> Estimate:
+        """Return the share of releases that are non-negative at one t, with its standard error."""
+        return Estimate.share(int(np.searchsorted(self.increments, t, side="right")), draws=len(self.increments))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Needed]") -> "Needed":
+        """Return all draws together."""
+        return cls(np.sort(np.concatenate([part.increments for part in parts])))
+
+    def increment(self, probability: float, *, doubt: float = 1e-3) -> float:
+        """Return a t that suffices for `probability`, an upper confidence limit. Errors: those of increment_for."""
+        return increment_for(probability, self.increments, doubt=doubt)
+
+
+def are_enough(draws: int, probability: float) -> bool:
+    """Return whether so many draws give an `increment` for this probability."""
+    try:
+        increment_for(probability, np.zeros(draws))
+    except InputError:
+        return False
+    return True
+
+
+def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
+    """Simulate the t that keeps a release of `counts` (K,) non-negative; zero counts are the worst case of tables.
+
+    At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale
+    too. The whole table is the one rebuilt from N_I: real counts need not help it. [Zhang16] Corollary 3.
+
+    Errors: InputError for what is not exactly a `LaplaceFourier`: another class may draw other noise.
+    """
+    if oddity(mechanism, LaplaceFourier):
+        raise InputError(f"The noise of {described(mechanism)} is not known here, so it cannot be simulated.")
+    network, scale = noise.network, mechanism.noise_scale
+    values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
+    if sense is Sense.TABLE:
+        held = coefficients(network, values) / scale
+        width = 2 ** widest_scope(elimination_plan(network.families))
+        return _needed(noise, width, lambda drawn: least_cells(network, drawn + held))
+    cells = cells_per_family(network)
+    held = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
+    # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
+    return _needed(noise, network.cell_count, lambda drawn: (marginals(network, drawn) * cells + held).min(axis=-1))
+
+
+def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
+    """`least` takes noise (block, |N_I|) to the least signed sum of each release (block,), in units of its scale."""
+    block = max(1, BLOCK // width)
+    parts = [least(noise.values[start : start + block]) for start in range(0, len(noise.values), block)]
+    lacking = -np.concatenate(parts) / (2 * len(noise.network.closure))
+    return Needed(np.sort(np.maximum(lacking, 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeastNoise:
+    """The least signed sum of noise in all tables of each size: `sums` (draws, sizes) and their `cells` (sizes,).
+
+    All that matters of the noise where every cell holds the same before it: kept once, it answers for every epsilon
+    and every symmetric prior. `coefficients` is |N_I|.
+    """
+
+    sums: FloatArray
+    cells: FloatArray
+    coefficients: int
+
+    @classmethod
+    def joined(cls, parts: "Sequence[LeastNoise]") -> "LeastNoise":
+        """Return all draws together; the parts are of one network."""
+        return cls(np.concatenate([part.sums for part in parts]), parts[0].cells, parts[0].coefficients)
+
+    def needed(self, held: float = 0.0) -> Needed:
+        """Return what keeps releases non-negative if each cell holds `held`, in units of the noise scale.
+
+        Nothing for tables at zero counts; the prior's concentration for parameters.
+        """
+        lacking = -(self.sums + held * self.cells).min(axis=-1) / (2 * self.coefficients)
+        return Needed(np.sort(np.maximum(lacking, 0.0)))
+
+
+def least_noise(noise: UnitNoise) -> LeastNoise:
+    """Return the least noise by table size of all released tables."""
+    network, cells = noise.network, cells_per_family(noise.network)
+    sizes = np.unique(cells)
+    block, parts = max(1, BLOCK // network.cell_count), []
+    for start in range(0, len(noise.values), block):
+        tables = marginals(network, noise.values[start : start + block])
+        parts.append(np.stack([tables[:, cells == size].min(axis=-1) * size for size in sizes], axis=-1))
+    return LeastNoise(np.concatenate(parts), sizes, len(network.closure))
+
+
+# The least cell of the whole table
+
+
+def elimination_plan(families: Sequence[Sequence[int]]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Return the nodes in the order of their elimination, each with those that it is joined to by then."""
+    moral: nx.Graph[int] = nx.Graph()
+    for family in families:
+        moral.add_nodes_from(family)
+        moral.add_edges_from(itertools.combinations(family, 2))
+    plan = []
+    while moral:
+        node = min(moral, key=lambda v: (moral.degree(v), v))
+        around = tuple(sorted(moral[node]))
+        plan.append((node, around))
+        moral.add_edges_from(itertools.combinations(around, 2))
+        moral.remove_node(node)
+    return tuple(plan)
+
+
+def widest_scope(plan: Sequence[tuple[int, tuple[int, ...]]]) -> int:
+    """Return how many nodes the largest table of an elimination is over."""
+    return 1 + max(len(around) for _, around in plan)
+
+
+def is_table_in_reach(network: Network, *, draws: int) -> bool:
+    """Return whether the whole table's least cell can be found for so many draws in a few seconds."""
+    return widest_scope(elimination_plan(network.families)) <= MOST_SCOPE and draws * table_work(network) <= TABLE_WORK
+
+
+def table_work(network: Network) -> int:
+    """Return how many cells the tables of the elimination have together: the work for one draw."""
+    return sum(2 ** (len(around) + 1) for _, around in elimination_plan(network.families))
+
+
+def least_cells(network: Network, values: FloatArray) -> FloatArray:
+    """Return min over eta of sum_gamma (-1)^<gamma, eta> values_gamma for coefficients (draws, |N_I|): (draws,).
+
+    Nodes are eliminated one by one, as in `Closure.odd_overlap`; tables are (2, ..., 2, draws). Errors: InputError
+    for a graph whose elimination needs a table beyond 2^MOST_SCOPE.
+    """
+    plan = elimination_plan(network.families)
+    if widest_scope(plan) > MOST_SCOPE:
+        raise InputError(
+            f"The whole table of this graph is out of reach: its elimination needs tables of 2^{widest_scope(plan)} "
+            f"cells, and the limit is 2^{MOST_SCOPE}. The released tables are not concerned."
+        )
+    factors = _own_factors(network, values)
+    for node, around in plan:
+        mine = [factor for factor in factors if node in factor[0]]
+        total = sum((_spread(table, over, (*around, node)) for over, table in mine), start=np.zeros(()))
+        factors = [factor for factor in factors if node not in factor[0]]
+        factors.append((around, np.min(total, axis=len(around))))
+    least: FloatArray = sum((table for _, table in factors), start=np.zeros(len(values)))
+    return least
+
+
+Factor = tuple[tuple[int, ...], FloatArray]
+
+
+def _own_factors(network: Network, values: FloatArray) -> list[Factor]:
+    """For every family, the signed sums of the coefficients that it holds first: (2, ..., 2, draws)."""
+    closure = network.closure
+    own = np.zeros((len(closure.slots), len(values)))
+    own[closure.representatives] = values.T
+    return [
+        (family, _signed_sums(own[start : start + 2 ** len(family)].reshape((2,) * len(family) + (-1,)), len(family)))
+        for family, start in zip(network.families, network.cell_offsets[:-1], strict=True)
+    ]
+
+
+def _signed_sums(values: FloatArray, bits: int) -> FloatArray:
+    """Walsh-transform the first `bits` axes."""
+    for axis in range(bits):
+        zero, one = np.moveaxis(values, axis, 0)
+        values = np.stack((zero + one, zero - one), axis)
+    return values
+
+
+def _spread(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+    """Return a table over some nodes as one that broadcasts over all of `scope`."""
+    order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
+    shape = [2 if node in over else 1 for node in scope]
+    return table.transpose(*order, len(over)).reshape(*shape, table.shape[-1])
+
+
+# What an observer sees who knows of no mechanism
+
+
+def sharing_families(network: Network, node: int) -> tuple[int, ...]:
+    """Return the nodes whose families hold `node`, itself first."""
+    return (node, *(k for k, family in enumerate(network.families) if node in family and k != node))
+
+
+def said_of(network: Network, updates: FloatArray, *, node: int, families: Sequence[int]) -> FloatArray:
+    """Return how many records each family's table (..., K) gives to the node's telling state: (..., families)."""
+    said = []
+    for k in families:
+        family = network.families[k]
+        table = np.moveaxis(network.table(updates, k), updates.ndim - 1 + family.index(node), updates.ndim - 1)
+        said.append(table[..., :].take(network.telling_state(node), axis=updates.ndim - 1))
+        said[-1] = said[-1].reshape(*updates.shape[:-1], -1).sum(axis=-1)
+    return np.stack(said, axis=-1)
+
+
+def apart(said: FloatArray) -> FloatArray:
+    """Return the largest less the smallest of `said` (..., k), 0 where only floating point tells them apart: (...)."""
+    found: FloatArray = np.ptp(said, axis=-1)
+    return np.where(found > 1e-9 * np.abs(said).max(axis=-1), found, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Noticed:
+    """What shows in simulated releases of n records, of each release by itself.
+
+    `totals` (releases, |I|) of the nodes' tables, the share of cells that are whole numbers, `whole_cells` (releases,),
+    and whether any is negative, `any_negative` (releases,); `said` (releases, families), as `said_of` has it.
+    """
+
+    totals: FloatArray
+    whole_cells: FloatArray
+    any_negative: NDArray[np.bool_]
+    said: FloatArray
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Noticed]") -> "Noticed":
+        """Return all releases together."""
+        return cls(
+            np.concatenate([part.totals for part in parts]),
+            np.concatenate([part.whole_cells for part in parts]),
+            np.concatenate([part.any_negative for part in parts]),
+            np.concatenate([part.said for part in parts]),
+        )
+
+    @property
+    def total(self) -> Estimate:
+        """The mean total of a table, in records; n in truth."""
+        return Estimate.of(self.totals.mean(axis=-1))
+
+    @property
+    def spread(self) -> Estimate:
+        """How far the largest total of a release's tables is from its smallest on average, in records; 0 in truth."""
+        return Estimate.of(apart(self.totals))
+
+    @property
+    def whole(self) -> Estimate:
+        """The share of cells that are whole numbers; all in truth."""
+        return Estimate.of(self.whole_cells)
+
+    @property
+    def negative(self) -> Estimate:
+        """The share of releases with a negative cell; none in truth."""
+        return Estimate.share(int(self.any_negative.sum()), draws=len(self.any_negative))
+
+
+def noticed(
+    mechanism: LaplaceFourier | LaplaceUpdates,
+    counts: Counts,
+    rng: np.random.Generator,
+    *,
+    releases: int,
+    node: int = 0,
+    families: Sequence[int] = (0,),
+) -> Noticed:
+    """Simulate releases of the same counts; keep what shows, and what some families' tables say of a node of theirs."""
+    network, parts = counts.network, []
+    block = max(1, BLOCK // network.cell_count)
+    for start in range(0, releases, block):
+        updates = mechanism.release(counts, rng, (min(block, releases - start),)).outcome.updates
+        parts.append(
+            Noticed(
+                np.add.reduceat(updates, network.cell_offsets[:-1], axis=-1),
+                (np.abs(updates - np.round(updates)) <= _WHOLE).mean(axis=-1),
+                np.asarray((updates < 0).any(axis=-1)),
+                said_of(network, updates, node=node, families=families),
+            )
+        )
+    return Noticed.joined(parts)

@@ -1,0 +1,100 @@
+"""The ways to share n records among the m sides of a die: listed, ranked, and which of them are neighbours."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.base.validation import InputError
+
+IntArray = NDArray[np.int64]
+
+MOST_CANDIDATES = 2_000_000
+"""More ways than this are not listed."""
+
+
+def composition_count(n: int, *, sides: int) -> int:
+    """Return C(n + m - 1, m - 1), the number of ways."""
+    return math.comb(n + sides - 1, sides - 1)
+
+
+def is_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> bool:
+    """Return whether there are at most `most` ways."""
+    return _log10_count(n, sides) < 18 and composition_count(n, sides=sides) <= most
+
+
+def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None:
+    """Refuse lists that are too long. Errors: InputError that says how long and what to change."""
+    if is_listable(n, sides=sides, most=most):
+        return
+    low, high = 0, n  # the largest n that fits
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_listable(middle, sides=sides, most=most) else (low, middle)
+    exponent = _log10_count(n, sides)
+    found = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about 10^{exponent:.0f}"
+    raise InputError(
+        f"A die of {sides} sides thrown {n:,} times has {found} possible posteriors, and at most {most:,} can be "
+        f"listed here; use at most {low:,} {'throw' if low == 1 else 'throws'} or fewer sides."
+    )
+
+
+def _log10_count(n: int, sides: int) -> float:
+    return (math.lgamma(n + sides) - math.lgamma(n + 1) - math.lgamma(sides)) / math.log(10)
+
+
+def compositions(n: int, *, sides: int) -> IntArray:
+    """Return all ways (R, m), in lexicographic order; every column is contiguous. Errors: those of require_listable."""
+    require_listable(n, sides=sides)
+    columns: list[IntArray] = []
+    left = np.array([n], dtype=np.int64)
+    for _ in range(sides - 1):
+        repeats = left + 1
+        starts = np.cumsum(repeats) - repeats
+        value = np.arange(int(repeats.sum())) - np.repeat(starts, repeats)
+        columns = [np.repeat(column, repeats) for column in columns] + [value]
+        left = np.repeat(left, repeats) - value
+    return np.stack([*columns, left]).T
+
+
+def ranks(counts: ArrayLike) -> IntArray:
+    """Return the places of `counts` (..., m), all of one total n, in the list of `compositions`: (...)."""
+    counts = np.asarray(counts, dtype=np.int64)
+    left = counts.sum(axis=-1)
+    place = np.zeros(left.shape, dtype=np.int64)
+    ways = _ways(int(left.max(initial=0)), sides=counts.shape[-1])
+    for k in range(counts.shape[-1] - 1):
+        # Those that agree before side k and have fewer there.
+        rest = left - counts[..., k]
+        place += ways[k][left] - ways[k][rest]
+        left = rest
+    return place
+
+
+def _ways(n: int, *, sides: int) -> list[IntArray]:
+    """C(t + p, p) for t = 0 .. n and p = m - 1, .., 1: the ways to share t among the sides from k on."""
+    ways = [np.ones(n + 1, dtype=np.int64)]
+    for _ in range(sides - 1):
+        ways.append(np.cumsum(ways[-1]))
+    return ways[:0:-1]
+
+
+def moves(listed: IntArray, *, giver: int, taker: int) -> tuple[IntArray, IntArray]:
+    """Return the places (before, after) of all moves of one record from side `giver` to side `taker`."""
+    before = np.flatnonzero(listed[:, giver])
+    after = listed[before]
+    after[:, giver] -= 1
+    after[:, taker] += 1
+    return before, ranks(after)
+
+
+def neighbour_pairs(n: int, *, sides: int) -> IntArray:
+    """Return the places of all ordered pairs that differ in one replaced record: (pairs, 2)."""
+    listed = compositions(n, sides=sides)
+    both = [
+        np.stack(moves(listed, giver=giver, taker=taker), axis=-1)
+        for giver in range(sides)
+        for taker in range(sides)
+        if giver != taker
+    ]
+    return np.concatenate([np.empty((0, 2), dtype=np.int64), *both])

@@ -1,0 +1,66 @@
+"""Conditional probability tables on the flat cell axis: checking given ones and drawing random ones."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.model.network import Network
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError, brief, finite_number
+
+FloatArray = NDArray[np.float64]
+
+TOLERANCE = 1e-3
+"""A row may miss 1 by this much (published tables are rounded); it is then divided by its sum."""
+
+ROUNDING = 1e-12
+"""A row that misses 1 by no more than this is left as it is, so that reading what was written changes nothing."""
+
+SMALLEST = 1e-9
+"""No random cell is below this, so that every record is possible."""
+
+
+def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
+    """Return CPT probabilities (K,) whose rows sum to 1, or say which row is wrong.
+
+    A row whose sum is off by less than TOLERANCE is divided by it; one within ROUNDING is left bit for bit.
+    """
+    values = np.array(probabilities, dtype=np.float64)
+    if values.shape != (network.cell_count,):
+        raise InputError(
+            f"The network needs {network.cell_count} probabilities, one for each cell; "
+            f"got an array of shape {values.shape}."
+        )
+    with np.errstate(all="ignore"):  # infinities of both signs; the row is refused below
+        sums = np.asarray(network.row_sums(values), dtype=np.float64)
+    negative = np.logical_or.reduceat(~(values >= 0.0), network.row_starts)
+    wrong = np.flatnonzero(negative | ~(np.abs(sums - 1.0) <= TOLERANCE))
+    if wrong.size:
+        raise InputError(_row_problem(network, values, int(wrong[0])))
+    off = np.abs(sums - 1.0) > ROUNDING
+    divisors = np.where(off, sums, 1.0)[network.row_of_cell]
+    return values / divisors
+
+
+def _row_problem(network: Network, values: FloatArray, row: int) -> str:
+    cells = values[network.cells_of_row(row)]
+    label = brief(network.row_label(row), 80)
+    if not np.isfinite(cells).all():
+        return f"The row {label} holds a probability that is not a finite number."
+    if cells.min() < 0.0:
+        return f"The row {label} holds a negative probability, {numeral(cells.min(), 6)}."
+    with np.errstate(over="ignore"):
+        total = cells.sum()
+    return f"The probabilities of the row {label} sum to {numeral(total, 6)}; they must sum to 1."
+
+
+def random_cpts(network: Network, rng: np.random.Generator, *, concentration: float = 1.0) -> FloatArray:
+    """Draw every row from the symmetric Dirichlet(concentration): probabilities (K,), strictly inside (0, 1).
+
+    Cells are moved by less than SMALLEST to keep off 0 and 1; the one cell of a one-state node is 1.
+    """
+    concentration = finite_number("The concentration", concentration, low=0.01, high=1e6)
+    # At small concentrations a whole row can underflow to zero; it then becomes uniform instead of 0/0.
+    gammas = np.maximum(rng.standard_gamma(concentration, network.cell_count), np.finfo(float).tiny)
+    shares = gammas / np.asarray(network.row_sums(gammas))[network.row_of_cell]
+    lengths = network.cards[network.node_of_row][network.row_of_cell]
+    return np.asarray(SMALLEST + (1.0 - lengths * SMALLEST) * shares, dtype=np.float64)

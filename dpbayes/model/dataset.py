@@ -1,0 +1,85 @@
+"""A table of n categorical records with public domains, as small-integer codes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.model.network import MAX_STATES
+from dpbayes.base.validation import InputError, brief, distinct_names
+
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """n records over named columns; `states[j]` is column j's *public* domain, `codes` (n, d) points into it.
+
+    The codes are read-only, one byte each, columns contiguous. Neighbours are tables of the same n that differ in
+    one record (`replace`). Errors: InputError for repeated names, too many states, codes outside the domain.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    codes: Codes
+
+    def __post_init__(self) -> None:
+        names = distinct_names("column", self.names)
+        codes = np.asfortranarray(self.codes)
+        if codes.dtype.kind not in "biu" and codes.size:
+            raise InputError("The codes of a table must be whole numbers.")
+        if codes.ndim != 2 or codes.shape[1] != len(names) or len(self.states) != len(names):
+            raise InputError("A table needs one column of codes and one domain for every name.")
+        for j, (name, states) in enumerate(zip(names, self.states, strict=True)):
+            if not 1 <= len(states) <= MAX_STATES:
+                raise InputError(f"Column {brief(name)} has {len(states):,} states; it needs 1 to {MAX_STATES}.")
+            if len(codes) and (codes[:, j].min() < 0 or codes[:, j].max() >= len(states)):
+                raise InputError(f"Column {brief(name)} holds a code outside its {len(states)} declared states.")
+        codes = codes.astype(np.uint8, order="F", copy=codes is self.codes)
+        codes.setflags(write=False)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "states", tuple(tuple(s) for s in self.states))
+        object.__setattr__(self, "codes", codes)
+
+    @property
+    def n(self) -> int:
+        """The number of records; public, since neighbours share it."""
+        return int(self.codes.shape[0])
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """The index of every column by its name."""
+        return {name: j for j, name in enumerate(self.names)}
+
+    def column(self, name: str) -> Codes:
+        """Return one column's codes (n,). Errors: InputError naming an unknown column."""
+        if name not in self.position:
+            raise InputError(f"The table has no column {brief(name)}.")
+        return self.codes[:, self.position[name]]
+
+    def domain(self, name: str) -> tuple[str, ...]:
+        """Return one column's public states."""
+        self.column(name)
+        return self.states[self.position[name]]
+
+    def select(self, names: Iterable[str]) -> "Dataset":
+        """Return the table with these columns only, in this order."""
+        names = tuple(names)
+        columns = [self.position[name] for name in names if self.column(name) is not None]
+        return Dataset(names, tuple(self.states[j] for j in columns), self.codes[:, columns])
+
+    def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "Dataset":
+        """Return the table with these records only."""
+        return Dataset(self.names, self.states, self.codes[records])
+
+    def replace(self, k: int, record: Sequence[int]) -> "Dataset":
+        """Return the neighbour in which record k has the codes `record` instead."""
+        if not 0 <= k < self.n:
+            raise InputError(f"There is no record {k}; the table has {self.n}.")
+        # Checked before it is stored: a byte would wrap a code that is out of range into it.
+        checked = Dataset(self.names, self.states, np.asarray(record)[None])
+        codes = self.codes.copy(order="F")
+        codes[k] = checked.codes[0]
+        return Dataset(self.names, self.states, codes)

@@ -1,0 +1,73 @@
+"""Walsh-Fourier coefficients of the contingency table, from family marginals only; never a 2^|I| table.
+
+Coefficients are kept unnormalised, s_gamma = sum over records x of (-1)^<gamma, x> = 2^(|I|/2) <f^gamma, h>: they are
+integers, and the factor 2^(-|I|/2) of [Zhang16] section 3.2 cancels when marginals are rebuilt ([Zhang16] Theorem 2):
+cell eta of family F holds 2^(-|F|) sum_{gamma <= F} s_gamma (-1)^<gamma, eta>.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.model.closure import walsh
+from dpbayes.model.network import IntArray, Network
+from dpbayes.base.validation import InputError, brief
+
+Array = NDArray[Any]
+FloatArray = NDArray[np.float64]
+
+
+def require_binary(network: Network) -> None:
+    """Refuse, naming the node, when a node does not have exactly two states."""
+    for name, states in zip(network.names, network.states, strict=True):
+        if len(states) != 2:
+            raise InputError(
+                f"The Fourier mechanism needs binary nodes, and {brief(name)} has {len(states)} states. "
+                "Use the Laplace mechanism, or split the node's states into two groups."
+            )
+
+
+def coefficients(network: Network, counts: Array) -> Array:
+    """Return s_gamma for every gamma in N_I from CPT cell counts (..., K): (..., |N_I|), in `closure.members` order.
+
+    Errors: InputError when a node is not binary. [Zhang16] Algorithm 2, lines 2 to 5, without the noise.
+    """
+    require_binary(network)
+    return _transform(network, counts)[..., network.closure.representatives]
+
+
+def marginals(network: Network, values: Array) -> FloatArray:
+    """Return every family's marginal table from coefficients (..., |N_I|): (..., K), rows as in the cell layout.
+
+    Whatever the coefficients, the tables agree on the nodes that they share. [Zhang16] Theorem 2, Algorithm 2 line 9.
+    """
+    require_binary(network)
+    tables: FloatArray = _transform(network, values[..., network.closure.slots]) / cells_per_family(network)
+    return tables
+
+
+def cells_per_family(network: Network) -> FloatArray:
+    """Return 2^|family| for every cell: (K,)."""
+    sizes = np.diff(network.cell_offsets)
+    return np.repeat(sizes, sizes).astype(np.float64)
+
+
+def _transform(network: Network, values: Array) -> Array:
+    """Walsh-transform every family's slots on the flat axis; families of one size go together."""
+    out = np.empty_like(values)
+    lead = values.shape[:-1]
+    for bits, starts in _families_by_size(network):
+        # The slots of one family by itself are a slice, which is not copied.
+        slots = slice(starts[0], starts[0] + 2**bits) if len(starts) == 1 else starts[:, None] + np.arange(2**bits)
+        found = values[..., slots]
+        out[..., slots] = walsh(found.reshape(*lead, len(starts), *(2,) * bits), bits).reshape(found.shape)
+    return out
+
+
+def _families_by_size(network: Network) -> Iterator[tuple[int, IntArray]]:
+    """Yield (|F|, the first slots of all families of that size)."""
+    sizes = np.array([len(family) for family in network.families])
+    for bits in np.unique(sizes):
+        yield int(bits), network.cell_offsets[:-1][sizes == bits]

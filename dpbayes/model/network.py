@@ -1,0 +1,335 @@
+"""A Bayesian network over categorical variables, and the flat axis on which all its CPT cells lie."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.model.closure import Closure
+from dpbayes.base.validation import InputError, brief, distinct_names
+
+MAX_STATES = 256
+"""Most states of one node: codes are single bytes."""
+
+MAX_CELLS = 1_000_000
+"""Most CPT cells of one network, so that 200 posterior draws stay within a machine's memory."""
+
+IntArray = NDArray[np.int64]
+BINARY = ("no", "yes")
+_AFFIRMATIVE = ("yes", "true", "y", "1", "present")
+
+
+@dataclass(frozen=True)
+class Network:
+    """A validated directed acyclic graph (I, pi) over named categorical nodes.
+
+    `states[i]` are node i's r_i states in declared order. `parents[i]` are names, kept in network order. All CPT
+    cells lie on one axis of length K: nodes in network order, then rows (parent configurations, first parent most
+    significant), then states. There are m rows. Counts, priors, posteriors and noise are arrays (..., K).
+
+    Errors: InputError for empty, repeated or unknown names, fewer than one state, cycles, and more than MAX_CELLS
+    cells. [Zhang16] section 2.1.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    parents: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        names = distinct_names("node", self.names)
+        if not names:
+            raise InputError("The network has no nodes yet; add one.")
+        if not len(names) == len(self.states) == len(self.parents):
+            raise InputError("A network needs one list of states and one list of parents for every node.")
+        position = {name: i for i, name in enumerate(names)}
+        states = tuple(_checked_states(n, s) for n, s in zip(names, self.states, strict=True))
+        parents = tuple(_checked_parents(n, p, position) for n, p in zip(names, self.parents, strict=True))
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "states", states)
+        object.__setattr__(self, "parents", parents)
+        self._refuse_cycles()
+        self._refuse_large_tables()
+
+    @classmethod
+    def from_edges(
+        cls,
+        names: Iterable[str],
+        edges: Iterable[tuple[str, str]],
+        states: Mapping[str, Sequence[str]] | None = None,
+    ) -> "Network":
+        """Build a network from arrows (parent, child); nodes without declared states are binary (no, yes)."""
+        names = tuple(names)
+        into: dict[str, list[str]] = {name: [] for name in names}
+        for parent, child in edges:
+            if child not in into:
+                raise InputError(f"An arrow ends at {brief(child)}, which is not a node.")
+            into[child].append(parent)
+        known = states or {}
+        return cls(
+            names,
+            tuple(tuple(known.get(name, BINARY)) for name in names),
+            tuple(tuple(into[name]) for name in names),
+        )
+
+    def _refuse_cycles(self) -> None:
+        if nx.is_directed_acyclic_graph(self.graph):  # far faster than looking for a cycle in vain
+            return
+        loop = nx.find_cycle(self.graph)
+        path = " → ".join([str(u) for u, *_ in loop] + [str(loop[0][0])])
+        raise InputError(f"The arrows close a cycle: {path}. Remove one of them.")
+
+    def _refuse_large_tables(self) -> None:
+        for i, name in enumerate(self.names):
+            cells = math.prod(len(self.states[j]) for j in self.families[i])
+            if cells > MAX_CELLS:
+                raise InputError(
+                    f"The table of {brief(name)} with its {len(self.parents[i])} parents would have {cells:,} cells; "
+                    f"the limit is {MAX_CELLS:,}. Remove some of its parents."
+                )
+        if self.cell_count > MAX_CELLS:
+            raise InputError(f"The network has {self.cell_count:,} cells; the limit is {MAX_CELLS:,}.")
+
+    # The graph
+
+    @cached_property
+    def graph(self) -> "nx.DiGraph[str]":
+        """The arrows as a networkx graph (treat it as read-only)."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All arrows (parent, child), by child in network order."""
+        return tuple((p, c) for c, ps in zip(self.names, self.parents, strict=True) for p in ps)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """The index of every node by its name."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def index(self, name: str) -> int:
+        """Return a node's position. Errors: InputError naming an unknown node."""
+        if name not in self.position:
+            raise InputError(f"The network has no node {brief(name)}.")
+        return self.position[name]
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Node indices, parents before children."""
+        return tuple(self.position[name] for name in nx.lexicographical_topological_sort(self.graph, self.index))
+
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """For every node, the indices of its parents and then its own: pi_i + {i}."""
+        return tuple((*(self.position[p] for p in ps), i) for i, ps in enumerate(self.parents))
+
+    @cached_property
+    def closure(self) -> Closure:
+        """The downward closure N_I of the families ([Zhang16] section 3.2)."""
+        return Closure(self.families)
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether every node has exactly two states."""
+        return all(len(states) == 2 for states in self.states)
+
+    # The cell layout
+
+    @cached_property
+    def cards(self) -> IntArray:
+        """r_i: the number of states of every node. Shape (|I|,)."""
+        return np.array([len(states) for states in self.states], dtype=np.int64)
+
+    @cached_property
+    def rows_per_node(self) -> IntArray:
+        """q_i: the number of parent configurations of every node. Shape (|I|,)."""
+        sizes = [math.prod(int(self.cards[j]) for j in family[:-1]) for family in self.families]
+        return np.array(sizes, dtype=np.int64)
+
+    @property
+    def row_count(self) -> int:
+        """m = sum_i q_i: the number of CPT rows."""
+        return int(self.rows_per_node.sum())
+
+    @property
+    def cell_count(self) -> int:
+        """K = sum_i q_i r_i: the number of CPT cells."""
+        return int(self.rows_per_node @ self.cards)
+
+    @cached_property
+    def cell_offsets(self) -> IntArray:
+        """First cell of every node, and K at the end. Shape (|I| + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.rows_per_node * self.cards)))
+
+    @cached_property
+    def row_offsets(self) -> IntArray:
+        """First row of every node, and m at the end. Shape (|I| + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.rows_per_node)))
+
+    @cached_property
+    def node_of_row(self) -> IntArray:
+        """The node that every row belongs to. Shape (m,)."""
+        return np.repeat(np.arange(len(self.names)), self.rows_per_node)
+
+    @cached_property
+    def row_starts(self) -> IntArray:
+        """First cell of every row. Shape (m,)."""
+        lengths = self.cards[self.node_of_row]
+        return np.concatenate(([0], np.cumsum(lengths)[:-1]))
+
+    @cached_property
+    def row_of_cell(self) -> IntArray:
+        """The row that every cell belongs to. Shape (K,)."""
+        return np.repeat(np.arange(self.row_count), self.cards[self.node_of_row])
+
+    def row_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sum `values` (..., K) within every row: (..., m)."""
+        if self.is_binary:  # the same sums, without looking at where each row starts
+            return np.asarray(values[..., 0::2] + values[..., 1::2])
+        return np.add.reduceat(values, self.row_starts, axis=-1)
+
+    def over_cells(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give every cell the value of its row, from `values` (..., m): (..., K)."""
+        if self.is_binary:
+            return np.repeat(values, 2, axis=-1)
+        return values[..., self.row_of_cell]
+
+    def node_and_codes(self, row: int) -> tuple[int, tuple[int, ...]]:
+        """The node that one row belongs to, and the codes of its parents' states."""
+        node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
+        cards = [int(self.cards[j]) for j in self.families[node][:-1]]
+        rest, codes = row - int(self.row_offsets[node]), [0] * len(cards)
+        for k in reversed(range(len(cards))):
+            rest, codes[k] = divmod(rest, cards[k])
+        return node, tuple(codes)
+
+    def cells_of_row(self, row: int) -> slice:
+        """The slice of cells of one row."""
+        node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
+        card = int(self.cards[node])
+        start = int(self.cell_offsets[node]) + (row - int(self.row_offsets[node])) * card
+        return slice(start, start + card)
+
+    def cells_beside(self, cell: int) -> slice:
+        """The slice of cells of the row that one cell belongs to."""
+        node = int(np.searchsorted(self.cell_offsets, cell, side="right")) - 1
+        first, card = int(self.cell_offsets[node]), int(self.cards[node])
+        start = first + (cell - first) // card * card
+        return slice(start, start + card)
+
+    def table(self, values: NDArray[Any], node: int) -> NDArray[Any]:
+        """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
+        cells = values[..., self.cell_offsets[node] : self.cell_offsets[node + 1]]
+        return cells.reshape(*values.shape[:-1], *(int(self.cards[j]) for j in self.families[node]))
+
+    def row_labels(self) -> tuple[str, ...]:
+        """Return a readable name for every row, for example "dysp | bronc=yes, either=no". Length m."""
+        labels: list[str] = []
+        for name, family in zip(self.names, self.families, strict=True):
+            given = [[assignment(self.names[j], state) for state in self.states[j]] for j in family[:-1]]
+            labels += [f"{name} | {', '.join(row)}" if row else name for row in product(*given)]
+        return tuple(labels)
+
+    def row_label(self, row: int) -> str:
+        """Return the name of one row, as `row_labels` has it, without the names of all others."""
+        node, codes = self.node_and_codes(row)
+        parents = self.families[node][:-1]
+        given = [assignment(self.names[j], self.states[j][code]) for j, code in zip(parents, codes, strict=True)]
+        return f"{self.names[node]} | {', '.join(given)}" if given else self.names[node]
+
+    def row_called(self, label: str) -> int | None:
+        """Return the first row of this name, or None; the name is taken apart, and no others are built."""
+        for node, (name, family) in enumerate(zip(self.names, self.families, strict=True)):
+            start, parents = f"{name} | ", family[:-1]
+            if not parents and label == name:
+                return int(self.row_offsets[node])
+            if parents and label.startswith(start):
+                texts = [[assignment(self.names[j], state) for state in self.states[j]] for j in parents]
+                codes = _read_in_turn(label[len(start) :], texts)
+                if codes is not None:
+                    row = 0
+                    for j, code in zip(parents, codes, strict=True):
+                        row = row * int(self.cards[j]) + code
+                    return int(self.row_offsets[node]) + row
+        return None
+
+    def cell_label(self, cell: int) -> str:
+        """Return a readable name of one cell, for example "dysp=yes | bronc=yes, either=no"."""
+        node = int(np.searchsorted(self.cell_offsets, cell, side="right")) - 1
+        row, code = divmod(cell - int(self.cell_offsets[node]), int(self.cards[node]))
+        _, bar, given = self.row_label(int(self.row_offsets[node]) + row).partition(" | ")
+        return f"{assignment(self.names[node], self.states[node][code])}{bar}{given}"
+
+    def telling_state(self, node: int) -> int:
+        """The state to show when one has to stand for a node: the affirmative one, else the first."""
+        lowered = [state.lower() for state in self.states[node]]
+        return next((lowered.index(word) for word in _AFFIRMATIVE if word in lowered), 0)
+
+    # Changed networks
+
+    def without_edge(self, parent: str, child: str) -> "Network":
+        """Return this network with one arrow removed."""
+        edges = [edge for edge in self.edges if edge != (parent, child)]
+        return Network.from_edges(self.names, edges, dict(zip(self.names, self.states, strict=True)))
+
+
+def assignment(name: str, state: str) -> str:
+    """Return "smoke=yes", or "age < 25" where the state is itself a comparison."""
+    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}={state}"
+
+
+def _read_in_turn(text: str, options: Sequence[Sequence[str]]) -> tuple[int, ...] | None:
+    """Return which option of each list makes up the text, joined by commas: the first way of several, or None."""
+    # A state may hold a comma: the places that each list can begin at are found first, then those that lead to the end.
+    pieces = [[f"{each}, " for each in texts] for texts in options[:-1]] + [list(options[-1])]
+    reached = [{0}]
+    for texts in pieces:
+        reached.append({at + len(each) for at in reached[-1] for each in texts if text.startswith(each, at)})
+    useful = [reached.pop() & {len(text)}]
+    for texts, places in zip(reversed(pieces), reversed(reached), strict=True):
+        useful.append({at for at in places if _first_that_leads(text, texts, at, useful[-1]) is not None})
+    if not useful.pop():
+        return None
+    codes, at = [], 0
+    for texts, onward in zip(pieces, reversed(useful), strict=True):
+        code = _first_that_leads(text, texts, at, onward)
+        assert code is not None
+        codes.append(code)
+        at += len(texts[code])
+    return tuple(codes)
+
+
+def _first_that_leads(text: str, options: Sequence[str], at: int, onward: set[int]) -> int | None:
+    """Return the first option that the text goes on with at a place, to end at one of the places `onward`."""
+    fits = (k for k, each in enumerate(options) if at + len(each) in onward and text.startswith(each, at))
+    return next(fits, None)
+
+
+def _checked_states(name: str, states: Sequence[str]) -> tuple[str, ...]:
+    checked = distinct_names(f"state of {brief(name)}", states)
+    if not checked:
+        raise InputError(f"The node {brief(name)} has no states; it needs at least one.")
+    if len(checked) > MAX_STATES:
+        raise InputError(
+            f"The node {brief(name)} has {len(checked):,} states; the limit is {MAX_STATES}. Bin its values first."
+        )
+    return checked
+
+
+def _checked_parents(name: str, parents: Sequence[str], position: Mapping[str, int]) -> tuple[str, ...]:
+    for parent in parents:
+        if parent not in position:
+            raise InputError(f"The node {brief(name)} has a parent {brief(parent)} that is not in the network.")
+        if parent == name:
+            raise InputError(f"The node {brief(name)} cannot be its own parent.")
+    if len(set(parents)) != len(parents):
+        raise InputError(f"The node {brief(name)} lists the same parent twice.")
+    return tuple(sorted(parents, key=position.__getitem__))

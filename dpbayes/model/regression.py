@@ -1,0 +1,203 @@
+"""Records for linear regression, scaled by public bounds, and their sufficient statistics. [Zhang16] Appendix D."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.base.validation import InputError, brief, distinct_names
+
+FloatArray = NDArray[np.float64]
+
+MOST_BOUND = 1e150
+"""Largest absolute value of a public bound; differences and squares are then finite."""
+
+ROUNDING = 1e-12
+"""By how much a scaled record may leave the unit ball: what rounding does to sums of squares."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionData:
+    """n records of `features` (n, d) and a `target` (n,) in their own units; `names` has d + 1, the target's last.
+
+    The arrays are read-only. The model has no intercept: who wants one adds a column of ones with the bounds (-1, 1).
+    Errors: InputError for other shapes, repeated names, no feature, and values that are not finite numbers.
+    """
+
+    features: FloatArray
+    target: FloatArray
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", distinct_names("column", self.names))
+        _hold_records(self)
+
+    @property
+    def n(self) -> int:
+        """The number of records; public, since neighbours share it."""
+        return len(self.target)
+
+
+@dataclass(frozen=True)
+class PublicBounds:
+    """For every column's name what is known without looking at the records: (low, high), in the column's units.
+
+    Errors: InputError unless low < high, both finite. Bounds read off the records would void the guarantee.
+    """
+
+    limits: Mapping[str, tuple[float, float]]
+
+    def __post_init__(self) -> None:
+        limits = {name: (float(low), float(high)) for name, (low, high) in self.limits.items()}
+        for name, (low, high) in limits.items():
+            if not -MOST_BOUND <= low < high <= MOST_BOUND:
+                raise InputError(f"The bounds of {brief(name)} must be two finite numbers, the lower one first.")
+        object.__setattr__(self, "limits", MappingProxyType(limits))
+
+    def of(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Return low and high (len(names),). Errors: InputError naming a column without bounds."""
+        for name in names:
+            if name not in self.limits:
+                raise InputError(f"Column {brief(name)} has no public bounds; give a low and a high value for it.")
+        pairs = np.array([self.limits[name] for name in names])
+        return pairs[:, 0], pairs[:, 1]
+
+    def half_width(self, name: str) -> float:
+        """(high - low)/2: a column's units per scaled unit. The target's squared turns an MSE back into its units."""
+        low, high = self.of([name])
+        return float(high[0] / 2 - low[0] / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledRegression:
+    """Records with ||x|| <= 1 and |y| <= 1: the only kind that `moments`, and so the sampler, takes.
+
+    `scaled` makes them. `clipped` counts the values that lay outside the public bounds; it is the curator's to see.
+    Errors: those of RegressionData, and InputError for a record outside the unit ball.
+    """
+
+    features: FloatArray
+    target: FloatArray
+    names: tuple[str, ...]
+    clipped: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", distinct_names("column", self.names))
+        _hold_records(self)
+        squares = np.einsum("nd,nd->n", self.features, self.features)
+        if np.any(squares > 1 + ROUNDING) or np.any(np.abs(self.target) > 1 + ROUNDING):
+            raise InputError("A record lies outside the unit ball; scale the table by its public bounds first.")
+
+    @property
+    def n(self) -> int:
+        """The number of records; public, since neighbours share it."""
+        return len(self.target)
+
+    def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "ScaledRegression":
+        """Return the table with these records only. What was clipped is not counted again: `clipped` is 0."""
+        return ScaledRegression(self.features[records], self.target[records], self.names)
+
+
+def scaled(data: RegressionData, bounds: PublicBounds) -> ScaledRegression:
+    """Map every column from its public bounds to [-1, 1], then divide the features by sqrt(d).
+
+    Every corner of the public box then has ||x|| = 1. Values outside their bounds are clipped to them first. The map
+    depends on the bounds alone, so neighbouring tables stay neighbours. Errors: InputError for a column without bounds.
+    """
+    low, high = bounds.of(data.names)
+    values = np.column_stack([data.features, data.target])
+    outside = (values < low) | (values > high)
+    half = high / 2 - low / 2
+    unit = np.clip((np.clip(values, low, high) - (high / 2 + low / 2)) / half, -1.0, 1.0)
+    d = data.features.shape[1]
+    return ScaledRegression(unit[:, :d] / np.sqrt(d), unit[:, d], data.names, int(outside.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The sufficient statistics of n records: X'X (..., d, d), X'y (..., d), y'y (...,); all that a sampler sees.
+
+    They add up: `whole - train` are the moments of the test records. Every member of a batch has the same n.
+    Errors: InputError for shapes that do not fit together, values that are not finite, and a negative n.
+    """
+
+    gram: FloatArray
+    cross: FloatArray
+    square: FloatArray
+    n: int
+
+    def __post_init__(self) -> None:
+        gram, cross, square = (np.asarray(part, dtype=np.float64) for part in (self.gram, self.cross, self.square))
+        if cross.ndim == 0 or not cross.shape[-1] or gram.shape != (*cross.shape, cross.shape[-1]):
+            raise InputError("Moments need X'X with one row and one column for each of the entries of X'y.")
+        if square.shape != cross.shape[:-1] or self.n < 0:
+            raise InputError("Moments need one y'y for each X'y, and a number of records that is not negative.")
+        if not all(np.isfinite(part).all() for part in (gram, cross, square)):
+            raise InputError("Moments must be finite numbers.")
+        for name, part in (("gram", gram), ("cross", cross), ("square", square)):
+            object.__setattr__(self, name, part)
+
+    @property
+    def d(self) -> int:
+        """The number of features."""
+        return self.cross.shape[-1]
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(self.gram + other.gram, self.cross + other.cross, self.square + other.square, self.n + other.n)
+
+    def __sub__(self, other: "Moments") -> "Moments":
+        return Moments(self.gram - other.gram, self.cross - other.cross, self.square - other.square, self.n - other.n)
+
+
+def moments(data: ScaledRegression) -> Moments:
+    """Return the sufficient statistics of scaled records, without batch axes.
+
+    Errors: InputError for a table that has not been scaled.
+    """
+    if not isinstance(data, ScaledRegression):
+        raise InputError("This table has not been scaled; scale it by its public bounds first.")
+    x, y = data.features, data.target
+    return Moments(x.T @ x, x.T @ y, np.asarray(y @ y), data.n)
+
+
+def stacked(parts: Sequence[Moments]) -> Moments:
+    """Return moments of equal n, such as repeated splits, as one batch (len(parts), ...).
+
+    Errors: InputError for none, and for different numbers of records or features.
+    """
+    if len({(part.n, part.cross.shape) for part in parts}) != 1:
+        raise InputError("Only moments of as many records and features as each other can be stacked.")
+    gram, cross, square = (np.stack([getattr(part, name) for part in parts]) for name in ("gram", "cross", "square"))
+    return Moments(gram, cross, square, parts[0].n)
+
+
+def mean_squared_error(part: Moments, weights: ArrayLike) -> FloatArray:
+    """Return (y'y - 2 w'X'y + w'X'X w)/n, the mean of (y - x'w)^2, for `weights` (*size, ..., d): (*size, ...).
+
+    In scaled units squared. Errors: InputError when there are no records.
+    """
+    if part.n == 0:
+        raise InputError("There are no records to measure an error on.")
+    w = np.asarray(weights, dtype=np.float64)
+    bent = np.einsum("...i,...ij,...j->...", w, part.gram, w, optimize=True)
+    total = part.square - 2 * np.einsum("...i,...i->...", w, part.cross) + bent
+    # Of a perfect fit only rounding is left, which may be negative.
+    return np.maximum(total, 0.0) / part.n
+
+
+def _hold_records(data: RegressionData | ScaledRegression) -> None:
+    try:
+        features, target = (np.array(part, dtype=np.float64) for part in (data.features, data.target))
+    except (TypeError, ValueError):
+        raise InputError("Every value of a regression's columns must be a number.") from None
+    if features.ndim != 2 or not features.shape[1] or target.shape != features.shape[:1]:
+        raise InputError("A regression needs at least one feature, and one target value for each record.")
+    if len(data.names) != features.shape[1] + 1:
+        raise InputError(f"The {features.shape[1]} features and the target need one name each, the target's last.")
+    if not (np.isfinite(features).all() and np.isfinite(target).all()):
+        raise InputError("A value is missing or infinite; leave out or fill in such records first.")
+    for name, part in (("features", features), ("target", target)):
+        part.setflags(write=False)
+        object.__setattr__(data, name, part)

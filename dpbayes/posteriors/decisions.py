@@ -1,0 +1,144 @@
+"""CPT rows of any length as yes-no decisions, so that a Dirichlet row is trimmed and sampled exactly.
+
+A row's states are split into a first and a second half, each half again, and so on down to single states: r states
+make r - 1 decisions, and a state's probability is the product of the at most ceil(log2 r) decisions that lead to it.
+Under a Dirichlet law the decisions are independent Betas, whose parameters are the sums of alpha over either half.
+Trimming every decision to log-odds in [-bound, bound] hence leaves independent trimmed Betas, whatever the data.
+
+The region so kept is public and the same for all data. With w = 1/(1 + exp(bound)) it is [w, 1 - w] for a binary row;
+for r states it is a part of the simplex in which every probability is at least w^ceil(log2 r), not the whole of
+{theta_k >= omega}: the Dirichlet law trimmed to that one has no independent parts, and no exact way to draw from it at
+all counts without rejection is known to us.
+
+Certified: over the region, ln theta_x - ln theta_y for two states x, y of one node, in the same row or in two, is a sum
+over the decisions that lead to x and to y, each of which moves it within a range of length `bound` (2 * bound where the
+two paths part). Its range is thus at most 2 * depth * bound long, and one record replaced changes the log density of
+one draw by at most 2 * bound * (sum of the nodes' depths): for binary nodes 2 |I| ln((1 - w)/w).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.model.network import IntArray, Network
+from dpbayes.posteriors.trimmed import log_mass_between, log_odds_quantile, log_odds_quantile_by_law
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The K - m decisions of a network's m CPT rows."""
+
+    network: Network
+
+    @cached_property
+    def depths(self) -> IntArray:
+        """ceil(log2 r_i): the most decisions that lead to a state of every node. Shape (|I|,)."""
+        return np.array([int(card - 1).bit_length() for card in self.network.cards], dtype=np.int64)
+
+    @cached_property
+    def spans(self) -> IntArray:
+        """First cell, first cell of the second half, and the cell after the last one, of every decision: (K - m, 3)."""
+        found = []
+        for starts, card in self._rows():
+            one_row = np.array(_halvings(card), dtype=np.int64).reshape(-1, 3)
+            found.append((starts[:, None, None] + one_row).reshape(-1, 3))
+        return np.concatenate(found)
+
+    def _rows(self) -> Iterator[tuple[IntArray, int]]:
+        """Yield, for every node, the first cells of its rows (q_i,) and how many cells each of them has."""
+        nodes = zip(self.network.cell_offsets[:-1], self.network.rows_per_node, self.network.cards, strict=True)
+        for first, rows, card in nodes:
+            yield first + card * np.arange(rows), int(card)
+
+    def parameters(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the Beta parameters of every decision, from alpha (..., K): two arrays (..., K - m)."""
+        if self.network.is_binary:
+            return alpha[..., 0::2], alpha[..., 1::2]
+        padded = np.concatenate([alpha, np.zeros((*alpha.shape[:-1], 1))], axis=-1)
+        return _range_sums(padded, self.spans[:, :2]), _range_sums(padded, self.spans[:, 1:])
+
+    def probabilities(self, log_odds: FloatArray) -> FloatArray:
+        """Return every cell's probability (..., K) from the log-odds of all decisions (..., K - m)."""
+        first, second = special.expit(log_odds), special.expit(-log_odds)
+        if self.network.is_binary:
+            return np.stack((first, second), axis=-1).reshape(*log_odds.shape[:-1], self.network.cell_count)
+        theta = np.ones((*log_odds.shape[:-1], self.network.cell_count))
+        for decision, cell, is_first in self._levels:
+            theta[..., cell] *= np.where(is_first, first[..., decision], second[..., decision])
+        return theta
+
+    @cached_property
+    def _levels(self) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
+        """For every level of decisions: the decision, a cell it leads to, and whether that is in the first half."""
+        levels: list[list[tuple[IntArray, IntArray, NDArray[np.bool_]]]] = [[] for _ in range(int(self.depths.max()))]
+        before = 0
+        for starts, card in self._rows():
+            rows, passed = len(starts), [0] * card
+            for decision, (start, middle, end) in enumerate(_halvings(card)):
+                cells = np.arange(start, end)
+                own = before + decision + (card - 1) * np.arange(rows)
+                led = np.repeat(own, len(cells)), (starts[:, None] + cells).ravel(), np.tile(cells < middle, rows)
+                levels[passed[start]].append(led)
+                for cell in range(start, end):
+                    passed[cell] += 1
+            before += rows * (card - 1)
+        return [
+            (np.concatenate(decisions), np.concatenate(cells), np.concatenate(halves))
+            for decisions, cells, halves in (zip(*level, strict=True) for level in levels)
+        ]
+
+
+def _halvings(states: int) -> list[tuple[int, int, int]]:
+    found, waiting = [], [(0, states)]
+    while waiting:
+        start, end = waiting.pop()
+        if end - start < 2:
+            continue
+        middle = (start + end + 1) // 2
+        found.append((start, middle, end))
+        waiting += [(middle, end), (start, middle)]
+    return found
+
+
+def _range_sums(values: FloatArray, ranges: IntArray) -> FloatArray:
+    """Sum `values` (..., K + 1) over [start, end) of every range: (..., ranges)."""
+    if not len(ranges):
+        return np.zeros((*values.shape[:-1], 0))
+    # reduceat sums between consecutive indices; every other sum is between two ranges and is dropped.
+    sums: FloatArray = np.add.reduceat(values, ranges.ravel(), axis=-1)
+    return sums[..., ::2]
+
+
+def sample_trimmed(
+    posterior: Dirichlets, bound: float, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> FloatArray:
+    """Draw CPTs from the rows, all decisions trimmed to log-odds in [-bound, bound]: (*size, ..., K). No rejection."""
+    decisions = Decisions(posterior.network)
+    a, b = decisions.parameters(posterior.alpha)
+    return decisions.probabilities(log_odds_quantile(rng.random((*size, *a.shape)), a, b, bound))
+
+
+def simulate_trimmed(
+    posterior: Dirichlets, bound: float, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> FloatArray:
+    """Return `sample_trimmed`, digit for digit, with work that depends on the data: for simulations, not for releases.
+
+    Rows of equal counts share theirs, and most rows of a wide table are alike.
+    """
+    decisions = Decisions(posterior.network)
+    a, b = decisions.parameters(posterior.alpha)
+    return decisions.probabilities(log_odds_quantile_by_law(rng.random((*size, *a.shape)), a, b, bound))
+
+
+def log_mass_trimmed(posterior: Dirichlets, bound: float) -> FloatArray:
+    """Return ln of the integral of prod theta^(alpha - 1) over the trimmed region, all rows together: (...,)."""
+    a, b = Decisions(posterior.network).parameters(posterior.alpha)
+    total: FloatArray = log_mass_between(a, b, -bound, bound).sum(axis=-1)
+    return total

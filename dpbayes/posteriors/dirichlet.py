@@ -1,0 +1,114 @@
+"""Independent Dirichlet distributions, one per CPT row: prior and posterior are the same type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import IntArray, Network
+from dpbayes.model.query import query
+from dpbayes.base.validation import InputError, finite_number
+
+FloatArray = NDArray[np.float64]
+
+LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlets:
+    """Dirichlet(alpha) for every CPT row of a network: `alpha` (..., K), positive and finite.
+
+    For binary nodes a row is a Beta distribution ([Zhang16] Example 1). Errors: InputError for other shapes and for
+    values that are not positive and finite.
+    """
+
+    network: Network
+    alpha: FloatArray
+
+    def __post_init__(self) -> None:
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.shape[-1:] != (self.network.cell_count,):
+            raise InputError(f"A prior needs one value for each of the network's {self.network.cell_count} cells.")
+        if not np.all(alpha > 0) or not np.all(np.isfinite(alpha)):
+            raise InputError("Every Dirichlet parameter must be a positive, finite number.")
+        object.__setattr__(self, "alpha", alpha)
+
+    @classmethod
+    def symmetric(cls, network: Network, concentration: float = 1.0) -> "Dirichlets":
+        """Return the prior with the same parameter in every cell; 1 is uniform over every row's simplex."""
+        value = finite_number("The prior", concentration, low=LEAST_PRIOR, high=MOST_PRIOR)
+        return cls(network, np.full(network.cell_count, value))
+
+    def updated(self, counts: Counts | ArrayLike) -> "Dirichlets":
+        """Return the posterior after these counts (..., K): conjugacy adds them to alpha."""
+        values = counts.values if isinstance(counts, Counts) else np.asarray(counts, dtype=np.float64)
+        return Dirichlets(self.network, self.alpha + values)
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """alpha_0 of every cell's row, spread back over the cells: (..., K)."""
+        return self.network.over_cells(self.network.row_sums(self.alpha))
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """E theta for every cell: (..., K); also the predictive probability of the next record's state."""
+        return self.alpha / self.totals
+
+    @cached_property
+    def sd(self) -> FloatArray:
+        """Standard deviation of theta for every cell: (..., K)."""
+        return np.sqrt(self.mean * (1 - self.mean) / (self.totals + 1))
+
+    @property
+    def rest(self) -> FloatArray:
+        """alpha_0 - alpha: the second parameter of every cell's Beta marginal (..., K)."""
+        return self.totals - self.alpha
+
+    def rest_of(self, cell: int) -> FloatArray:
+        """`rest` of one cell (...,), from its row alone."""
+        row = self.alpha[..., self.network.cells_beside(cell)]
+        return np.asarray(row.sum(axis=-1) - self.alpha[..., cell])
+
+    def part(self, draws: int | slice) -> "Dirichlets":
+        """Return some of a batch (draws, K)."""
+        return Dirichlets(self.network, self.alpha[draws])
+
+    def interval(
+        self, level: float = 0.95, *, cells: IntArray | slice | int = slice(None)
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the central credible interval of the cells' Beta marginals: two arrays (..., cells).
+
+        A cell that is its row's only state is 1 with certainty.
+        """
+        tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
+        alpha = self.alpha[..., cells]
+        rest = self.rest_of(cells) if isinstance(cells, int) else self.rest[..., cells]
+        positive = np.maximum(rest, np.finfo(float).tiny)
+        low = np.where(rest > 0, special.betaincinv(alpha, positive, tail), 1.0)
+        high = np.where(rest > 0, special.betainccinv(alpha, positive, tail), 1.0)
+        return low, high
+
+    def log_density(self, cell: int, theta: ArrayLike) -> FloatArray:
+        """Return the log density of one cell's Beta marginal at `theta` (points,): (..., points)."""
+        a, b = self.alpha[..., cell, None], self.rest_of(cell)[..., None]
+        points = np.asarray(theta, dtype=np.float64)
+        return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
+
+    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray:
+        """Return P(target | evidence) of the next record: (..., r_target). Errors: those of `predictive.query`."""
+        return query(self.network, self.mean, target, evidence or {})
+
+    def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
+        """Draw CPTs from the rows: (*size, ..., K). Normalised in log space, so tiny parameters give no 0/0."""
+        shape = (*size, *self.alpha.shape)
+        # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the draw itself would underflow.
+        log_gamma = np.log(np.asarray(rng.standard_gamma(self.alpha + 1, size=shape)))
+        log_gamma += np.log(rng.random(shape)) / self.alpha
+        starts, rows = self.network.row_starts, self.network.row_of_cell
+        log_gamma -= np.maximum.reduceat(log_gamma, starts, axis=-1)[..., rows]
+        weights = np.exp(log_gamma)
+        return weights / np.add.reduceat(weights, starts, axis=-1)[..., rows]

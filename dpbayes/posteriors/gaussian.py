@@ -1,0 +1,279 @@
+"""The posterior of regression weights, and exact draws from it inside a ball. [Zhang16] Appendix D, Lemma D.1.
+
+A Gaussian N(mu, P^-1) cut to ||w|| <= B is drawn by rejection that stays quick where the ball holds next to nothing of
+the Gaussian. For any lambda >= 0 and every w in the ball
+
+    exp(-(w - mu)'P(w - mu)/2) <= exp(-(w - mu)'P(w - mu)/2 + lambda (B^2 - ||w||^2)/2),
+
+and the right side is a Gaussian with precision P + lambda I whose mean m solves (P + lambda I) m = P mu. A proposal
+from it is kept with probability exp(-lambda (B^2 - ||w||^2)/2) if it is inside, and never outside. What is kept follows
+the cut Gaussian exactly, whatever lambda is: no Markov chain, no fallback. lambda only sets the pace. It is chosen so
+that E||w||^2 = B^2 under the proposal, or 0 where P alone gives no more than that. Roughly one proposal in
+sqrt(2 pi (d/2 + lambda B^2)) is then kept, or more, and lambda B^2 <= d + B ||P mu||.
+
+The number of proposals depends on the data, and so does the run time. That is a side channel outside the guarantee.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.model.regression import Moments
+from dpbayes.base.validation import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_BLOCK = 1 << 18
+"""Coordinates proposed at a time."""
+
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """N(mu, P^-1), kept in the principal axes V of its precision: P = V diag(precisions) V', V' P mu = shifts.
+
+    `axes` (..., d, d) holds the axes as columns, `precisions` (..., d) is positive, `shifts` (..., d); the batch axes
+    broadcast. Errors: InputError for other shapes, and precisions that are not positive and finite.
+    """
+
+    axes: FloatArray
+    precisions: FloatArray
+    shifts: FloatArray
+
+    def __post_init__(self) -> None:
+        d = self.precisions.shape[-1]
+        if self.axes.shape[-2:] != (d, d) or self.shifts.shape[-1:] != (d,):
+            raise InputError("A Gaussian needs one precision, one shift and one axis for each of its dimensions.")
+        if not (np.all(self.precisions > 0) and np.isfinite(self.precisions).all() and np.isfinite(self.shifts).all()):
+            raise InputError("The precisions of a Gaussian must be positive, finite numbers.")
+
+    @property
+    def d(self) -> int:
+        """The number of dimensions."""
+        return self.precisions.shape[-1]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The shape of the batch axes."""
+        return np.broadcast_shapes(self.axes.shape[:-2], self.precisions.shape[:-1], self.shifts.shape[:-1])
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """mu: (..., d)."""
+        return np.einsum("...ij,...j->...i", self.axes, self.shifts / self.precisions)
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        """P: (..., d, d)."""
+        return (self.axes * self.precisions[..., None, :]) @ self.axes.swapaxes(-1, -2)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """The inverse of P: (..., d, d)."""
+        return (self.axes / self.precisions[..., None, :]) @ self.axes.swapaxes(-1, -2)
+
+    def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
+        """Draw from the whole Gaussian: (*size, ..., d)."""
+        noise = rng.standard_normal((*size, *self.batch, self.d)) / np.sqrt(self.precisions)
+        return np.einsum("...ij,...j->...i", self.axes, self.shifts / self.precisions + noise)
+
+
+def weights_posterior(moments: Moments, *, prior_precision: ArrayLike, noise_variance: ArrayLike) -> Gaussian:
+    """Return N(mu_n, P^-1): P = X'X/sigma^2 + b I and P mu_n = X'y/sigma^2, before any cut. [Zhang16] Lemma D.1.
+
+    `prior_precision` b and `noise_variance` sigma^2 broadcast against the moments' batch. The axes are those of X'X,
+    so P keeps its digits where b is tiny. Errors: InputError unless both are positive and finite.
+    """
+    b, variance = _positive("The prior precision", prior_precision), _positive("The noise variance", noise_variance)
+    spread, axes = np.linalg.eigh(moments.gram)
+    precisions = np.maximum(spread, 0.0) / variance[..., None] + b[..., None]
+    shifts = np.einsum("...ji,...j->...i", axes, moments.cross) / variance[..., None]
+    return Gaussian(axes, precisions, shifts)
+
+
+# Draws inside the ball
+
+
+@dataclass(frozen=True, eq=False)
+class _Proposals:
+    """For J posteriors: lambda (J,), B^2 (J,), and what to propose from in principal axes, mean and sd (J, d)."""
+
+    tilt: FloatArray
+    limit: FloatArray
+    mean: FloatArray
+    sd: FloatArray
+
+    def draw(self, rng: np.random.Generator, which: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return proposals (k, d) for the posteriors `which` (k,), and how far ||w||^2 falls short of B^2 (k,)."""
+        points = rng.standard_normal((len(which), self.mean.shape[1]))
+        points *= self.sd[which]
+        points += self.mean[which]
+        return points, self.limit[which] - np.einsum("kd,kd->k", points, points)
+
+
+def tilt(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
+    """Return the lambda >= 0 of the module's text: (...). `radius` B broadcasts against the batch."""
+    limit = _radius(radius) ** 2
+    squares = (gaussian.shifts**2).sum(axis=-1)
+    d, precisions = gaussian.d, gaussian.precisions
+    # There E||w||^2 <= d/lambda + ||P mu||^2/lambda^2 = B^2.
+    high = (d + np.sqrt(d * d + 4 * limit * squares)) / (2 * limit)
+    high = np.broadcast_to(high, np.broadcast_shapes(high.shape, gaussian.batch))
+    low = np.zeros(high.shape)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        far = _mean_square(precisions + middle[..., None], gaussian.shifts) > limit
+        low, high = np.where(far, middle, low), np.where(far, high, middle)
+    return np.where(_mean_square(precisions, gaussian.shifts) > limit, high, 0.0)
+
+
+def sample_in_ball(
+    gaussian: Gaussian, radius: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> FloatArray:
+    """Draw from the Gaussian cut to ||w|| <= radius, exactly: (*size, ..., d). `radius` broadcasts against the batch.
+
+    The run time depends on the posterior, hence on the data. Errors: InputError unless radii are positive and finite.
+    """
+    batch = np.broadcast_shapes(gaussian.batch, np.shape(radius))
+    drawn = _accepted(_proposals(gaussian, radius), rng, math.prod(size))
+    axes = np.broadcast_to(gaussian.axes, (*batch, gaussian.d, gaussian.d)).reshape(-1, gaussian.d, gaussian.d)
+    weights = drawn @ axes.swapaxes(-1, -2)
+    return np.moveaxis(weights, 0, 1).reshape(*size, *batch, gaussian.d)
+
+
+def acceptance(gaussian: Gaussian, radius: ArrayLike, rng: np.random.Generator, proposals: int = 4096) -> FloatArray:
+    """Estimate what share of the proposals `sample_in_ball` keeps, as the mean of their chances: (...)."""
+    batch = np.broadcast_shapes(gaussian.batch, np.shape(radius))
+    source = _proposals(gaussian, radius)
+    which = np.repeat(np.arange(len(source.tilt)), proposals)
+    _, short = source.draw(rng, which)
+    chance = np.where(short >= 0, np.exp(-source.tilt[which] * np.maximum(short, 0.0) / 2), 0.0)
+    return chance.reshape(*batch, proposals).mean(axis=-1)
+
+
+def _proposals(gaussian: Gaussian, radius: ArrayLike) -> _Proposals:
+    limit = _radius(radius) ** 2
+    batch = np.broadcast_shapes(gaussian.batch, limit.shape)
+    tilts = np.broadcast_to(tilt(gaussian, radius), batch)
+    precisions = gaussian.precisions + tilts[..., None]
+    flat = (math.prod(batch), gaussian.d)
+    mean = np.broadcast_to(gaussian.shifts / precisions, (*batch, gaussian.d)).reshape(flat)
+    limits = np.broadcast_to(limit, batch).ravel()
+    return _Proposals(tilts.ravel(), limits, mean, 1 / np.sqrt(precisions).reshape(flat))
+
+
+def _accepted(source: _Proposals, rng: np.random.Generator, wanted: int) -> FloatArray:
+    """Return the first `wanted` kept proposals of each of the J posteriors: (J, wanted, d)."""
+    count, d = source.mean.shape
+    found = np.empty((count, wanted, d))
+    kept, tried = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    while np.any(missing := np.maximum(wanted - kept, 0)):
+        # One in (tried + 2)/(kept + 1) has been kept so far; a few more than needed save a round.
+        attempts = np.ceil(1.1 * missing * (tried + 2) / (kept + 1)) + 8
+        most = max(1, _BLOCK // (d * np.count_nonzero(missing)))
+        attempts = np.where(missing, np.minimum(attempts, most), 0).astype(np.int64)
+        which = np.repeat(np.arange(count), attempts)
+        points, short = source.draw(rng, which)
+        keep = (short >= 0) & (rng.standard_exponential(len(which)) >= source.tilt[which] * short / 2)
+        owner = which[keep]
+        place = kept[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)
+        needed = place < wanted
+        found[owner[needed], place[needed]] = points[keep][needed]
+        kept += np.bincount(owner, minlength=count)
+        tried += attempts
+    return found
+
+
+def _mean_square(precisions: FloatArray, shifts: FloatArray) -> FloatArray:
+    """E||w||^2 = sum over the axes of 1/p + (h/p)^2."""
+    return (1 / precisions + (shifts / precisions) ** 2).sum(axis=-1)
+
+
+# The mass inside the ball
+
+
+_DEPTH = 40.0
+"""How far below its largest value a log density is followed: what is left out is below 1e-16 of the whole."""
+
+_PANELS = 8
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_SHARES = ((np.arange(_PANELS)[:, None] + (_NODES + 1) / 2) / _PANELS).ravel()
+_SHARE_WEIGHTS = np.tile(_WEIGHTS / (2 * _PANELS), _PANELS)
+"""A composite rule on [0, 1]."""
+
+
+def log_interval_mass(precision: ArrayLike, shift: ArrayLike, half_width: ArrayLike) -> FloatArray:
+    """Return ln of the integral of exp(-p w^2/2 + h w) over [-c, c], elementwise, by quadrature around its mode."""
+    p, h, c = (np.asarray(part, dtype=np.float64) for part in (precision, shift, half_width))
+    mode = np.clip(h / p, -c, c)
+    slope = np.where(np.abs(h) < p * c, 0.0, np.abs(h - p * mode))
+    reach = 2 * _DEPTH / (slope + np.sqrt(slope * slope + 2 * p * _DEPTH))
+    total = np.zeros(np.broadcast_shapes(p.shape, h.shape, c.shape))
+    for room in (c - mode, c + mode):
+        width = np.minimum(reach, room)
+        steps = width[..., None] * _SHARES
+        drop = steps * (slope[..., None] + p[..., None] * steps / 2)
+        total = total + width * (np.exp(-drop) @ _SHARE_WEIGHTS)
+    return mode * (h - p * mode / 2) + np.log(total)
+
+
+def log_ball_mass(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
+    """Return ln of the integral of exp(-w'Pw/2 + (P mu)'w) over ||w|| <= radius, for one or two dimensions: (...).
+
+    In two, w = B sin(phi) along one principal axis, and the chord across it is integrated by `log_interval_mass`. The
+    integrand has one peak, since it is log-concave in w. Errors: InputError for more dimensions.
+    """
+    bound, p, h = _radius(radius), gaussian.precisions, gaussian.shifts
+    if gaussian.d > 2:
+        raise InputError("The mass inside a ball is computed for one or two weights only.")
+    if gaussian.d == 1:
+        return log_interval_mass(p[..., 0], h[..., 0], bound)
+    batch = np.broadcast_shapes(gaussian.batch, bound.shape)
+    p, h = (np.broadcast_to(part, (*batch, 2))[..., None, :] for part in (p, h))
+    wide = np.broadcast_to(bound, batch)[..., None]
+
+    def log_integrand(phi: FloatArray) -> FloatArray:
+        along, chord = wide * np.sin(phi), wide * np.cos(phi)
+        return (
+            along * (h[..., 0] - p[..., 0] * along / 2) + np.log(chord) + log_interval_mass(p[..., 1], h[..., 1], chord)
+        )
+
+    peak = _peak(log_integrand, np.full((*batch, 1), math.pi / 2))
+    top = log_integrand(peak)
+    total = np.zeros(batch)
+    for sign in (-1.0, 1.0):
+        near, far = np.zeros(peak.shape), math.pi / 2 - sign * peak
+        for _ in range(_HALVINGS):
+            middle = (near + far) / 2
+            deep = top - log_integrand(peak + sign * middle) > _DEPTH
+            near, far = np.where(deep, near, middle), np.where(deep, middle, far)
+        values = np.exp(log_integrand(peak + sign * far * _SHARES) - top)
+        total = total + far[..., 0] * (values @ _SHARE_WEIGHTS)
+    return top[..., 0] + np.log(total)
+
+
+def _peak(log_f: Callable[[FloatArray], FloatArray], end: FloatArray) -> FloatArray:
+    """Return where a function with one peak on [-end, end] is largest, elementwise, by thirds."""
+    low, high = -end, end
+    for _ in range(2 * _HALVINGS):
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        left = log_f(first) > log_f(second)
+        low, high = np.where(left, low, first), np.where(left, second, high)
+    return (low + high) / 2
+
+
+def _radius(radius: ArrayLike) -> FloatArray:
+    return _positive("The radius", radius)
+
+
+def _positive(name: str, value: ArrayLike) -> FloatArray:
+    values = np.asarray(value, dtype=np.float64)
+    if not (np.all(values > 0) and np.isfinite(values).all()):
+        raise InputError(f"{name} must be a positive, finite number.")
+    return values

@@ -1,0 +1,290 @@
+"""The Hellinger score of [Notes]: distances between all posteriors that n throws of an m-sided die can lead to.
+
+Candidates are the distinct posteriors, not one per table: C(n + m - 1, m - 1) of them ([Notes] Section 2.1 counts
+n + 1, which is m = 2). All have the same total, so that
+
+    ln BC(x, r) = sum_k dip(a_k, x_k, r_k),   dip(a, i, j) = ln Gamma(a + (i+j)/2) - [ln Gamma(a+i) + ln Gamma(a+j)]/2
+
+and every sensitivity follows from the dips between neighbouring counts.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.model.compositions import MOST_CANDIDATES, IntArray, composition_count, compositions, moves, require_listable
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.divergence import STIRLING
+from dpbayes.base.validation import InputError, finite_number, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_THROWS, MOST_SIDES = 10**9, 1000
+MOST_PAIRED = 3000
+"""Most candidates for which all pairs are kept at once."""
+
+_SHIFT = 9.0
+"""Arguments are raised to at least this before Stirling's series is used."""
+
+
+@dataclass(frozen=True)
+class Die:
+    """What is public: the Dirichlet prior of every side, and the number of throws n.
+
+    Errors: InputError for fewer than two sides, priors that are not positive and n that is no whole number.
+    """
+
+    prior: tuple[float, ...]
+    n: int
+
+    def __post_init__(self) -> None:
+        prior = tuple(finite_number("Every side's prior", a, low=LEAST_PRIOR, high=MOST_PRIOR) for a in self.prior)
+        if not 2 <= len(prior) <= MOST_SIDES:
+            raise InputError(f"A die needs between 2 and {MOST_SIDES} sides; this one has {len(prior)}.")
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "n", whole_number("The number of throws", self.n, low=0, high=MOST_THROWS))
+
+    @property
+    def sides(self) -> int:
+        """The number of sides m."""
+        return len(self.prior)
+
+    @property
+    def size(self) -> int:
+        """|R|, the number of candidates."""
+        return composition_count(self.n, sides=self.sides)
+
+    @cached_property
+    def candidates(self) -> IntArray:
+        """The counts of all candidates, in lexicographic order: (R, m). Errors: those of `require_listable`."""
+        return compositions(self.n, sides=self.sides)
+
+    @cached_property
+    def local_sensitivities(self) -> FloatArray:
+        """The local sensitivity at every candidate: (R,)."""
+        every = np.arange(self.n + 1)
+        steps = _per_prior(self, [_log_steps(a, every) for a in sorted(set(self.prior))])
+        up = [steps[k][self.candidates[:, k]] for k in range(self.sides)]
+        down = [steps[k][np.maximum(self.candidates[:, k] - 1, 0)] for k in range(self.sides)]
+        return _largest_step(up, down, [self.candidates[:, k] > 0 for k in range(self.sides)])
+
+    def require_listable(self, most: int = MOST_CANDIDATES) -> None:
+        """Refuse dice with more than `most` candidates, in a sentence that says what to change."""
+        require_listable(self.n, sides=self.sides, most=most)
+
+    def checked(self, counts: ArrayLike) -> IntArray:
+        """Return counts (m,) of this die's n throws. Errors: InputError for others."""
+        values = np.asarray(counts)
+        if values.shape != (self.sides,) or values.dtype.kind not in "iu":
+            raise InputError(f"The counts must be {self.sides} whole numbers, one for each side.")
+        if np.any(values < 0) or values.sum() != self.n:
+            raise InputError(f"The counts must not be negative and must add up to the {self.n:,} throws.")
+        return values.astype(np.int64)
+
+    def posterior(self, counts: ArrayLike) -> FloatArray:
+        """Return the Dirichlet parameters (..., m) after `counts` (..., m)."""
+        return np.asarray(self.prior) + np.asarray(counts)
+
+
+def loggamma_dip(prior: float, *, first: ArrayLike, second: ArrayLike) -> FloatArray:
+    """Return dip(a, i, j) <= 0 for counts i, j >= 0, elementwise, without cancellation up to counts of 10^9.
+
+    With s the midpoint, h half the gap and t = h/s it is -1/2 [(s - 1/2) ln(1 - t^2) + 2 h atanh t] plus Stirling
+    tails. The gap is taken between the counts, so that rounding of a + i does not enter it.
+    """
+    first, second = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    low, high = prior + np.minimum(first, second), prior + np.maximum(first, second)
+    middle, half = prior + (first + second) / 2, np.abs(second - first) / 2
+    steps = np.maximum(np.ceil(_SHIFT - low), 0)
+    total = np.zeros(low.shape)
+    for step in range(int(steps.max(initial=0))):
+        # ln Gamma(s) = ln Gamma(s+1) - ln s turns each step into ln(1 - t^2)/2.
+        small = steps > step
+        total[small] += _log_ratio(low[small] + step, high[small] + step, middle[small] + step, half[small]) / 2
+    low, high, middle = low + steps, high + steps, middle + steps
+    t = half / middle
+    turn = np.where(t < 0.7, np.arctanh(np.minimum(t, 0.7)), np.log(high / low) / 2)
+    main = -((middle - 0.5) * _log_ratio(low, high, middle, half) + 2 * half * turn) / 2
+    tails = _stirling_tail(middle) - (_stirling_tail(low) + _stirling_tail(high)) / 2
+    return np.minimum(total + main + tails, 0.0)
+
+
+def _log_ratio(low: FloatArray, high: FloatArray, middle: FloatArray, half: FloatArray) -> FloatArray:
+    """ln(low high / middle^2) = ln(1 - t^2)."""
+    t = half / middle
+    ratio, near = np.empty(t.shape), t < 0.7
+    np.log1p(-t * t, out=ratio, where=near)
+    np.log(low / middle * (high / middle), out=ratio, where=~near)
+    return ratio
+
+
+def _stirling_tail(x: FloatArray) -> FloatArray:
+    return np.polynomial.polynomial.polyval(x**-2.0, STIRLING) / x
+
+
+def _log_steps(prior: float, counts: IntArray) -> FloatArray:
+    """dip(a, c, c + 1) = ln g(a + c), where g rises to 1."""
+    return loggamma_dip(prior, first=counts, second=counts + 1)
+
+
+def _per_prior(die: Die, tables: Sequence[FloatArray]) -> list[FloatArray]:
+    """One table for every side, from one for every distinct prior in ascending order."""
+    found = dict(zip(sorted(set(die.prior)), tables, strict=True))
+    return [found[a] for a in die.prior]
+
+
+# Distances
+
+
+def hellinger_between(die: Die, *, first: ArrayLike, second: ArrayLike) -> FloatArray:
+    """Return H = sqrt(1 - BC) between the posteriors of counts (..., m) of equal totals, whole or not: (...)."""
+    first, second = np.asarray(first), np.asarray(second)
+    log_bc = sum(loggamma_dip(a, first=first[..., k], second=second[..., k]) for k, a in enumerate(die.prior))
+    return _distance(np.asarray(log_bc))
+
+
+def distances(die: Die, *, counts: ArrayLike) -> FloatArray:
+    """Return H between the posterior of `counts` (m,) and every candidate: (R,)."""
+    counts, every = die.checked(counts), np.arange(die.n + 1)
+    log_bc = np.zeros(len(die.candidates))
+    for k, a in enumerate(die.prior):
+        log_bc += loggamma_dip(a, first=counts[k], second=every)[die.candidates[:, k]]
+    return _distance(log_bc)
+
+
+def all_distances(die: Die) -> FloatArray:
+    """Return H between all candidates: (R, R). Errors: InputError when there are more than MOST_PAIRED."""
+    die.require_listable(MOST_PAIRED)
+    every = np.arange(die.n + 1)
+    tables = [loggamma_dip(a, first=every[:, None], second=every) for a in sorted(set(die.prior))]
+    log_bc = np.zeros((die.size, die.size))
+    for k, table in enumerate(_per_prior(die, tables)):
+        column = die.candidates[:, k]
+        log_bc += table[column[:, None], column]
+    return _distance(log_bc)
+
+
+def _distance(log_bc: FloatArray) -> FloatArray:
+    return np.sqrt(np.maximum(-np.expm1(log_bc), 0.0))
+
+
+# Sensitivities
+
+
+def global_sensitivity(die: Die) -> float:
+    """Return the largest H between neighbours, which is how far one record can move any score. [Notes] Section 2.1.
+
+    m >= 3: sqrt(1 - min_{i != j} g(a_i) g(a_j)), whatever n >= 1: all but one record lie on a third side. m = 2: one
+    of the two sides holds the other n - 1 records. No enumeration. Zero when n = 0.
+    """
+    if die.n == 0:
+        return 0.0
+    empty = [float(_log_steps(a, np.array(0))) for a in die.prior]
+    if die.sides > 2:
+        return float(_distance(np.array(sum(sorted(empty)[:2]))))
+    full = [float(_log_steps(a, np.array(die.n - 1))) for a in die.prior]
+    return float(_distance(np.array(min(empty[0] + full[1], full[0] + empty[1]))))
+
+
+def local_sensitivity(die: Die, *, counts: ArrayLike) -> float:
+    """Return the largest H to a neighbour of `counts` (m,), in O(m^2). [Notes] Section 3.1; zero when n = 0."""
+    counts = die.checked(counts)
+    pairs = list(zip(die.prior, counts, strict=True))
+    up = [np.array(_log_steps(a, c)) for a, c in pairs]
+    down = [np.array(_log_steps(a, np.maximum(c - 1, 0))) for a, c in pairs]
+    return float(_largest_step(up, down, [np.array(c > 0) for c in counts]))
+
+
+def _largest_step(up: list[FloatArray], down: list[FloatArray], movable: list[NDArray[np.bool_]]) -> FloatArray:
+    """The largest H over moves of one record from side i to side j: ln BC = ln g(a_i + x_i - 1) + ln g(a_j + x_j)."""
+    lowest = np.zeros(up[0].shape)
+    for i, give in enumerate(down):
+        for j, take in enumerate(up):
+            if i != j:
+                lowest = np.minimum(lowest, np.where(movable[i], give + take, 0.0))
+    return _distance(lowest)
+
+
+def smoothing_rate(die: Die, *, epsilon: float, delta: float) -> float:
+    """Return beta = ln(1 + epsilon / (2 ln(2|R|/delta))). [Notes] Section 2.3.1, which prints n + 1 for |R|."""
+    return math.log1p(epsilon / (2 * (math.log(die.size) + math.log(2 / delta))))
+
+
+def smooth_sensitivity(die: Die, *, counts: ArrayLike, beta: float) -> float:
+    """Return S_beta(x) = max_y LS(y) exp(-beta d(x, y)), d the number of replaced records. [Notes] Section 2.3.1."""
+    replaced = np.zeros(len(die.candidates), dtype=np.int64)
+    for k, c in enumerate(die.checked(counts)):
+        replaced += np.maximum(die.candidates[:, k] - c, 0)
+    return float((die.local_sensitivities * np.exp(-beta * replaced)).max())
+
+
+def smooth_sensitivities(die: Die, *, beta: float) -> FloatArray:
+    """Return S_beta at every candidate, (R,), in O(m^2 |R|).
+
+    Every difference of two tables is a set of shifts, at most one for each pair of sides, and on the way no count
+    leaves the range between its ends; so one sweep along each pair of sides, there and back, is exact.
+    """
+    smooth = die.local_sensitivities.copy()
+    if die.n == 0:
+        return smooth
+    if die.sides == 2:  # the candidates are one line: reach twice as far in every step
+        far = 1
+        while far < len(smooth):
+            decay, before = np.exp(-beta * far), smooth.copy()
+            smooth[far:] = np.maximum(smooth[far:], before[:-far] * decay)
+            smooth[:-far] = np.maximum(smooth[:-far], before[far:] * decay)
+            far *= 2
+        return smooth
+    for giver in range(die.sides):
+        for taker in range(giver):
+            _sweep(smooth, die.candidates, giver, taker, np.exp(-beta))
+            _sweep(smooth, die.candidates, taker, giver, np.exp(-beta))
+    return smooth
+
+
+def _sweep(smooth: FloatArray, listed: IntArray, giver: int, taker: int, decay: float) -> None:
+    before, after = moves(listed, giver=giver, taker=taker)
+    filled = listed[before, taker]
+    order = np.argsort(filled, kind="stable")
+    ends = np.cumsum(np.bincount(filled))
+    for level in np.split(order, ends[:-1]):
+        reached = after[level]
+        smooth[reached] = np.maximum(smooth[reached], smooth[before[level]] * decay)
+
+
+# The exponential mechanism
+
+
+def log_weights(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:
+    """Return -epsilon H / (2 sensitivity) for H (..., R): ln P[r] up to a constant of each row, and 0 at its largest.
+
+    `sensitivity` is a number, or one for every row. Where it is zero there is one candidate only. A neighbour at the
+    distance of the sensitivity itself has exactly -epsilon/2, so that what is tiny beside it can be told.
+    """
+    scale = np.asarray(sensitivity, dtype=np.float64)[..., None]
+    steps = np.zeros(np.broadcast_shapes(distance.shape, scale.shape))
+    np.divide(distance, scale, out=steps, where=scale > 0)
+    steps *= -epsilon / 2
+    return steps
+
+
+def log_pmf(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:
+    """Return ln P[r] for P[r] proportional to exp(-epsilon H / (2 sensitivity)), over the last axis of H (..., R)."""
+    return special.log_softmax(log_weights(distance, epsilon=epsilon, sensitivity=sensitivity), axis=-1)
+
+
+def smooth_guarantee(die: Die, *, epsilon: float, delta: float) -> float:
+    """Return epsilon' such that the mechanism with noise 2 S_beta(x) is proved (epsilon', delta/2)-private.
+
+    With q = e^-beta it is max(3/2 epsilon, epsilon + ln(e^(epsilon q / 2) + |R|^(1-q) (delta/2)^q)). On the event
+    H(x, r) <= S(x) / (e^beta - 1), whose complement has probability at most delta/2, scores change by epsilon/2 for
+    the distance and by epsilon/2 for S, the normaliser by the rest (Hoelder's inequality off the event).
+    """
+    q = math.exp(-smoothing_rate(die, epsilon=epsilon, delta=delta))
+    normaliser = np.logaddexp(epsilon * q / 2, (1 - q) * math.log(die.size) + q * math.log(delta / 2))
+    return float(max(1.5 * epsilon, epsilon + normaliser))

@@ -1,0 +1,67 @@
+"""Expectations under Betas trimmed in log-odds, for whole arrays of parameters and bounds, by one quadrature rule."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+FloatArray = NDArray[np.float64]
+
+_DEPTH = 45.0
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_BREAKS = (np.arange(33) / 32) ** 3
+
+
+@dataclass(frozen=True, eq=False)
+class LogOdds:
+    """A quadrature rule for z = logit theta, theta ~ Beta(a, b) trimmed to |z| <= bound: nodes and weights (..., Q)."""
+
+    nodes: FloatArray
+    weights: FloatArray
+    log_mass: FloatArray
+    """ln of the integral of s(z)^a s(-z)^b over the interval: (...,)."""
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return the expectation of a function from its values at the nodes (..., Q): (...,)."""
+        return np.asarray((self.weights * values).sum(axis=-1))
+
+
+def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> LogOdds:
+    """Return the rule for broadcast a, b > 0 and bound > 0, infinite for no trimming.
+
+    Unlike `dpbayes.posteriors.trimmed.log_mass` it takes an array of bounds. Gauss-Legendre panels around the mode, narrow near
+    it, out to where the density is exp(-45) of its largest value; error about 1e-11 of the expectation's scale.
+    """
+    a, b, bound = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (a, b, bound)))
+    mode = np.clip(np.log(a) - np.log(b), -bound, bound)
+    peak = a * special.log_expit(mode) + b * special.log_expit(-mode)
+
+    def drop(z: FloatArray) -> FloatArray:
+        more = (..., *(None,) * (z.ndim - mode.ndim))
+        return peak[more] - a[more] * special.log_expit(z) - b[more] * special.log_expit(-z)
+
+    below = _extent(drop, mode, -np.minimum(bound + mode, 50 + 50 / a))
+    above = _extent(drop, mode, np.minimum(bound - mode, 50 + 50 / b))
+    distances = np.concatenate([below[..., None] * _BREAKS[:0:-1], above[..., None] * _BREAKS], axis=-1)
+    half = np.diff(distances) / 2
+    nodes = mode[..., None, None] + (distances[..., :-1] + half)[..., None] + half[..., None] * _NODES
+    heights = np.exp(-drop(nodes)) * half[..., None] * _WEIGHTS
+    mass = heights.sum(axis=(-2, -1))
+    shape = (*mode.shape, half.shape[-1] * len(_NODES))
+    weights = (heights / mass[..., None, None]).reshape(shape)
+    return LogOdds(nodes.reshape(shape), weights, peak + np.log(mass))
+
+
+def _extent(drop: Callable[[FloatArray], FloatArray], mode: FloatArray, limit: FloatArray) -> FloatArray:
+    """Return how far to go towards `limit`, a signed distance: until the density has dropped by _DEPTH, or all."""
+    if not np.any(drop(mode + limit) > _DEPTH):
+        return limit
+    near, far = np.zeros_like(limit), limit
+    for _ in range(50):
+        middle = (near + far) / 2
+        deep = drop(mode + middle) > _DEPTH
+        near, far = np.where(deep, near, middle), np.where(deep, middle, far)
+    return far

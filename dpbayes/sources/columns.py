@@ -1,0 +1,261 @@
+"""From columns of text to public domains (categories, groups, cut points) and to tables of codes."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import MAX_STATES
+from dpbayes.base.validation import InputError, brief, distinct_names
+
+MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "?", "null", "None"})
+"""Texts that stand for a missing value, unless the column declares them as a state."""
+
+MAX_LETTERS = 500
+"""Most letters of a state: every picture and table of the page repeats it."""
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OwnState:
+    """Missing values are a state of their own, the last one."""
+
+    label: str = "missing"
+
+
+@dataclass(frozen=True)
+class DropRecord:
+    """A record whose value is missing is left out of the table."""
+
+
+@dataclass(frozen=True)
+class CountAs:
+    """Missing values count as one of the declared states."""
+
+    state: str
+
+
+Missing = OwnState | DropRecord | CountAs
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A column whose values are its states.
+
+    `public` is False when the states were taken from the data: that leaks.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    _: KW_ONLY
+    public: bool = False
+    missing: Missing = field(default_factory=DropRecord)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
+        _check(self)
+
+    @cached_property
+    def domain(self) -> tuple[str, ...]:
+        """The states of the encoded column, with the one for missing values if there is one."""
+        return _with_missing(self.states, self.missing)
+
+    def codes_of(self, values: pd.Series) -> NDArray[np.int64]:
+        """Return the code of each of these distinct values; -1 for values that are not states."""
+        return _looked_up(values, {state: code for code, state in enumerate(self.states)})
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A column whose values are gathered in labelled groups; `public` as for Categories."""
+
+    name: str
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    _: KW_ONLY
+    public: bool = False
+    missing: Missing = field(default_factory=DropRecord)
+
+    def __post_init__(self) -> None:
+        distinct_names(f"state of {brief(self.name)}", self.states)
+        distinct_names(f"value of {brief(self.name)}", (v for _, values in self.groups for v in values))
+        _check(self)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The labels of the groups."""
+        return tuple(label for label, _ in self.groups)
+
+    @cached_property
+    def domain(self) -> tuple[str, ...]:
+        """The labels, with the state for missing values if there is one."""
+        return _with_missing(self.states, self.missing)
+
+    def codes_of(self, values: pd.Series) -> NDArray[np.int64]:
+        """Return the group of each of these distinct values; -1 for values in no group."""
+        return _looked_up(values, {v: code for code, (_, group) in enumerate(self.groups) for v in group})
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """A column of numbers cut at k increasing points into k + 1 bins; a point belongs to the bin above it.
+
+    `public` is False when the points were taken from the data: that leaks.
+    """
+
+    name: str
+    points: tuple[float, ...]
+    _: KW_ONLY
+    public: bool = False
+    missing: Missing = field(default_factory=DropRecord)
+
+    def __post_init__(self) -> None:
+        points = tuple(_finite(self.name, point) for point in self.points)
+        if not points:
+            raise InputError(f"Column {brief(self.name)} needs at least one cut point.")
+        for low, high in pairwise(points):
+            if low >= high:
+                steps = f"{readable(high)} follows {readable(low)}"
+                raise InputError(f"The cut points of {brief(self.name)} must increase; {steps}.")
+        object.__setattr__(self, "points", points)
+        _check(self)
+
+    @cached_property
+    def states(self) -> tuple[str, ...]:
+        """The bins, for example "< 25", "25 to < 40", ">= 40"."""
+        texts = [readable(point) for point in self.points]
+        between = [f"{low} to < {high}" for low, high in pairwise(texts)]
+        return (f"< {texts[0]}", *between, f">= {texts[-1]}")
+
+    @cached_property
+    def domain(self) -> tuple[str, ...]:
+        """The bins, with the state for missing values if there is one."""
+        return _with_missing(self.states, self.missing)
+
+    def codes_of(self, values: pd.Series) -> NDArray[np.int64]:
+        """Return the bin of each of these distinct values; -1 for texts that are not finite numbers."""
+        numbers = numbers_in(values)
+        bins = np.searchsorted(np.array(self.points), numbers, side="right")
+        return np.where(np.isfinite(numbers), bins, -1).astype(np.int64)
+
+
+Column = Categories | Groups | Cuts
+
+
+# Encoding
+
+
+def encode(
+    frame: pd.DataFrame, columns: Sequence[Column], progress: Callable[[float], object] | None = None
+) -> Dataset:
+    """Turn the named columns of a frame of text into a table of codes over their declared domains.
+
+    Records are left out only where a column's `missing` is DropRecord. `progress` is called with the share of columns
+    that are done. Errors: InputError for a column that the frame lacks and for a value outside its domain, naming the
+    first such record.
+    """
+    names = distinct_names("column", (column.name for column in columns))
+    if not names:
+        raise InputError("Choose at least one column.")
+    codes = np.zeros((len(frame), len(names)), dtype=np.uint8, order="F")
+    keep = np.ones(len(frame), dtype=bool)
+    for j, column in enumerate(columns):
+        if column.name not in frame.columns:
+            raise InputError(f"The file has no column {brief(column.name)}.")
+        found = _encoded(column, frame[column.name])
+        keep &= found >= 0
+        codes[:, j] = np.maximum(found, 0)
+        if progress is not None:
+            progress((j + 1) / len(names))
+    kept = codes if keep.all() else codes[keep]
+    return Dataset(names, tuple(column.domain for column in columns), kept)
+
+
+def _encoded(column: Column, values: pd.Series) -> NDArray[np.int64]:
+    """Return codes (n,); -1 marks the records to leave out."""
+    index, distinct = pd.factorize(values, use_na_sentinel=True)
+    texts = pd.Series(distinct, dtype="str")
+    codes = column.codes_of(texts)
+    missing = (codes < 0) & is_missing(texts)
+    wrong = np.flatnonzero((codes < 0) & ~missing)
+    if wrong.size:
+        # Distinct values are numbered as they appear, so the first wrong one is in the first wrong record.
+        record = int(np.argmax(index == wrong[0])) + 1
+        value = brief(texts.iloc[wrong[0]])
+        raise InputError(f"Column {brief(column.name)} has {value} in record {record}, {_rule(column)}.")
+    codes[missing] = _code_of_missing(column)
+    return np.append(codes, _code_of_missing(column))[index]
+
+
+def _rule(column: Column) -> str:
+    if isinstance(column, Cuts):
+        return "which is not a number"
+    return "which is in none of its groups" if isinstance(column, Groups) else "which is not a declared state"
+
+
+def _code_of_missing(column: Column) -> int:
+    if isinstance(column.missing, OwnState):
+        return len(column.states)
+    return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else -1
+
+
+def _with_missing(states: tuple[str, ...], missing: Missing) -> tuple[str, ...]:
+    return (*states, missing.label) if isinstance(missing, OwnState) else states
+
+
+def _check(column: Column) -> None:
+    if not column.name.strip():
+        raise InputError("Every column needs a name.")
+    missing = column.missing
+    if isinstance(missing, OwnState) and (missing.label in column.states or not missing.label.strip()):
+        raise InputError(f"The state for missing values of {brief(column.name)} needs a name of its own.")
+    if isinstance(missing, CountAs) and missing.state not in column.states:
+        raise InputError(
+            f"Missing values of {brief(column.name)} cannot count as {brief(missing.state)}, "
+            "which is not one of its states."
+        )
+    if not 1 <= len(column.domain) <= MAX_STATES:
+        count = len(column.domain)
+        raise InputError(f"Column {brief(column.name)} has {count:,} states; it needs 1 to {MAX_STATES}.")
+    longest = max(column.domain, key=len)
+    if len(longest) > MAX_LETTERS:
+        raise InputError(
+            f"Column {brief(column.name)} has the state {brief(longest)} of {len(longest):,} letters; the limit is "
+            f"{MAX_LETTERS}."
+        )
+
+
+def _looked_up(values: pd.Series, codes: dict[str, int]) -> NDArray[np.int64]:
+    """Look each value up as it stands, and without the space around it if that fails."""
+    return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
+
+
+def is_missing(values: pd.Series) -> NDArray[np.bool_]:
+    """Return which of these texts stand for a missing value."""
+    return np.array([value.strip() in MISSING_TEXTS for value in values.tolist()], dtype=bool)
+
+
+def numbers_in(values: pd.Series) -> FloatArray:
+    """Return the values as numbers, NaN for texts that are none."""
+    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
+
+
+def _finite(name: str, point: object) -> float:
+    try:
+        number = float(point)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"The cut point {brief(point)} of {brief(name)} is not a number.") from None
+    if not math.isfinite(number):
+        raise InputError(f"The cut points of {brief(name)} must be finite numbers; {number} is not.")
+    return number
+
+
+def readable(number: float) -> str:
+    """Return a number as the shortest text that is exactly it, without ".0"."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(float(number))

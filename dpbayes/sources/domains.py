@@ -1,0 +1,235 @@
+"""What a person declares of a table's columns, as a value and as a file of JSON: the domain description.
+
+It holds what was declared and nothing that was read off the records. A column of which nothing was declared has its
+name there, and whether it is in use.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState
+from dpbayes.base.validation import InputError, brief, distinct_names
+
+FORMAT = "dpbayes domain description"
+VERSION = 1
+MAX_DESCRIPTION = 20_000_000
+"""Most bytes of a file: 500 columns of 256 states of 100 letters are 13 million."""
+
+
+@dataclass(frozen=True)
+class DeclaredColumn:
+    """What a person says of one column of a table: its domain, None where nothing was declared, and whether to use it.
+
+    Errors: InputError for a domain that is another column's, and for text that no file can hold.
+    """
+
+    name: str
+    domain: Column | None = None
+    use: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise InputError("Every column needs a name.")
+        if self.domain is not None and self.domain.name != self.name:
+            raise InputError(f"The domain of {brief(self.name)} is that of {brief(self.domain.name)}.")
+        _refuse_half_characters(_described(self))
+
+
+def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
+    """Return the columns in the order of a table's names. Errors: InputError unless exactly these are described."""
+    by_name = {column.name: column for column in columns}
+    for name in by_name:
+        if name not in names:
+            raise InputError(f"The description has a column {brief(name)}, which the table does not have.")
+    for name in names:
+        if name not in by_name:
+            raise InputError(
+                f"The description says nothing of the table's column {brief(name)}; describe it, if only as "
+                '{"name": …, "use": false}.'
+            )
+    return tuple(by_name[name] for name in names)
+
+
+# Writing
+
+
+def write_domains(columns: Iterable[DeclaredColumn]) -> str:
+    """Return the domain description as JSON, one column after another; `read_domains` gives the columns again."""
+    described = [json.dumps(_described(column), ensure_ascii=False, allow_nan=False) for column in columns]
+    head = f'"format": {json.dumps(FORMAT)},\n  "version": {VERSION}'
+    return "{\n  " + head + ',\n  "columns": [\n    ' + ",\n    ".join(described) + "\n  ]\n}\n"
+
+
+def _described(column: DeclaredColumn) -> dict[str, object]:
+    told: dict[str, object] = {"name": column.name, "use": column.use}
+    if column.domain is None:
+        return told
+    shape: dict[str, object]
+    match column.domain:
+        case Categories(states=states):
+            shape = {"kind": "categories", "states": list(states)}
+        case Groups(groups=groups):
+            shape = {"kind": "groups", "groups": [{"state": label, "values": list(v)} for label, v in groups]}
+        case Cuts(points=points):
+            shape = {"kind": "cut points", "points": [_number(point) for point in points]}
+    return told | {"public": column.domain.public} | shape | {"missing": _missing(column.domain.missing)}
+
+
+def _number(point: float) -> float | int:
+    return int(point) if point.is_integer() and abs(point) < 1e15 else point
+
+
+def _missing(missing: Missing) -> dict[str, str]:
+    match missing:
+        case OwnState(label=label):
+            return {"rule": "own state", "state": label}
+        case CountAs(state=state):
+            return {"rule": "count as", "state": state}
+        case DropRecord():
+            return {"rule": "drop the record"}
+
+
+def _refuse_half_characters(told: object) -> None:
+    """Refuse halves of surrogate pairs: JSON can spell them, but no text in UTF-8 can hold them."""
+    try:
+        json.dumps(told, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        piece = error.object[error.start : error.end]
+        raise InputError(f"Half a character, {piece!a}, stands in a name or a state; take it out.") from None
+
+
+# Reading
+
+
+def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
+    """Return the columns that a domain description declares, in its order.
+
+    Errors: InputError for what is not JSON or not such a description, another version, fields that are missing,
+    unknown or of another type, names or states used twice, cut points that do not increase or are not finite.
+    """
+    told = _fields("The description", _json(text), ("format", "version", "columns"))
+    if told["format"] != FORMAT:
+        raise InputError(f'This JSON is no domain description: its format is not "{FORMAT}".')
+    if type(told["version"]) is not int or told["version"] != VERSION:
+        raise InputError(f"The description is of version {brief(told['version'])}; version {VERSION} can be read.")
+    columns = tuple(_column(each) for each in _list('The description\'s "columns"', told["columns"]))
+    distinct_names("column", (column.name for column in columns))
+    return columns
+
+
+def _json(text: str | bytes) -> object:
+    if len(text) > MAX_DESCRIPTION:
+        raise InputError(f"The description has {len(text):,} bytes; the limit is {MAX_DESCRIPTION:,}.")
+    try:
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise InputError("The description is not text in UTF-8; save it so.") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
+    except InputError:
+        raise
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        raise InputError("The description is not JSON that can be read: its numbers or lists are too long.") from None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        twice = next(key for key in told if sum(key == other for other, _ in pairs) > 1)
+        raise InputError(f"The description says {brief(twice)} twice in one place; say it once.")
+    return told
+
+
+def _no_constant(token: str) -> object:
+    raise InputError(f"The description holds {token}; its numbers must be finite.")
+
+
+def _column(told: object) -> DeclaredColumn:
+    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+        raise InputError('Every column of the description must be an object with a "name".')
+    name = told["name"]
+    what = f"Column {brief(name)} of the description"
+    if set(told) <= {"name", "use"}:
+        return DeclaredColumn(name, use=_truth(what, _fields(what, told, ("name", "use")), "use"))
+    kind = told.get("kind")
+    if not isinstance(kind, str) or kind not in _SHAPES:
+        raise InputError(f'{what} needs a "kind" that is one of {", ".join(_SHAPES)}; {brief(kind)} is none of them.')
+    shape = _SHAPES[kind]
+    told = _fields(what, told, ("name", "use", "public", "kind", shape, "missing"))
+    public, missing = _truth(what, told, "public"), _rule(what, told["missing"])
+    values = _list(f"{what}: {brief(shape)}", told[shape])
+    domain: Column
+    if kind == "categories":
+        domain = Categories(name, tuple(_text(what, value) for value in values), public=public, missing=missing)
+    elif kind == "groups":
+        domain = Groups(name, tuple(_group(what, value) for value in values), public=public, missing=missing)
+    else:
+        domain = Cuts(name, tuple(_point(what, value) for value in values), public=public, missing=missing)
+    return DeclaredColumn(name, domain, use=_truth(what, told, "use"))
+
+
+_SHAPES = {"categories": "states", "groups": "groups", "cut points": "points"}
+"""The field that says what a column of this kind can be."""
+
+
+def _group(what: str, told: object) -> tuple[str, tuple[str, ...]]:
+    group = _fields(f"{what}: every group", told, ("state", "values"))
+    values = _list(f'{what}: the "values" of a group', group["values"])
+    return _text(what, group["state"]), tuple(_text(what, value) for value in values)
+
+
+def _point(what: str, told: object) -> float:
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        raise InputError(f"{what}: the cut point {brief(told)} is not a number.")
+    return told
+
+
+def _rule(what: str, told: object) -> Missing:
+    rule = told.get("rule") if isinstance(told, dict) else None
+    if rule == "drop the record":
+        _fields(f'{what}: "missing"', told, ("rule",))
+        return DropRecord()
+    if rule not in ("own state", "count as"):
+        raise InputError(
+            f'{what}: "missing" needs a "rule" that is one of own state, count as, drop the record; {brief(rule)} is '
+            "none of them."
+        )
+    state = _text(what, _fields(f'{what}: "missing"', told, ("rule", "state"))["state"])
+    return OwnState(state) if rule == "own state" else CountAs(state)
+
+
+# Types
+
+
+def _fields(what: str, told: object, names: Sequence[str]) -> dict[str, Any]:
+    """Return an object that has exactly these fields."""
+    if not isinstance(told, dict):
+        raise InputError(f"{what} must be an object with the fields {', '.join(names)}.")
+    for name in names:
+        if name not in told:
+            raise InputError(f"{what} lacks the field {brief(name)}.")
+    for name in told:
+        if name not in names:
+            raise InputError(f"{what} has a field {brief(name)}, which is unknown; it has {', '.join(names)}.")
+    return told
+
+
+def _list(what: str, told: object) -> list[object]:
+    if not isinstance(told, list):
+        raise InputError(f"{what} must be a list, not {brief(told)}.")
+    return told
+
+
+def _text(what: str, told: object) -> str:
+    if not isinstance(told, str):
+        raise InputError(f"{what}: {brief(told)} must be text.")
+    return told
+
+
+def _truth(what: str, told: dict[str, Any], name: str) -> bool:
+    if not isinstance(told[name], bool):
+        raise InputError(f"{what}: {brief(name)} must be true or false, not {brief(told[name])}.")
+    return bool(told[name])

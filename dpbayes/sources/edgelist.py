@@ -1,0 +1,84 @@
+"""Graphs as plain text, one arrow or one lone node to a line: what a person can type."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError, brief
+
+MAX_CHARACTERS = 1_000_000
+
+_NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*'
+_LINE = re.compile(rf"\s*{_NAME}(?:(?:->|→|,)\s*{_NAME})?(?:#.*)?", re.DOTALL)
+_QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
+_PLAIN = re.compile(r'(?:(?!->|→)[^\s",#])+(?: (?:(?!->|→)[^\s",#])+)*')
+
+
+def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Read names, in order of first mention, and arrows (parent, child).
+
+    A line is `parent -> child`, `parent,child`, or the name of a node; the rest of a line after # is a comment. Names
+    with a comma, an arrow, a quote or # in them are written in quotes, as JSON texts.
+
+    Errors: InputError naming the line for anything else, an arrow to itself, and an arrow given twice.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"The list of arrows has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}.")
+    names: dict[str, None] = {}
+    edges: dict[tuple[str, str], None] = {}
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+        found = _names_in(line, number)
+        names.update(dict.fromkeys(found))
+        if len(found) == 2:
+            parent, child = found
+            if parent == child:
+                raise InputError(f"Line {number} has an arrow from {brief(parent)} to itself.")
+            if (parent, child) in edges:
+                raise InputError(f"Line {number} repeats the arrow from {brief(parent)} to {brief(child)}.")
+            edges[parent, child] = None
+    return tuple(names), tuple(edges)
+
+
+def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> Network:
+    """Return the network of "rain -> grass; sun -> grass": arrows, or lone nodes, between semicolons or on lines.
+
+    A node has the states no and yes, or those given by its name. Errors: those of `read_edges` and of `Network`.
+    """
+    lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
+    names, edges = read_edges(lines)
+    return Network.from_edges(names, edges, states or {})
+
+
+def write_edges(network: Network) -> str:
+    """Write all names in network order, then all arrows; `read_edges` gives back both."""
+    lines = [_written(name) for name in network.names]
+    lines += [f"{_written(parent)} -> {_written(child)}" for parent, child in network.edges]
+    return "\n".join(lines) + "\n"
+
+
+def _names_in(line: str, number: int) -> tuple[str, ...]:
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise InputError(
+            f'Line {number}, {brief(line.strip())}, is neither "parent -> child" nor the name of one node.'
+        )
+    if not line.partition("#")[0].strip():
+        return ()
+    found = tuple(_read(name.strip(), number) for name in match.groups() if name is not None)
+    if not all(name.strip() for name in found):
+        raise InputError(f'Line {number}, {brief(line.strip())}, needs a name on both sides: "parent -> child".')
+    return found
+
+
+def _read(name: str, number: int) -> str:
+    if not name.startswith('"'):
+        return name
+    try:
+        return str(json.loads(name))
+    except json.JSONDecodeError:
+        raise InputError(f"Line {number} has the quoted name {brief(name)}, whose backslashes make no sense.") from None
+
+
+def _written(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else json.dumps(name)

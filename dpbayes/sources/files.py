@@ -1,0 +1,214 @@
+"""A file of a table, whatever its kind, and how it was read: as the person says, or as it is recognised to be written.
+
+A guess that nobody sees would be a silent error, so what is recognised comes with its reason, and can be overruled.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpbayes.sources.columns import is_missing
+from dpbayes.sources.spreadsheets import Progress, is_workbook, read_workbook
+from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
+from dpbayes.base.validation import brief
+
+ENCODINGS = {"utf-8": "UTF-8", "latin-1": "Latin-1", "windows-1252": "Windows-1252", "utf-16": "UTF-16"}
+DECIMALS = {".": "point", ",": "comma"}
+
+HEAD = 65_536
+"""Bytes at the beginning of a file from which its separator is recognised."""
+
+LINES = 50
+"""Lines of them that are looked at."""
+
+SEPARATOR_LINE = re.compile(r'("?)sep=[^\r\n"]\1(?=[\r\n]|$)', re.IGNORECASE)
+"""A first line that names the separator, of this one letter."""
+
+SAMPLE = 100
+"""Values of a column that are looked at before all are."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file of text is written; None is what is to be recognised."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A table as text, and in a sentence or two how its file was read."""
+
+    frame: pd.DataFrame
+    said: str
+
+
+def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress: Progress | None = None) -> TableFile:
+    """Return the table of a file: Parquet by its name, a workbook by its content, else CSV. Errors: InputError.
+
+    Columns of numbers with a decimal comma, such as 1.234,56, are written with a point. `progress` is called with the
+    share that is read, where reading takes long.
+    """
+    dialect = dialect or Dialect()
+    if name.lower().endswith((".parquet", ".pq")):
+        return _as_chosen(TableFile(read_parquet(data, progress=progress), "Read as Parquet."), dialect)
+    if is_workbook(data):
+        frame, sheet = read_workbook(data, progress)
+        return _as_chosen(TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook."), dialect)
+    encoding, why_encoding = _encoding(data, dialect.encoding)
+    data, line = _without_separator_line(data, encoding)
+    separator, why_separator = _named(line, dialect.separator) or _separator(data, encoding, dialect.separator)
+    frame = read_csv(data, separator=separator, encoding=encoding)
+    reasons = " and ".join(filter(None, (why_separator, why_encoding)))
+    said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
+    said += f", since {reasons}." if reasons else "."
+    evidence = comma_evidence(frame) if dialect.decimal is None and separator != "," else ""
+    if evidence:
+        return TableFile(with_points(frame), f"{said} {_SAID_COMMA}, since {evidence}.")
+    return _as_chosen(TableFile(frame, said), dialect)
+
+
+_SAID_COMMA = "Numbers are read with a decimal comma"
+
+
+def _as_chosen(file: TableFile, dialect: Dialect) -> TableFile:
+    if dialect.decimal != ",":
+        return file
+    return TableFile(with_points(file.frame), f"{file.said} {_SAID_COMMA}, as chosen.")
+
+
+# Separator and encoding
+
+
+def _encoding(data: bytes, asked: str | None) -> tuple[str, str]:
+    """Return the encoding, and why it is recognised where it is not the usual one."""
+    if asked is not None:
+        return asked, ""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16", "the file begins with the mark of UTF-16"
+    if _decodes(data, "utf-8"):
+        return "utf-8", ""
+    # Latin-1 has control characters where Windows has quotation marks, dashes and the euro sign.
+    windows = re.search(rb"[\x80-\x9f]", data) and _decodes(data, "windows-1252")
+    return "windows-1252" if windows else "latin-1", "the file is not text in UTF-8"
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as text:
+            while text.read(1 << 20):
+                pass
+    except UnicodeError:
+        return False
+    return True
+
+
+def _without_separator_line(data: bytes, encoding: str) -> tuple[bytes, str]:
+    """Return the file with its first line emptied if that only names the separator, as "sep=;" does; and that line.
+
+    Excel writes and obeys such a line. Emptied, it is passed over, and the numbers of the other lines stay.
+    """
+    mark = next((m for m in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) if data.startswith(m)), b"")
+    wide = 2 if mark and mark != codecs.BOM_UTF8 else 1
+    start = data[len(mark) : len(mark) + wide * len('"sep=;"?')]
+    order = "utf-16-be" if mark == codecs.BOM_UTF16_BE else "utf-16-le"
+    line = SEPARATOR_LINE.match(start.decode(order if wide == 2 else "latin-1", errors="replace"))
+    if line is None or (wide == 2) != encoding.startswith("utf-16"):
+        return data, ""
+    rest = data[len(mark) + wide * line.end() :]
+    return (mark if wide == 2 else b"") + rest, line[0]
+
+
+def _named(line: str, asked: str | None) -> tuple[str, str] | None:
+    """Return the separator that the first line names, and that it does; None where there is no such line, or choice."""
+    if not line or asked is not None:
+        return None
+    return line.strip('"')[-1], f"its first line says {brief(line)}"
+
+
+def _separator(data: bytes, encoding: str, asked: str | None) -> tuple[str, str]:
+    """Return the separator that parts most lines as it parts the first, and why where it is not the usual one."""
+    if asked is not None:
+        return asked, ""
+    try:
+        head = data[:HEAD].decode(encoding, errors="ignore")
+    except LookupError:
+        return ",", ""
+    lines = head if len(data) <= HEAD else head[: head.rfind("\n") + 1]
+    widths = {separator: _widths(lines, separator) for separator in SEPARATORS}
+    parting = {s: (w.count(w[0]) / len(w), w[0]) for s, w in widths.items() if w and w[0] > 1}
+    separator = max(parting, key=parting.__getitem__, default=",")
+    if separator == ",":
+        return ",", ""
+    return separator, f"{SEPARATORS[separator]} parts its first line into {parting[separator][1]} columns"
+
+
+def _widths(text: str, separator: str) -> Sequence[int]:
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    widths: list[int] = []
+    try:
+        for row in rows:
+            widths += [len(row)] if row else []
+            if len(widths) == LINES:
+                break
+    except csv.Error:  # a cell that is longer than any header
+        pass
+    return widths
+
+
+# Decimal sign
+
+_GROUPED = "[+-]?(?:[0-9]{1,3}(?:[. \u00a0\u202f][0-9]{3})+|[0-9]+)"
+COMMA_NUMBER = rf"\s*{_GROUPED}(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?\s*"
+"""A number with a decimal comma, its thousands perhaps parted by points or spaces."""
+
+SURE_COMMA = rf"\s*(?:{_GROUPED},(?:[0-9]{{1,2}}|[0-9]{{4,}})|[+-]?0,[0-9]+)\s*"
+"""One that is nothing else: three digits after a comma might be thousands."""
+
+POINT_NUMBER = r"\s*[+-]?[0-9]*(?:\.[0-9]*)?\s*"
+SURE_POINT = r"\s*(?:[+-]?[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|[+-]?0\.[0-9]+)\s*"
+
+
+def comma_evidence(frame: pd.DataFrame) -> str:
+    """Return which value tells that numbers have a decimal comma; "" if none does, or some tell of a decimal point."""
+    if any(_one_of(frame[name], POINT_NUMBER, SURE_POINT) for name in frame.columns):
+        return ""
+    for name in frame.columns:
+        value = _one_of(frame[name], COMMA_NUMBER, SURE_COMMA)
+        if value:
+            return f"column {brief(name)} holds {brief(value.strip())}"
+    return ""
+
+
+def _one_of(column: pd.Series, kind: str, sure: str) -> str:
+    """Return a value that is surely of a kind of number, if all values of the column are of that kind; else ""."""
+    if not _all_are(column, kind):
+        return ""
+    values = column[column.str.fullmatch(sure)]
+    return str(values.iloc[0]) if len(values) else ""
+
+
+def _all_are(column: pd.Series, kind: str) -> bool:
+    for values in (column.head(SAMPLE), column):
+        others = values[~values.str.fullmatch(kind)]
+        if not is_missing(others.drop_duplicates()).all():
+            return False
+    return True
+
+
+def with_points(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with its columns of comma numbers, such as 1.234,56, written with a point: 1234.56."""
+    commas = [name for name in frame.columns if _all_are(frame[name], COMMA_NUMBER)]
+    return frame.assign(**{name: _with_point(frame[name]) for name in commas})
+
+
+def _with_point(column: pd.Series) -> pd.Series:
+    plain = column.str.replace("[. \u00a0\u202f]", "", regex=True).str.replace(",", ".", regex=False)
+    return plain.where(column.str.fullmatch(COMMA_NUMBER), column)

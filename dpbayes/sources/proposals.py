@@ -1,0 +1,146 @@
+"""Domains proposed from the data: convenient, and a leak, so every one of them is marked as not public."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in, readable
+from dpbayes.model.network import MAX_STATES
+from dpbayes.base.validation import InputError, brief, whole_number
+
+FloatArray = NDArray[np.float64]
+
+MOST_NUMBERS = 12
+"""A column of numbers with more distinct values than this is proposed as cut points."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is proposed for a column: a domain read off the data, if it has one; a reason where it is not to be used."""
+
+    name: str
+    domain: Categories | Cuts | None = None
+    reason: str = ""
+
+
+def proposal(name: str, values: Iterable[str]) -> Proposal:
+    """Return what `proposed_column` finds, not to be used where each record has another value, as identifiers have.
+
+    What `proposed_column` refuses is not to be used either, and its sentence is the reason.
+    """
+    series = _as_series(values)
+    try:
+        index, texts = _present(name, series)
+        return Proposal(name, _proposed(name, index, texts, n=len(series)), _identifies(name, index, texts))
+    except InputError as error:
+        return Proposal(name, reason=str(error))
+
+
+def _identifies(name: str, index: NDArray[np.int64], texts: list[str]) -> str:
+    """Return why a column is no use where its values, texts or whole numbers, all differ; fractions are measured."""
+    if len(set(texts)) < len(index) or len(index) <= MOST_NUMBERS:
+        return ""
+    numbers = _numbers(texts)
+    if np.isfinite(numbers).all() and (numbers != np.round(numbers)).any():
+        return ""
+    return f"Column {brief(name)} has another value in each of {len(index):,} records, as an identifier has."
+
+
+def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
+    """Return a default for a column, taken from the data and therefore marked `public=False`.
+
+    Few distinct values are categories in natural order; more than MOST_NUMBERS numbers are cut at their
+    quartiles. Missing values, where there are any, become a state of their own. Errors: InputError for a column
+    without values and for text with more than MAX_STATES distinct values.
+    """
+    series = _as_series(values)
+    return _proposed(name, *_present(name, series), n=len(series))
+
+
+def _proposed(name: str, index: NDArray[np.int64], texts: list[str], *, n: int) -> Categories | Cuts:
+    distinct = list(dict.fromkeys(texts))
+    missing: Missing = _own_state(distinct) if len(index) < n else DropRecord()
+    numbers = _numbers(texts)
+    numeric = bool(np.isfinite(numbers).all())
+    if numeric and len(distinct) > MOST_NUMBERS:
+        return Cuts(name, _quantiles(name, numbers[index], 4), missing=missing)
+    if len(distinct) + isinstance(missing, OwnState) > MAX_STATES:
+        raise InputError(
+            f"Column {brief(name)} has {len(distinct):,} distinct texts; the limit is {MAX_STATES}. "
+            "Leave it out, or group its values first."
+        )
+    keys = _numbers(distinct).tolist() if numeric else [_natural(text) for text in distinct]
+    return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
+
+
+def _own_state(distinct: list[str]) -> OwnState:
+    label = OwnState().label
+    while label in distinct:
+        label += " value"
+    return OwnState(label)
+
+
+def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:
+    """Return at most `bins` (2 to 64) bins of about equal numbers of records, with readable rounded points.
+
+    Tied values may leave fewer bins. Errors: InputError for texts that are no numbers and for a single value.
+    """
+    bins = whole_number("The number of bins", bins, low=2, high=64)
+    index, texts = _present(name, _as_series(values))
+    numbers = _numbers(texts)
+    if not np.isfinite(numbers).all():
+        wrong = texts[int(np.argmin(np.isfinite(numbers)))]
+        raise InputError(f"Column {brief(name)} has {brief(wrong)}, which is not a number.")
+    return Cuts(name, _quantiles(name, numbers[index], bins))
+
+
+def _quantiles(name: str, numbers: FloatArray, bins: int) -> tuple[float, ...]:
+    low = float(numbers.min())
+    above = numbers[numbers > low]
+    if not above.size:
+        raise InputError(f"Column {brief(name)} has one single value, {readable(low)}; there is nothing to cut.")
+    # Quantiles that are values of the column: no sums that could overflow.
+    quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins, method="inverted_cdf"))
+    quantiles = quantiles[quantiles > low]
+    points = quantiles if quantiles.size else above.min(keepdims=True)
+    return _rounded(points, low, float(numbers.max()))
+
+
+def _rounded(points: FloatArray, low: float, high: float) -> tuple[float, ...]:
+    """Round to the fewest significant digits (at least 2) that keep the points apart and in (low, high]."""
+    for digits in range(2, 17):
+        rounded = [low, *(float(f"{point:.{digits}g}") for point in points)]
+        if all(a < b for a, b in pairwise(rounded)) and rounded[-1] <= high:
+            return tuple(rounded[1:])
+    return tuple(points.tolist())
+
+
+def _as_series(values: Iterable[str]) -> pd.Series:
+    return values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
+
+
+def _present(name: str, series: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the values that are not missing as places in a list of texts, without the space around them."""
+    index, distinct = pd.factorize(series, use_na_sentinel=True)
+    texts = pd.Series(distinct, dtype="str").str.strip()
+    there = ~is_missing(texts)
+    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)[index]
+    if not there.any():
+        raise InputError(f"Column {brief(name)} has no values; leave it out.")
+    return place[place >= 0].astype(np.int64), texts[there].tolist()
+
+
+def _numbers(texts: list[str]) -> FloatArray:
+    return numbers_in(pd.Series(texts, dtype="object"))
+
+
+def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key that orders "x9" before "x10": digits by their length, then by themselves."""
+    parts = re.split(r"([0-9]+)", text.casefold())
+    parts[1::2] = [digits.lstrip("0") for digits in parts[1::2]]
+    return tuple((i % 2, len(part) if i % 2 else 0, part) for i, part in enumerate(parts))

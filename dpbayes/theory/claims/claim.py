@@ -1,0 +1,64 @@
+"""What every claim of a paper is turned into: a verdict once, and a bound at every setting."""
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.base.references import Reference
+
+FloatArray = NDArray[np.float64]
+
+
+class Verdict(enum.Enum):
+    """What became of a claim on checking it."""
+
+    HOLDS = "holds"
+    LOOSE = "holds, and can be sharpened"
+    AMENDED = "holds once a slip is mended"
+    FALSE = "false as printed"
+    VACUOUS = "true, and says nothing"
+    UNCLEAR = "cannot be checked as printed"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: where it is printed, its formula (LaTeX), the verdict, and the finding behind it in one sentence."""
+
+    reference: Reference
+    title: str
+    formula: str
+    verdict: Verdict
+    finding: str
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One condition of a claim, and whether it holds at the setting at hand."""
+
+    text: str
+    holds: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A claim evaluated at a setting, or at a batch of settings (...).
+
+    `printed` (...) is the number the paper states, `certified` (...) what is proved instead, NaN where nothing is.
+    Both bound a quantity in `unit`, from above, with probability `confidence` (1 if certainly). `is_private` says
+    whether the numbers depend on public things only and may be shown to the recipient.
+    """
+
+    claim: Claim
+    printed: FloatArray
+    certified: FloatArray
+    unit: str
+    confidence: float
+    assumptions: tuple[Assumption, ...]
+    is_private: bool
+
+    @property
+    def applies(self) -> bool:
+        """Whether all assumptions of the claim hold here."""
+        return all(assumption.holds for assumption in self.assumptions)

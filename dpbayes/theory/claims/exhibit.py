@@ -1,0 +1,69 @@
+"""What the Bounds page knows of one claim."""
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpbayes.theory.claims.claim import Bound, Claim
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.truths import Measured
+from dpbayes.theory.claims.options import Axis
+from dpbayes.theory.claims.setting import At, Subject
+
+Evaluate = Callable[[Subject, At], Bound]
+Fill = Callable[[Subject, At, Bound], str]
+
+
+def _all_of_it(subject: Subject) -> str:
+    return ""
+
+
+def _everything(subject: Subject, at: At) -> None:
+    return None
+
+
+class Says(enum.Enum):
+    """What kind of statement a bound is."""
+
+    QUANTILE = "what is exceeded with probability delta at most"
+    MEAN = "a mean"
+    CHANCE = "a probability"
+    CERTAIN = "a largest value"
+    ENOUGH = "a number that suffices"
+
+
+class Uses(enum.Enum):
+    """What of the table a claim needs."""
+
+    PUBLIC = "nothing, or the public n"
+    SIMULATION = "the counts, for the simulation alone"
+    COUNTS = "the counts"
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A claim on the page.
+
+    `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
+    where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
+    `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
+    than the usual ones. `part` names the part of the network that the claim is shown for, where it is not all of it.
+    `limit` raises an InputError, at little cost, for a setting that is too much; of the knobs, `gives` then give way.
+    """
+
+    claim: Claim
+    says: Says
+    bound: Evaluate
+    measure: Callable[[Subject, At, Bound], Measured]
+    formula: Fill
+    axes: tuple[Axis, ...]
+    amount: str
+    unit: str
+    knobs: tuple[str, ...]
+    fails: tuple[Callable[[], Counterexample], ...] = ()
+    uses: Uses = Uses.PUBLIC
+    trials: str = "releases"
+    defaults: tuple[tuple[str, float], ...] = ()
+    part: Callable[[Subject], str] = _all_of_it
+    limit: Callable[[Subject, At], object] = _everything
+    gives: tuple[str, ...] = ()

@@ -1,0 +1,64 @@
+"""All claims of the papers, and all the settings at which one fails."""
+
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+
+from dpbayes.theory.dimitrakakis14 import answers as distinguishability
+from dpbayes.theory.dimitrakakis14 import families
+from dpbayes.theory.zhang16 import fourier
+from dpbayes.theory.zhang16 import smoothness as lipschitz
+from dpbayes.theory.zhang16 import map
+from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.notes import lemmas as notes_lemmas
+from dpbayes.theory.zhang16 import posterior_kl
+from dpbayes.theory.zhang16 import posterior_kl_counterexamples
+from dpbayes.theory.zhang16 import regression
+from dpbayes.theory.dimitrakakis14 import robustness
+from dpbayes.theory.zhang16 import sampling
+from dpbayes.theory.zhang16 import stealth
+from dpbayes.theory.zhang16 import table1
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.claims.claim import Claim
+from dpbayes.theory.claims.counterexample import Counterexample
+
+MODULES: tuple[ModuleType, ...] = (
+    updates,
+    posterior_kl,
+    fourier,
+    stealth,
+    lipschitz,
+    sampling,
+    map,
+    regression,
+    table1,
+    robustness,
+    distinguishability,
+    families,
+    notes,
+    notes_lemmas,
+)
+
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in module.CLAIMS)
+
+COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
+    function
+    for module in (*MODULES, posterior_kl_counterexamples)
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if name.startswith("counterexample_")
+    and function.__module__ == module.__name__
+    and inspect.signature(function).return_annotation is Counterexample
+)
+"""Functions that compute a failure of some claim anew; none needs an argument."""
+
+
+def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
+    """Return every setting at which this claim is shown to fail, computed now."""
+    homes = {module.__name__ for module in MODULES if claim in module.CLAIMS}
+    makers = (make for make in COUNTEREXAMPLES if _home(make) in homes)
+    return tuple(example for make in makers if (example := make()).claim == claim)
+
+
+def _home(make: Callable[[], Counterexample]) -> str:
+    """Return the module whose claims a function refutes."""
+    return make.__module__.removesuffix("_counterexamples")

@@ -1,0 +1,271 @@
+"""Noise on Fourier coefficients: privacy and error, as printed and as proved. [Zhang16] section 3.2.
+
+Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier`), where the paper's factor 2^(-|I|/2) has
+cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.model.fourier import marginals
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain, empty, full
+from dpbayes.base.references import Reference
+from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.base.validation import finite_number
+
+
+def _claim(place: str, title: str, formula: str, verdict: Verdict, finding: str) -> Claim:
+    return Claim(Reference("Zhang16", place), title, formula, verdict, finding)
+
+
+THEOREM_2 = _claim(
+    "Theorem 2",
+    "Marginals from few coefficients",
+    r"C^j(h) = \sum_{\gamma \preceq j} \langle f^\gamma, h \rangle\, C^j(f^\gamma)",
+    Verdict.AMENDED,
+    "True; in equation (1), which it uses, the marginal must pick the cells with eta and j = gamma, componentwise.",
+)
+COROLLARY_2 = _claim(
+    "Corollary 2",
+    "Private Fourier coefficients",
+    r"\langle f^\gamma, h\rangle + \mathrm{Lap}(2|N_I|\,\varepsilon^{-1} 2^{-|I|/2})",
+    Verdict.LOOSE,
+    "One record flips at most O < |N_I| coefficients, and the empty set's is public: the noise can be |N_I|/O smaller.",
+)
+REMARK_SCALE = _claim(
+    "Remark 1, scale",
+    "Size of the closure",
+    r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
+    Verdict.HOLDS,
+    "True, and so is the scale that follows from it.",
+)
+REMARK_COMPARISON = _claim(
+    "Remark 1, comparison",
+    "Fourier beside Laplace",
+    r"2|N_I|\,\varepsilon^{-1} 2^{-|I|/2} \ll 2|I|/\varepsilon",
+    Verdict.FALSE,
+    "It compares scales of coefficients: rebuilding tables undoes 2^(-|I|/2). In records per cell denser is worse.",
+)
+CONSISTENCY = _claim(
+    "Section 3.2, Consistency",
+    "Tables agree",
+    r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
+    Verdict.HOLDS,
+    "Rebuilt tables agree on shared nodes; but cells are not whole numbers, and totals are n plus the lift.",
+)
+ALGORITHM_2 = _claim(
+    "Algorithm 2",
+    "Private posterior by Fourier coefficients",
+    r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
+    Verdict.HOLDS,
+    "Private as post-processing of Corollary 2, for t does not depend on the data; parameters can be negative.",
+)
+THEOREM_3 = _claim(
+    "Theorem 3",
+    "Error of a table",
+    r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
+    r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
+    Verdict.LOOSE,
+    "True for all tables at once; a single table needs only its own coefficients, added in squares.",
+)
+
+
+# The noise
+
+
+@dataclass(frozen=True)
+class CoefficientNoise:
+    """Laplace noise of scale b = sensitivity / epsilon on every coefficient but `public` of them (0 or 1)."""
+
+    sensitivity: int
+    public: int
+
+    def scale(self, epsilon: ArrayLike) -> FloatArray:
+        """b at `epsilon` (...), in units of the integer coefficients."""
+        with np.errstate(divide="ignore"):
+            return self.sensitivity / np.asarray(epsilon, dtype=np.float64)
+
+
+def printed_noise(network: Network) -> CoefficientNoise:
+    """Return noise of scale 2|N_I|/epsilon on all of N_I. [Zhang16] Corollary 2. Errors: InputError if not binary."""
+    return CoefficientNoise(printed_walsh_sensitivity(network), 0)
+
+
+def certified_noise(network: Network) -> CoefficientNoise:
+    """Return noise of scale 2 O/epsilon; the empty set's coefficient, n, is public and stays exact.
+
+    [Zhang16] Corollary 2, sharpened by `Closure.odd_overlap`. Errors: InputError when a node is not binary.
+    """
+    return CoefficientNoise(walsh_sensitivity(network), 1)
+
+
+def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
+    """Bound the noise scale that epsilon (...) needs: 2|N_I|/epsilon printed, 2 O/epsilon proved.
+
+    [Zhang16] Corollary 2.
+    """
+    exact = network.closure.odd_overlap.exact
+    return Bound(
+        COROLLARY_2,
+        printed_noise(network).scale(epsilon),
+        certified_noise(network).scale(epsilon),
+        "noise scale of an integer coefficient (records)",
+        1.0,
+        (Assumption("O is found exactly here, not only bounded.", exact),),
+        is_private=True,
+    )
+
+
+def epsilon_of_printed_noise(network: Network, epsilon: ArrayLike) -> FloatArray:
+    """Return what noise printed for epsilon (...) really grants: epsilon O/|N_I|. [Zhang16] Corollary 2."""
+    return np.asarray(epsilon) * (walsh_sensitivity(network) / printed_walsh_sensitivity(network))
+
+
+def invented_records(network: Network, *, noise: CoefficientNoise, epsilon: ArrayLike, t: ArrayLike) -> FloatArray:
+    """Return the lift 2 t |N_I| b (...), records added to every table; 4 t |N_I|^2/epsilon with printed noise.
+
+    [Zhang16] Section 3.2, Non-negativity.
+    """
+    return 2 * np.asarray(t) * len(network.closure) * noise.scale(epsilon)
+
+
+# Error
+
+
+def printed_table_error(network: Network, *, epsilon: ArrayLike, t: ArrayLike, delta: ArrayLike) -> FloatArray:
+    """Return the printed bound on the L1 error of every family's table (..., |I|), in records. [Zhang16] Theorem 3."""
+    size, rows = len(network.closure), network.rows_per_node
+    epsilon, t, delta = (np.asarray(v, dtype=np.float64)[..., None] for v in (epsilon, t, delta))
+    with np.errstate(divide="ignore"):
+        return 4 * size / epsilon * (rows * np.log(size / delta) + t * size)
+
+
+def table_error(
+    network: Network, *, noise: CoefficientNoise, epsilon: ArrayLike, t: ArrayLike, delta: ArrayLike
+) -> FloatArray:
+    """Bound the L1 error of each family's table (..., |I|) with probability 1 - delta for each, in records.
+
+    The error is the lift plus at most b |X|_2 over the table's own coefficients (Cauchy-Schwarz), and |X|_2 is at
+    most both their sum, Gamma distributed, and sqrt(number) times their maximum. [Zhang16] Theorem 3, sharpened.
+    """
+    own = network.rows_per_node * 2 - noise.public
+    lift = invented_records(network, noise=noise, epsilon=epsilon, t=t)[..., None]
+    delta = np.asarray(delta, dtype=np.float64)[..., None]
+    with np.errstate(divide="ignore"):
+        largest = -np.log(-np.expm1(np.log1p(-delta) / own))
+    length = np.minimum(np.sqrt(own) * np.maximum(largest, 0.0), special.gammainccinv(own, delta))
+    return noise.scale(epsilon)[..., None] * length + lift
+
+
+def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, delta: float) -> Bound:
+    """Bound the L1 error of each family's table (..., |I|) under printed noise. [Zhang16] Theorem 3.
+
+    Errors: InputError for delta outside [0, 1]; 0 gives infinity.
+    """
+    delta = finite_number("Delta", delta, low=0.0, high=1.0)
+    noise = printed_noise(network)
+    return Bound(
+        THEOREM_3,
+        printed_table_error(network, epsilon=epsilon, t=t, delta=delta),
+        table_error(network, noise=noise, epsilon=epsilon, t=t, delta=delta),
+        "L1 error of a family's table (records)",
+        1 - delta,
+        (Assumption("Delta is between 0 and 1, both left out.", 0 < delta < 1),),
+        is_private=True,
+    )
+
+
+# Fourier beside Laplace
+
+
+def noise_ratio(network: Network, *, noise: CoefficientNoise) -> FloatArray:
+    """Return, for each node (|I|,), the noise sd of its cells as a multiple of Laplace's at equal epsilon.
+
+    [Zhang16] Remark 1, comparison, in records per cell.
+    """
+    cells = 2.0 * network.rows_per_node
+    return noise.sensitivity / count_sensitivity(network) * np.sqrt(cells - noise.public) / cells
+
+
+def closure_bound(network: Network) -> Bound:
+    """Bound |N_I| by |I| 2^(1 + largest in-degree); certified is |N_I| itself. [Zhang16] Remark 1, scale."""
+    printed = np.asarray(2.0 * len(network.names) * network.rows_per_node.max())
+    certified = np.asarray(float(len(network.closure)))
+    return Bound(REMARK_SCALE, printed, certified, "coefficients", 1.0, (), is_private=True)
+
+
+def comparison_bound(network: Network) -> Bound:
+    """Bound Fourier's noise as a multiple of Laplace's: 2^(1 + largest in-degree - |I|/2) printed.
+
+    Certified is the largest true ratio over nodes in records per cell, which the printed one misses by 2^(|I|/2) or
+    so. [Zhang16] Remark 1, comparison. Errors: InputError when a node is not binary.
+    """
+    size, rows = len(network.names), int(network.rows_per_node.max())
+    certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
+    few = Assumption("No node is a child of more than half the graph.", rows <= 2 ** (size / 2))
+    printed = np.asarray(2.0 * rows * 2 ** (-size / 2))
+    return Bound(
+        REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace's", 1.0, (few,), is_private=True
+    )
+
+
+def counterexample_denser(size: int = 8) -> FloatArray:
+    """Return the root mean square of Fourier's over Laplace's noise per cell (3,): no arrows, chain, complete graph.
+
+    It grows, where [Zhang16] Remark 1 says that the reduction in scale does.
+    """
+    ratios = []
+    for network in (empty(size), chain(size), full(size)):
+        ratio = noise_ratio(network, noise=printed_noise(network))
+        ratios.append(np.sqrt(np.average(ratio**2, weights=network.rows_per_node)))
+    return np.array(ratios)
+
+
+def counterexample_comparison(size: int = 10) -> Counterexample:
+    """Return Fourier's noise per cell as a multiple of Laplace's, on a chain. [Zhang16] Remark 1, comparison."""
+    bound = comparison_bound(chain(size))
+    return _ratio(f"A chain of {size} nodes", float(bound.certified), float(bound.printed))
+
+
+def counterexample_reduction(size: int = 8) -> Counterexample:
+    """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
+    none, _, complete = counterexample_denser(size)
+    text = f"The complete graph of {size} nodes; denser graphs are said to gain more, so printed is that without arrows"
+    return _ratio(text, float(complete), float(none))
+
+
+def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
+    return Counterexample(
+        REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace's"
+    )
+
+
+def marginals_agree(network: Network, coefficients: NDArray[np.float64], *, node: int) -> FloatArray:
+    """Return what every family with `node` in it says about that node: (families, ..., 2), all the same.
+
+    Tables are rebuilt from any coefficients (..., |N_I|). [Zhang16] Section 3.2, Consistency; Theorem 2.
+    """
+    cells = marginals(network, coefficients)
+    said = []
+    for k, family in enumerate(network.families):
+        if node in family:
+            table = np.moveaxis(network.table(cells, k), cells.ndim - 1 + family.index(node), cells.ndim - 1)
+            said.append(table.reshape(*table.shape[: cells.ndim], -1).sum(axis=-1))
+    return np.stack(said)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    THEOREM_2,
+    COROLLARY_2,
+    REMARK_SCALE,
+    REMARK_COMPARISON,
+    CONSISTENCY,
+    ALGORITHM_2,
+    THEOREM_3,
+)

@@ -1,0 +1,303 @@
+"""The private MAP estimate: Algorithm 3, Corollary 4 and Lemma 4 of [Zhang16], by density as printed and by mass.
+
+A row has Beta(a, b) prior, its probability theta is trimmed to [omega, 1 - omega], so that one record moves the
+log-likelihood by at most L = ln((1 - omega)/omega), and k of n records are in its first state. f_k is the density.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.theory.claims.claim import Bound, Claim, FloatArray, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.counts import checked_epsilons
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.mechanisms.map_scores import cell_masses
+from dpbayes.base.references import Reference
+from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
+from dpbayes.base.validation import InputError, finite_number, whole_number
+
+MOST_RECORDS = 2000
+"""Most records of a row; the sensitivity of its density goes through all its tables."""
+
+_TABLES = 8
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_PANELS = 64
+
+
+@dataclass(frozen=True)
+class TrimmedRow:
+    """A Beta(a, b) row trimmed to [omega, 1 - omega] with n records. Errors: InputError for numbers out of range."""
+
+    a: float = 1.0
+    b: float = 1.0
+    omega: float = 0.1
+    n: int = 50
+
+    def __post_init__(self) -> None:
+        for prior in (self.a, self.b):
+            finite_number("The prior", prior, low=LEAST_PRIOR, high=MOST_PRIOR)
+        log_odds_bound(self.omega)
+        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=1, high=MOST_RECORDS))
+
+    @property
+    def constant(self) -> float:
+        """L = ln((1 - omega)/omega)."""
+        return log_odds_bound(self.omega)
+
+    def log_masses(self, first: FloatArray) -> FloatArray:
+        """Return ln Z_k, the normaliser of f_k, for k = `first` (...,): (...,)."""
+        return log_mass(self.a + first, self.b + self.n - first, self.omega)
+
+    def log_kernel(self, first: FloatArray, theta: FloatArray) -> FloatArray:
+        """Return ln f_k(theta) + ln Z_k for k = `first` (...,) and theta (..., Q): (..., Q)."""
+        a, b = self.a + first, self.b + self.n - first
+        return (a - 1)[..., None] * np.log(theta) + (b - 1)[..., None] * np.log1p(-theta)
+
+    @cached_property
+    def density_sensitivity(self) -> float:
+        """The most that one replaced record moves the posterior density at any theta, at all tables of n records.
+
+        f_{k+1} - f_k is proportional to theta^(a-1) (1-theta)^(b-2) (theta/Z_{k+1} - (1-theta)/Z_k), a = a_k, b = b_k:
+        its derivative vanishes at the roots of a quadratic, which with both ends are all there is to look at.
+        [Zhang16] Algorithm 3.
+        """
+        # With a = b the tables k and n - k mirror each other.
+        tables = self.n // 2 + 2 if self.a == self.b else self.n + 1
+        every = np.arange(tables, dtype=np.float64)
+        first, masses = every[:-1], self.log_masses(every)
+        a, b = self.a + first, self.b + self.n - first
+        # theta/Z_{k+1} - (1 - theta)/Z_k is s theta - 1 in units of 1/Z_k.
+        s = 1 + np.exp(masses[:-1] - masses[1:])
+        square, linear, constant = -s * (a + b - 2), s * a + a + b - 3, 1 - a
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = np.sqrt(np.maximum(linear**2 - 4 * square * constant, 0.0))
+            half = -(linear + np.copysign(root, linear)) / 2
+            roots = np.stack([half / square, constant / half], axis=-1)
+        low, high = self.omega, 1 - self.omega
+        ends = np.broadcast_to([low, high], roots.shape)
+        theta = np.concatenate([np.clip(np.nan_to_num(roots, nan=low), low, high), ends], axis=-1)
+        after = np.exp(self.log_kernel(first + 1, theta) - masses[1:, None])
+        return float(np.abs(after - np.exp(self.log_kernel(first, theta) - masses[:-1, None])).max())
+
+
+# How far a score moves
+
+
+def algorithm_3_sensitivity(log_ratio: ArrayLike) -> Bound:
+    """Return how far one record moves the posterior mass of any set, for L r (...). [Zhang16] Algorithm 3.
+
+    Printed Delta = sqrt(L r); certified min(1, tanh(L r / 2)): the posteriors' log ratio lies in an interval of length
+    2 L r. Neither bounds a density, the printed score; see `TrimmedRow.density_sensitivity`.
+    """
+    moved = np.asarray(log_ratio, dtype=np.float64)
+    if not (np.all(moved >= 0) and np.all(np.isfinite(moved))):
+        raise InputError("L r must be a finite number that is not negative.")
+    return Bound(
+        claim=ALGORITHM_3,
+        printed=np.sqrt(moved),
+        certified=np.tanh(moved / 2),
+        unit="posterior mass",
+        confidence=1.0,
+        assumptions=(),
+        is_private=True,
+    )
+
+
+def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
+    """Return the privacy loss of Algorithm 3 as printed, with the density for a score, at `epsilon` (...).
+
+    Printed epsilon; certified epsilon times the density's real sensitivity over sqrt(L). Scored by masses with
+    `algorithm_3_sensitivity`, the loss is epsilon. [Zhang16] Corollary 4.
+    """
+    epsilons = checked_epsilons(epsilon)
+    real, printed = row.density_sensitivity, float(algorithm_3_sensitivity(row.constant).printed)
+    return Bound(
+        claim=COROLLARY_4,
+        printed=epsilons,
+        certified=epsilons * real / printed,
+        unit="nats of privacy loss",
+        confidence=1.0,
+        assumptions=(),
+        is_private=True,
+    )
+
+
+def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
+    """Return how far one record moves the density, and sqrt(L r). [Zhang16] Algorithm 3."""
+    row = row or TrimmedRow()
+    real = row.density_sensitivity
+    return Counterexample(
+        ALGORITHM_3,
+        _setting(row),
+        truth=real,
+        printed=float(algorithm_3_sensitivity(row.constant).printed),
+        certified=real,
+        unit="posterior density",
+    )
+
+
+def printed_loss(row: TrimmedRow, *, epsilon: ArrayLike) -> FloatArray:
+    """Return the exact loss of the printed law, proportional to prior exp(epsilon f / (2 sqrt(L))), at epsilons (...).
+
+    By quadrature: the largest over the first few k, where it is largest, and both orders, at the interval's ends and
+    the quadrature's nodes; every one of them is a true loss. [Zhang16] Corollary 4.
+    """
+    rate = checked_epsilons(epsilon)[..., None, None] / (2 * math.sqrt(row.constant))
+    # theta = omega + (1 - 2 omega) sin(turn)^2 crowds the nodes at both ends, where large n puts its peaks.
+    turn = np.pi / 2 * (np.arange(_PANELS)[:, None] + (_NODES + 1) / 2).ravel() / _PANELS
+    log_weights = np.log(np.tile(_WEIGHTS, _PANELS) * np.sin(2 * turn))
+    theta = row.omega + (1 - 2 * row.omega) * np.sin(np.concatenate([turn, [0.0, np.pi / 2]])) ** 2
+    nodes = theta[: len(turn)]
+    log_weights = log_weights + (row.a - 1) * np.log(nodes) + (row.b - 1) * np.log1p(-nodes)
+    first = np.arange(min(row.n, _TABLES) + 1, dtype=np.float64)
+    scores = rate * np.exp(row.log_kernel(first, theta) - row.log_masses(first)[:, None])
+    log_law = scores - special.logsumexp(scores[..., : len(nodes)] + log_weights, axis=-1)[..., None]
+    loss: FloatArray = np.abs(np.diff(log_law, axis=-2)).max(axis=(-2, -1))
+    return loss
+
+
+def counterexample_corollary_4(row: TrimmedRow | None = None, *, epsilon: float = 1.0) -> Counterexample:
+    """Return the `printed_loss`, above epsilon. [Zhang16] Corollary 4."""
+    row = row or TrimmedRow()
+    return Counterexample(
+        COROLLARY_4,
+        f"{_setting(row)}, epsilon = {epsilon:g}",
+        truth=float(printed_loss(row, epsilon=epsilon)),
+        printed=epsilon,
+        certified=float(corollary_4(row, epsilon=epsilon).certified),
+        unit="nats of privacy loss",
+    )
+
+
+def counterexample_footnote_4(a: float = 0.5, *, theta: float = 1e-12) -> Counterexample:
+    """Show a density without the bound that the normalising constant needs. [Zhang16] Section 4.2, footnote 4.
+
+    For a < 1 the density of Beta(a, a) grows without limit at 0, faster than any logarithm: the integral of
+    exp(c f) diverges. `printed` is the density at 1/2, and any other finite bound is exceeded nearer to 0.
+    """
+    value = finite_number("a", a, low=LEAST_PRIOR, high=0.999)
+    at = finite_number("theta", theta, low=1e-300, high=0.1)
+    log_density = (value - 1) * (np.log([at, 0.5]) + np.log1p([-at, -0.5])) - special.betaln(value, value)
+    return Counterexample(
+        FOOTNOTE_4,
+        f"The density of Beta({value:g}, {value:g}) at {at:g} against that at 1/2",
+        truth=float(np.exp(log_density[0])),
+        printed=float(np.exp(log_density[1])),
+        certified=math.inf,
+        unit="posterior density",
+    )
+
+
+# How near the estimate comes
+
+
+@dataclass(frozen=True, eq=False)
+class Shortfall:
+    """The exponential mechanism over G cells: scores `masses` (G,), base measure `base` (G,) and the scores' Delta."""
+
+    masses: FloatArray
+    base: FloatArray
+    sensitivity: float
+
+    def outside(self, *, epsilon: float, t: ArrayLike) -> FloatArray:
+        """Return P[u <= u* - 2 t], the probability of a score that much below the best, for t (...)."""
+        t = np.asarray(t, dtype=np.float64)
+        law = special.softmax(epsilon * self.masses / (2 * self.sensitivity) + np.log(self.base))
+        return ((self.masses <= self.masses.max() - 2 * t[..., None]) * law).sum(axis=-1)
+
+    def near(self, t: ArrayLike) -> FloatArray:
+        """Return xi(S_t), the base mass of scores above u* - t, for t (...)."""
+        t = np.asarray(t, dtype=np.float64)
+        return ((self.masses > self.masses.max() - t[..., None]) * self.base).sum(axis=-1)
+
+
+def shortfall(a: float, b: float, *, counts: tuple[int, int], cells: int, sensitivity: float) -> Shortfall:
+    """Return the mechanism for a Beta(a, b) prior after `counts`, with (0, 1) cut into equal cells."""
+    masses, base = cell_masses([a + counts[0], a], [b + counts[1], b], cells=cells)
+    return Shortfall(masses, base, finite_number("Delta", sensitivity, low=1e-9, high=1e9))
+
+
+def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
+    """Return the probability that the estimate scores 2 t below the best, for t > 0 (...). [Zhang16] Lemma 4.
+
+    Printed exp(-epsilon t)/xi(S_t), certified exp(-epsilon t/(2 Delta))/xi(S_t), with the prior's mass xi and at most
+    1. xi(S_t) depends on the data.
+    """
+    levels = np.asarray(t, dtype=np.float64)
+    if not np.all(levels > 0):
+        raise InputError("t must be positive.")
+    near = mechanism.near(levels)
+    return Bound(
+        claim=LEMMA_4,
+        printed=np.exp(-epsilon * levels) / near,
+        certified=np.minimum(np.exp(-epsilon * levels / (2 * mechanism.sensitivity)) / near, 1.0),
+        unit="probability",
+        confidence=1.0,
+        assumptions=(),
+        is_private=False,
+    )
+
+
+def counterexample_lemma_4() -> Counterexample:
+    """Return the exact probability above the printed bound: uniform prior, Delta = 2. [Zhang16] Lemma 4."""
+    return _exceeded(1.0, 2.0, epsilon=50.0, t=0.0749)
+
+
+def counterexample_lemma_4_masses() -> Counterexample:
+    """Return the same at Delta = 1, the most that any mass moves: prior Beta(2, 1). [Zhang16] Lemma 4."""
+    return _exceeded(2.0, 1.0, epsilon=200.0, t=0.0958)
+
+
+def _exceeded(a: float, sensitivity: float, *, epsilon: float, t: float) -> Counterexample:
+    mechanism = shortfall(a, 1.0, counts=(0, 1), cells=5, sensitivity=sensitivity)
+    bound = lemma_4(mechanism, epsilon=epsilon, t=t)
+    return Counterexample(
+        LEMMA_4,
+        f"Beta({a:g}, 1) prior, one record in the second state, 5 cells, Delta = {sensitivity:g}, "
+        f"epsilon = {epsilon:g}, t = {t:g}",
+        truth=float(mechanism.outside(epsilon=epsilon, t=t)),
+        printed=float(bound.printed),
+        certified=float(bound.certified),
+        unit="probability",
+    )
+
+
+def _setting(row: TrimmedRow) -> str:
+    return f"A Beta({row.a:g}, {row.b:g}) row trimmed to [{row.omega:g}, {1 - row.omega:g}], n = {row.n}"
+
+
+ALGORITHM_3 = Claim(
+    Reference("Zhang16", "Algorithm 3"),
+    "One record moves the score by at most Delta",
+    r"\Delta = \sqrt{L r}",
+    Verdict.FALSE,
+    "sqrt(L r) bounds the mass of a set, where tanh(L r / 2) is sharper; the printed score is a density, which moves "
+    "further the more records there are, and changes with the parametrisation.",
+)
+FOOTNOTE_4 = Claim(
+    Reference("Zhang16", "Section 4.2, footnote 4"),
+    "The prior as base measure gives a proper density",
+    r"\int e^{\epsilon u(D, \theta)} \mu(\theta) \, d\theta \le e^{M \epsilon}",
+    Verdict.AMENDED,
+    "It needs a bounded score; with a parameter below 1 a posterior density is unbounded and the integral infinite.",
+)
+COROLLARY_4 = Claim(
+    Reference("Zhang16", "Corollary 4"),
+    "Algorithm 3 is epsilon-differentially private",
+    r"P[\theta] \propto e^{\epsilon u(D, \theta) / (2 \Delta)} \xi(\theta)",
+    Verdict.FALSE,
+    "Scored by density it loses several times epsilon; scored by the masses of cells it keeps epsilon.",
+)
+LEMMA_4 = Claim(
+    Reference("Zhang16", "Lemma 4"),
+    "The estimate's score is near the best",
+    r"P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
+    Verdict.FALSE,
+    "The exponent lacks a factor 1/(2 Delta), so it holds only for Delta up to 1/2.",
+)
+CLAIMS: tuple[Claim, ...] = (ALGORITHM_3, FOOTNOTE_4, COROLLARY_4, LEMMA_4)

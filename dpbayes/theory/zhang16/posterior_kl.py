@@ -1,0 +1,264 @@
+"""How far the released posterior is from the exact one in KL divergence: [Zhang16] Theorem 1 and Lemmas A.1 to A.4.
+
+The direction is not printed; the appendix evaluates psi at the exact posterior, hence KL(exact || released). All of it
+depends on the counts, so none of it may be published: these bounds are for the curator.
+"""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.theory.zhang16.posterior_kl_exact import Rows, distinct_rows, expected_kl, oscillation
+from dpbayes.theory.zhang16.posterior_kl_tail import CELLS, TailBounds, tail_bounds
+from dpbayes.theory.zhang16.counts import checked_delta, noise_scale
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.references import Reference
+
+
+class Constants(enum.Enum):
+    """The three constants c_ij that [Zhang16] prints for one and the same oscillation."""
+
+    THEOREM = "Theorem 1"
+    LEMMA = "Lemma A.4"
+    PROOF = "the proof of Lemma A.4"
+
+
+def printed_constants(rows: Rows, which: Constants) -> FloatArray:
+    """Return the printed c_ij of every distinct row in nats: (R,), with A_k = alpha_k + n + 1.
+
+    Theorem 1 (its brackets do not balance): (2n+1) ln(A_1 + A_2). Lemma A.4: (2n+1) [ln A_1 + A_2].
+    Its proof: (2n+1) (ln A_1 + ln A_2). More states continue the sums. [Zhang16] Theorem 1, Lemma A.4.
+    """
+    sizes = rows.prior + rows.n + 1
+    if which is Constants.THEOREM:
+        inner = np.log(sizes.sum(axis=-1))
+    elif which is Constants.LEMMA:
+        inner = np.log(sizes[:, 0]) + sizes[:, 1:].sum(axis=-1)
+    else:
+        inner = np.log(sizes).sum(axis=-1)
+    return np.asarray((2 * rows.n + 1) * inner)
+
+
+def printed_deviation(groups: Sequence[Rows], which: Constants, *, delta: float) -> float:
+    """Return (-1/2 sum c_ij ln delta)^(1/2), which adds constants where McDiarmid adds squares. [Zhang16] Theorem 1."""
+    total = sum(float(rows.total(printed_constants(rows, which))) for rows in groups)
+    return float(np.sqrt(-np.log(delta) / 2 * total))
+
+
+def printed_expectation(groups: Sequence[Rows]) -> float:
+    """Return U = sum_ij n ln((alpha + Dalpha) (beta + Dbeta)) in nats. [Zhang16] Theorem 1."""
+    return sum((float(rows.total(rows.n * np.log(rows.posterior).sum(axis=-1))) for rows in groups), 0.0)
+
+
+def printed_refinement(groups: Sequence[Rows], scale: FloatArray) -> FloatArray:
+    """Return sum_ij (n/2) exp(-n/b) ln[(alpha+n+1) (beta+n+1)] in nats, for scales b (E,): (E,). [Zhang16] Theorem 1.
+
+    It is printed for n >= b = 2|I|/epsilon.
+    """
+    total = np.zeros(scale.shape)
+    for rows in groups:
+        logs = float(rows.total(np.log(rows.prior + rows.n + 1).sum(axis=-1)))
+        total += rows.n / 2 * np.exp(-rows.n / scale) * logs
+    return total
+
+
+def printed_order(rows: int, n: int, scale: FloatArray, *, delta: float) -> FloatArray:
+    """Return m n ln n [1 - exp(-n/b)] + sqrt(m n ln n ln(1/delta)), the O() terms with constant 1: (E,).
+
+    It grows with epsilon, so it is no guarantee of utility. [Zhang16] Theorem 1, last display.
+    """
+    size = rows * n * np.log(max(n, 1))
+    return np.asarray(-size * np.expm1(-n / scale) + np.sqrt(-size * np.log(delta)))
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorKl:
+    """Everything that Theorem 1 speaks of, at one posterior and a batch of epsilons (E,), in nats.
+
+    `expected` is exact, `tails` certified. `deviations` holds the printed deviation for each of `Constants`.
+    """
+
+    groups: tuple[Rows, ...]
+    scale: FloatArray
+    delta: float
+    expected: FloatArray
+    tails: TailBounds
+    printed_expectation: float
+    printed_refinement: FloatArray
+    deviations: dict[Constants, float]
+
+    @property
+    def theorem(self) -> Bound:
+        """P[KL >= E KL + deviation] <= delta, with the exact mean in the printed inequality. [Zhang16] Theorem 1."""
+        return self._bound(THEOREM_1, self.expected + self.deviations[Constants.THEOREM], self.tails.best)
+
+    @property
+    def closed_form(self) -> Bound:
+        """The same with the printed U in place of the mean: all that a reader can compute. [Zhang16] Theorem 1."""
+        printed = np.full(self.scale.shape, self.printed_expectation + self.deviations[Constants.THEOREM])
+        return self._bound(CLOSED_FORM, printed, self.tails.best)
+
+    @property
+    def mean(self) -> Bound:
+        """E KL <= U; certified is the exact mean. [Zhang16] Theorem 1, U."""
+        return self._bound(EXPECTATION, np.full(self.scale.shape, self.printed_expectation), self.expected, chance=1.0)
+
+    @property
+    def refined_mean(self) -> Bound:
+        """The refined bound of the mean for n >= b; certified is the exact mean. [Zhang16] Theorem 1, refined."""
+        large = Assumption("n is at least b = 2|I|/ε", all(bool(np.all(self.scale <= r.n)) for r in self.groups))
+        return self._bound(REFINED, self.printed_refinement, self.expected, chance=1.0, also=(large,))
+
+    def oscillation(self, which: Constants) -> Bound:
+        """Sum over the rows of the printed c_ij, and of the exact oscillation: the largest KL. [Zhang16] Lemma A.4."""
+        printed = sum((float(rows.total(printed_constants(rows, which))) for rows in self.groups), 0.0)
+        exact = sum((float(rows.total(oscillation(rows))) for rows in self.groups), 0.0)
+        return self._bound(LEMMA_A4, np.asarray(printed), np.asarray(exact), chance=1.0)
+
+    def _bound(
+        self,
+        claim: Claim,
+        printed: FloatArray,
+        certified: FloatArray,
+        *,
+        chance: float | None = None,
+        also: tuple[Assumption, ...] = (),
+    ) -> Bound:
+        confidence = 1 - self.delta if chance is None else chance
+        return Bound(
+            claim=claim,
+            printed=printed,
+            certified=certified,
+            unit="nats",
+            confidence=confidence,
+            assumptions=self._assumptions + also,
+            is_private=False,
+        )
+
+    @property
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        return (
+            Assumption("Every node is binary", all(rows.states == 2 for rows in self.groups)),
+            Assumption("Every prior parameter is at least 2", all(rows.prior.min() >= 2 for rows in self.groups)),
+        )
+
+
+def posterior_kl(
+    prior: Dirichlets, counts: Counts, *, epsilon: ArrayLike, delta: float, cells: int = CELLS
+) -> PosteriorKl:
+    """Evaluate Theorem 1 as printed and as certified, for epsilons (E,) or a single one. [Zhang16] Theorem 1.
+
+    `cells` trades time for the sharpness of the certified quantile, see `tail_bounds`. Errors: InputError for batches
+    of counts, counts of another network, and epsilon or delta out of range.
+    """
+    groups, delta = distinct_rows(prior, counts), checked_delta(delta)
+    scale = np.atleast_1d(noise_scale(prior.network, epsilon))
+    return PosteriorKl(
+        groups=groups,
+        scale=scale,
+        delta=delta,
+        expected=expected_kl(groups, scale),
+        tails=tail_bounds(groups, scale, delta=delta, cells=cells),
+        printed_expectation=printed_expectation(groups),
+        printed_refinement=printed_refinement(groups, scale),
+        deviations={which: printed_deviation(groups, which, delta=delta) for which in Constants},
+    )
+
+
+THEOREM_1 = Claim(
+    Reference("Zhang16", "Theorem 1"),
+    "The posterior is not far off in KL",
+    r"\Pr\Bigl[f \ge \mathbb E f + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}\Bigr] \le \delta",
+    Verdict.FALSE,
+    "McDiarmid's inequality needs the sum of c squared; with the sum of c the deviation is too small.",
+)
+CLOSED_FORM = Claim(
+    Reference("Zhang16", "Theorem 1, with U"),
+    "A bound that can be computed from the counts",
+    r"f < \mathcal U + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}",
+    Verdict.VACUOUS,
+    "Where the theorem's condition holds, U alone exceeded the largest possible KL in every case tried.",
+)
+EXPECTATION = Claim(
+    Reference("Zhang16", "Theorem 1, U"),
+    "The mean KL is at most U",
+    r"\mathbb E f_{ij} \le n \ln\bigl((\alpha + \Delta\alpha)(\beta + \Delta\beta)\bigr) = \mathcal U",
+    Verdict.FALSE,
+    "At a uniform prior and zero counts U is 0, and the mean KL is not.",
+)
+REFINED = Claim(
+    Reference("Zhang16", "Theorem 1, refined"),
+    "The mean KL falls exponentially in epsilon",
+    r"\mathbb E f_{ij} \le \tfrac n2 e^{-n\epsilon/2|\mathcal I|} \ln[(\alpha + n + 1)(\beta + n + 1)]",
+    Verdict.FALSE,
+    "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, a power of 1/epsilon.",
+)
+ORDER = Claim(
+    Reference("Zhang16", "Theorem 1, last display"),
+    "The order of the loss",
+    r"\mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}] + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
+    Verdict.UNCLEAR,
+    "Its first term grows with epsilon, against the refined bound of the same theorem; the constants are not given.",
+)
+LEMMA_A1 = Claim(
+    Reference("Zhang16", "Lemma A.1"),
+    "McDiarmid's inequality",
+    r"\Pr[f - \mathbb E f \ge t] \le \exp\bigl(-2t^2 / \textstyle\sum_k c_k^2\bigr)",
+    Verdict.HOLDS,
+    "It is a known inequality, quoted correctly; the theorem then drops the square.",
+)
+LEMMA_A2 = Claim(
+    Reference("Zhang16", "Lemma A.2"),
+    "An increment of x ln x",
+    r"(a+t)\ln(a+t) - a \ln a \le t \ln(a+t) + t",
+    Verdict.HOLDS,
+    "It follows from the mean value theorem, for a and t that are not negative.",
+)
+LEMMA_A3 = Claim(
+    Reference("Zhang16", "Lemma A.3"),
+    "A bound on the KL of one row",
+    r"f_{ij} \le \Delta\alpha \ln(\alpha + \Delta\alpha) + \Delta\beta \ln(\beta + \Delta\beta)"
+    r" - Z^{(1)} \ln(\alpha + \Delta\alpha - 1) - Z^{(2)} \ln(\beta + \Delta\beta - 1)",
+    Verdict.FALSE,
+    "The proof turns a ratio of Gamma functions over and loses a factor 2; at no counts and alpha = beta = 2 it is 0.",
+)
+LEMMA_A4 = Claim(
+    Reference("Zhang16", "Lemma A.4"),
+    "How much one row can change the KL",
+    r"c_{ij} \le (2n+1)\bigl[\ln(\alpha + n + 1) + (\beta + n + 1)\bigr]",
+    Verdict.AMENDED,
+    "A logarithm is missing; the constants of theorem and proof differ, hold in all cases tried with priors of at least"
+    " 0.5, and fail for smaller ones.",
+)
+MEAN_OF_Z = Claim(
+    Reference("Zhang16", "Appendix A.2, E Z"),
+    "The mean of a clipped update",
+    r"\mathbb E Z = \Delta\alpha + \tfrac b2 e^{-\Delta\alpha/b} + \tfrac{n-b}2 e^{(\Delta\alpha - n)/b}",
+    Verdict.FALSE,
+    "The atom at n is counted twice, so that the mean can exceed n.",
+)
+TRUNCATION = Claim(
+    Reference("Zhang16", "Section 3.1, truncation"),
+    "Clipping only improves utility",
+    r"Z = \min(\max(\Delta + \mathrm{Lap}(b), 0), n)",
+    Verdict.FALSE,
+    "True of every single count, but clipping one of two counts can raise the KL divergence.",
+)
+CLAIMS: tuple[Claim, ...] = (
+    THEOREM_1,
+    CLOSED_FORM,
+    EXPECTATION,
+    REFINED,
+    ORDER,
+    LEMMA_A1,
+    LEMMA_A2,
+    LEMMA_A3,
+    LEMMA_A4,
+    MEAN_OF_Z,
+    TRUNCATION,
+)

@@ -1,0 +1,197 @@
+"""[Zhang16] Theorem 1 and its lemmas failing, computed at small settings: one Beta row, one epsilon."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from dpbayes.theory.claims.claim import FloatArray
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.posterior_kl import (
+    EXPECTATION,
+    LEMMA_A3,
+    LEMMA_A4,
+    MEAN_OF_Z,
+    ORDER,
+    REFINED,
+    THEOREM_1,
+    TRUNCATION,
+    Constants,
+    printed_constants,
+    printed_deviation,
+    printed_expectation,
+    printed_order,
+    printed_refinement,
+)
+from dpbayes.theory.zhang16.posterior_kl_exact import (
+    Rows,
+    clipped_mean,
+    expected_kl,
+    kl_at,
+    oscillation,
+    printed_clipped_mean,
+)
+
+_NODES = 20
+"""Gauss-Legendre nodes per piece."""
+
+
+def beta_row(prior: tuple[float, float], counts: tuple[float, float], n: float) -> Rows:
+    """Return the single row of one binary node, counts not above n."""
+    return Rows(np.array([prior], dtype=float), np.array([counts], dtype=float), np.ones(1, dtype=np.int64), float(n))
+
+
+def exceedance(row: Rows, scale: float, threshold: float) -> float:
+    """Return P[f >= threshold] for one Beta row and n up to a million: exact up to quadrature over the first update.
+
+    f is convex, so that f < threshold is an interval of the first update, and at each of its points an interval of the
+    second; both are found by bisection. Where the second interval reaches 0 or n it gains an atom, so there is a cut.
+    """
+    if threshold <= 0:
+        return 1.0
+    n, counts = np.array([row.n]), row.counts[0]
+    none, middle = np.zeros(1), counts[:1]
+
+    def below(first: FloatArray, second: FloatArray) -> NDArray[np.bool_]:
+        return _textbook_kl(row, first, second) < threshold
+
+    def lowest(first: FloatArray) -> FloatArray:
+        return _bisect(lambda z: _slope(row, 1, (first, z)) > 0, np.zeros(first.shape), np.full(first.shape, row.n))
+
+    def crossings(edge: FloatArray) -> list[FloatArray]:
+        best = _bisect(lambda z: _slope(row, 0, (z, edge)) > 0, none, n)
+        return [_bisect(lambda z: below(z, edge), none, best), _bisect(lambda z: ~below(z, edge), best, n)]
+
+    cuts = [_bisect(lambda z: below(z, lowest(z)), none, middle), _bisect(lambda z: ~below(z, lowest(z)), middle, n)]
+    cuts += crossings(none) + crossings(n)
+    first, weights = _clipped_law(float(counts[0]), row.n, scale, cuts=np.concatenate(cuts))
+    best, zeros, full = lowest(first), np.zeros(first.shape), np.full(first.shape, row.n)
+    low = _laplace_below(_bisect(lambda z: below(first, z), zeros, best) - counts[1], scale)
+    high = _laplace_below(counts[1] - _bisect(lambda z: ~below(first, z), best, full), scale)
+    outside = np.where(below(first, zeros), 0.0, low) + np.where(below(first, full), 0.0, high)
+    return float(np.clip(np.where(below(first, best), outside, 1.0) @ weights, 0.0, 1.0))
+
+
+def _textbook_kl(row: Rows, first: FloatArray, second: FloatArray) -> FloatArray:
+    """f by ln Beta, ten times as fast as the stable form; its rounding is far below what is asked of it here."""
+    (a, b), (c, d) = row.posterior[0], (row.prior[0, 0] + first, row.prior[0, 1] + second)
+    drift = (a - c) * special.digamma(a) + (b - d) * special.digamma(b) - (a + b - c - d) * special.digamma(a + b)
+    log_beta = special.gammaln(c) + special.gammaln(d) - special.gammaln(c + d)
+    return np.asarray(log_beta - special.betaln(a, b) + drift)
+
+
+def _clipped_law(counts: float, n: float, scale: float, *, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights for the law of clip(counts + Lap(scale), 0, n), its atoms first.
+
+    Nodes gather at the ends of every piece, where the integrand may begin like a square root.
+    """
+    steps = scale * np.array([0.0, 1.0, 3.0, 8.0, 20.0, 60.0])
+    ends = np.unique(np.clip(np.concatenate([counts - steps, counts + steps, cuts, [0, n]]), 0, n))
+    x, w = special.roots_legendre(_NODES)
+    angle, half = np.pi / 4 * (1 + x), np.diff(ends)[:, None]
+    nodes = (ends[:-1, None] + half * np.sin(angle) ** 2).ravel()
+    lengths = (half * w * np.pi / 4 * np.sin(2 * angle)).ravel()
+    density = np.exp(-np.abs(nodes - counts) / scale) / (2 * scale) * lengths
+    atoms = np.exp(-np.array([counts, n - counts]) / scale) / 2
+    return np.concatenate([[0.0, n], nodes]), np.concatenate([atoms, density])
+
+
+def _slope(row: Rows, k: int, updates: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """df/dZ_k, which rises with Z_k."""
+    a, both = row.posterior[0], row.prior[0].sum() + updates[0] + updates[1]
+    released = special.digamma(row.prior[0, k] + updates[k]) - special.digamma(both)
+    return np.asarray(released - special.digamma(a[k]) + special.digamma(a.sum()))
+
+
+def _bisect(is_right: Callable[[FloatArray], NDArray[np.bool_]], low: FloatArray, high: FloatArray) -> FloatArray:
+    for _ in range(40):
+        middle = (low + high) / 2
+        right = is_right(middle)
+        low, high = np.where(right, low, middle), np.where(right, middle, high)
+    return (low + high) / 2
+
+
+def _laplace_below(x: FloatArray, scale: float) -> FloatArray:
+    tail = np.exp(-np.abs(x) / scale) / 2
+    return np.where(x < 0, tail, 1 - tail)
+
+
+def counterexample_deviation(which: Constants = Constants.THEOREM) -> Counterexample:
+    """P[f >= E f + deviation] is above delta where alpha, beta >= 2 hold. [Zhang16] Theorem 1."""
+    row, scale, delta = beta_row((2, 2), (100, 0), 100), 2 / 0.001, 0.2
+    mean = float(expected_kl((row,), np.array([scale]))[0])
+    truth = exceedance(row, scale, mean + printed_deviation((row,), which, delta=delta))
+    setting = "One binary node, prior Beta(2, 2), counts (100, 0), ε = 0.001, δ = 0.2: how often the bound is exceeded."
+    return Counterexample(THEOREM_1, setting, truth, delta, math.nan, "probability")
+
+
+def counterexample_expectation() -> Counterexample:
+    """U is below E f at a uniform prior and no counts. [Zhang16] Theorem 1, U."""
+    row = beta_row((1, 1), (0, 0), 50)
+    exact = float(expected_kl((row,), np.array([34.0]))[0])
+    setting = "Prior Beta(1, 1), counts (0, 0) of n = 50, b = 34."
+    return Counterexample(EXPECTATION, setting, exact, printed_expectation((row,)), exact, "nats")
+
+
+def counterexample_refinement() -> Counterexample:
+    """The refined bound is below E f where n >= b and alpha, beta >= 2. [Zhang16] Theorem 1, refined."""
+    row, scale = beta_row((2, 2), (25, 25), 50), np.array([2.0])
+    exact, printed = float(expected_kl((row,), scale)[0]), float(printed_refinement((row,), scale)[0])
+    return Counterexample(REFINED, "Prior Beta(2, 2), counts (25, 25), n = 50, b = 2.", exact, printed, exact, "nats")
+
+
+def counterexample_order() -> Counterexample:
+    """The order of the loss is larger at epsilon = 10 than at 0.1. [Zhang16] Theorem 1, last display."""
+    less, more = (float(x) for x in printed_order(33, 50, 34 / np.array([0.1, 10.0]), delta=0.05))
+    setting = "Naive Bayes with 16 features, n = 50, δ = 0.05: the O() terms at ε = 10 exceed those at ε = 0.1."
+    return Counterexample(ORDER, setting, more, less, math.nan, "nats")
+
+
+def counterexample_lemma_a3() -> Counterexample:
+    """The KL at one release is above the printed bound. [Zhang16] Lemma A.3."""
+    row, updates = beta_row((2, 2), (0, 0), 10), (3.0, 0.0)
+    exact, printed = float(kl_at(row, np.array([updates]))[0]), printed_lemma_a3(row, updates)
+    setting = "Prior Beta(2, 2), counts (0, 0), released (3, 0), n = 10."
+    return Counterexample(LEMMA_A3, setting, exact, printed, exact, "nats")
+
+
+def printed_lemma_a3(row: Rows, updates: tuple[float, float]) -> float:
+    """Return sum_k D_k ln(alpha_k + D_k) - Z_k ln(alpha_k + D_k - 1) in nats. [Zhang16] Lemma A.3."""
+    a = row.posterior[0]
+    return float(row.counts[0] @ np.log(a) - np.array(updates) @ np.log(a - 1))
+
+
+def lemma_a2_slack(a: float, t: float) -> float:
+    """Return the right side minus the left side: t - a ln((a+t)/a) >= 0 for a, t >= 0. [Zhang16] Lemma A.2."""
+    if a == 0:
+        return t
+    # For a far below t the ratio t/a may overflow.
+    return t - a * (math.log1p(t / a) if t < a else math.log(a + t) - math.log(a))
+
+
+def counterexample_lemma_a4(which: Constants = Constants.LEMMA) -> Counterexample:
+    """The oscillation is above the printed constants at a small prior. [Zhang16] Lemma A.4."""
+    row = beta_row((0.1, 0.1), (1, 0), 1)
+    exact, printed = float(oscillation(row)[0]), float(printed_constants(row, which)[0])
+    return Counterexample(LEMMA_A4, "Prior Beta(0.1, 0.1), counts (1, 0), n = 1.", exact, printed, exact, "nats")
+
+
+def counterexample_mean_of_z() -> Counterexample:
+    """The printed mean of an update is above n, the most that it can be. [Zhang16] Appendix A.2, E Z.
+
+    `truth` is the error of the printed mean, (n/2) exp(-(n-D)/b).
+    """
+    counts, n, scale = np.array(50.0), 50.0, np.array(34.0)
+    printed, correct = float(printed_clipped_mean(counts, n, scale)), float(clipped_mean(counts, n, scale))
+    setting = "Count 50 of n = 50, b = 34: the error of the printed mean, which should be none."
+    return Counterexample(MEAN_OF_Z, setting, printed - correct, 0.0, printed - correct, "counts")
+
+
+def counterexample_truncation() -> Counterexample:
+    """The KL after clipping is above that before. [Zhang16] Section 3.1, truncation."""
+    row = beta_row((1, 1), (10, 0), 10)
+    before, after = (float(kl_at(row, np.array([[z, 2.0]]))[0]) for z in (30.0, 10.0))
+    setting = "Prior Beta(1, 1), counts (10, 0), n = 10, noisy counts (30, 2): the KL before clipping and after."
+    return Counterexample(TRUNCATION, setting, after, before, math.nan, "nats")

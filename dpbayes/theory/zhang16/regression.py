@@ -1,0 +1,233 @@
+"""Posterior sampling of regression weights: Appendix D of [Zhang16], per record.
+
+The log-likelihood of a record is f(w) = -(y - x'w)^2 / (2 sigma^2), with ||x|| <= 1, |y| <= 1 and ||w|| <= B.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.posteriors.gaussian import Gaussian, log_interval_mass, weights_posterior
+from dpbayes.posteriors.smoothness import regression_log_ratio
+from dpbayes.base.references import Reference
+from dpbayes.model.regression import ScaledRegression, moments
+from dpbayes.base.validation import InputError, finite_number, whole_number
+
+MOST_RECORDS, MOST_FEATURES, MOST_DRAWS = 2**53, 2**31, 10**9
+
+
+# The gradient
+
+
+def gradient(w: ArrayLike, *, x: ArrayLike, y: float, noise_variance: float = 1.0) -> FloatArray:
+    """Return (df/dx, df/dy) = (y - x'w)/sigma^2 (w, -1): (d + 1,). [Zhang16] Appendix D, the gradient."""
+    weights, features = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
+    return (y - features @ weights) / noise_variance * np.append(weights, -1.0)
+
+
+def printed_gradient(w: ArrayLike, *, x: ArrayLike, y: float, noise_variance: float = 1.0) -> FloatArray:
+    """Return (x w'w - y w, y - x'w)/(2 sigma^2) as printed: (d + 1,). [Zhang16] Appendix D, the gradient.
+
+    Wrong in sign, by a factor of 2, and in (x'w) w, which is not x w'w.
+    """
+    weights, features = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
+    first = features * (weights @ weights) - y * weights
+    return np.append(first, y - features @ weights) / (2 * noise_variance)
+
+
+def counterexample_gradient() -> Counterexample:
+    """Return how steep f is along the record, and the printed gradient's norm. [Zhang16] Appendix D, the gradient."""
+    w, x, y = (0.3, -0.7), (0.1, 0.25), 0.2
+    true = float(np.linalg.norm(gradient(w, x=x, y=y)))
+    return Counterexample(
+        GRADIENT,
+        "w = (.3, -.7), x = (.1, .25), y = .2, sigma = 1",
+        truth=true,
+        printed=float(np.linalg.norm(printed_gradient(w, x=x, y=y))),
+        certified=true,
+        unit="nats per unit of the record",
+    )
+
+
+def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float = 1.0) -> Bound:
+    """Return the largest norm of one record's gradient over the ball, for B = `norm_bound` (...).
+
+    [Zhang16] Appendix D, the norm of the gradient. Printed (1 + 2 ||w||_1 + d ||w||_2)/(2 sigma^2) for n = 1, at its
+    largest over the ball; certified, and attained, (1 + B) sqrt(1 + B^2)/sigma^2. Records are at most 2 sqrt(2) apart.
+    """
+    b, variance = _norms(norm_bound), _variance(noise_variance)
+    return Bound(
+        claim=NORM,
+        printed=_printed_constant(b, 1, features, variance),
+        certified=(1 + b) * np.sqrt(1 + b * b) / variance,
+        unit="nats per unit of the record",
+        confidence=1.0,
+        assumptions=(),
+        is_private=True,
+    )
+
+
+def counterexample_norm(norm_bound: float = 3.0) -> Counterexample:
+    """Return the true norm at x = 1, y = -1, w = B, d = 1. [Zhang16] Appendix D, the norm of the gradient."""
+    bound = gradient_norm(norm_bound, features=1)
+    return Counterexample(
+        NORM,
+        f"One feature, x = 1, y = -1, w = B = {norm_bound:g}, sigma = 1, n = 1",
+        truth=float(np.linalg.norm(gradient([norm_bound], x=[1.0], y=-1.0))),
+        printed=float(bound.printed),
+        certified=float(bound.certified),
+        unit="nats per unit of the record",
+    )
+
+
+# The loss
+
+
+def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: float = 1.0, draws: int = 1) -> Bound:
+    """Return the privacy loss of draws from the posterior cut to ||w|| <= B = `norm_bound` (...). [Zhang16] Appendix D.
+
+    Printed 2 L(w) at its largest over the ball, (n/sigma^2)(1 + 2 sqrt(d) B + d B), for one draw. Certified
+    N ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2: over the ball the square of a record's residual varies by no more than
+    that, its log-likelihood by half of it over sigma^2, and a replacement has two records. Neither needs a prior.
+    """
+    b, variance = _norms(norm_bound), _variance(noise_variance)
+    times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
+    records = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
+    return Bound(
+        claim=APPENDIX_D,
+        printed=2 * _printed_constant(b, records, features, variance),
+        certified=times * regression_log_ratio(b, noise_variance=variance),
+        unit="nats of privacy loss",
+        confidence=1.0,
+        assumptions=(
+            Assumption("The weights' norm is at most 1", bool(np.all(b <= 1))),
+            Assumption("One draw is released", times == 1),
+        ),
+        is_private=True,
+    )
+
+
+def counterexample_appendix_d(norm_bound: float = 10.0) -> Counterexample:
+    """Return the exact loss of one draw between x = 0 and x = 1, y = -1, for n = 1 record. [Zhang16] Appendix D.
+
+    Prior N(0, 1) cut to |w| <= B, sigma = 1; the loss at w = B. Printed is 2 L rho with rho = sqrt(2), the distance of
+    the records (0, 0) and (1, -1); 2 L itself is smaller still.
+    """
+    b = finite_number("The norm bound", norm_bound, low=1e-6, high=1e6)
+    bound = appendix_d(1, norm_bound=b, features=1)
+    # ln p(w | D) = -(p w^2/2 - h w) - ln Z with (p, h) = (1, 0) and (2, -1).
+    loss = (b * b / 2 + b) - float(log_interval_mass(1.0, 0.0, b) - log_interval_mass(2.0, -1.0, b))
+    return Counterexample(
+        APPENDIX_D,
+        f"n = 1, one feature, B = {b:g}: the record (x, y) = (0, 0) against (1, -1), loss at w = B",
+        truth=loss,
+        printed=math.sqrt(2) * float(bound.printed),
+        certified=float(bound.certified),
+        unit="nats of privacy loss",
+    )
+
+
+def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bound:
+    """Return the loss of one draw if it were proportional to B, and as it is, for B (...). [Zhang16] Section 5.2.
+
+    Printed 4 B/sigma^2, the slope at 0; certified as in `appendix_d`.
+    """
+    b, variance = _norms(norm_bound), _variance(noise_variance)
+    return Bound(
+        claim=PROPORTIONAL,
+        printed=4 * b / variance,
+        certified=appendix_d(0, norm_bound=b, features=1, noise_variance=variance).certified,
+        unit="nats of privacy loss",
+        confidence=1.0,
+        assumptions=(),
+        is_private=True,
+    )
+
+
+def counterexample_proportionality(norm_bound: float = 10.0) -> Counterexample:
+    """Return an exact loss at B, above what is proportional to the loss at B = 1 there. [Zhang16] Section 5.2."""
+    example = counterexample_appendix_d(norm_bound)
+    return Counterexample(
+        PROPORTIONAL,
+        example.setting,
+        truth=example.truth,
+        printed=float(proportionality(norm_bound).printed),
+        certified=example.certified,
+        unit=example.unit,
+    )
+
+
+# Lemma D.1
+
+
+def lemma_d_1(x: ArrayLike, y: ArrayLike, *, prior_precision: float, noise_variance: float = 1.0) -> Gaussian:
+    """Return N(mu_n, Sigma_n), the posterior before it is cut to the ball, for Lambda = b I. [Zhang16] Lemma D.1.
+
+    mu_n = (X'X + sigma^2 Lambda)^-1 X'y, Sigma_n = sigma^2 (X'X + sigma^2 Lambda)^-1: the parameters of the uncut
+    Gaussian, not the mean and covariance of what is left. Records x (n, d) and y (n,) in the unit ball.
+    """
+    features, target = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    names = (*(f"x{j}" for j in range(features.shape[-1])), "y")
+    records = ScaledRegression(features, target, names)
+    return weights_posterior(moments(records), prior_precision=prior_precision, noise_variance=noise_variance)
+
+
+def _printed_constant(b: FloatArray, n: int, features: int, variance: float) -> FloatArray:
+    """L(w) = n (1 + 2 ||w||_1 + d ||w||_2)/(2 sigma^2) at its largest: ||w||_2 = B, ||w||_1 = sqrt(d) B."""
+    d = whole_number("The number of features", features, low=1, high=MOST_FEATURES)
+    return n / (2 * variance) * (1 + 2 * math.sqrt(d) * b + d * b)
+
+
+def _norms(norm_bound: ArrayLike) -> FloatArray:
+    b = np.asarray(norm_bound, dtype=np.float64)
+    if not (np.all(b >= 0) and np.all(b <= 1e9)):
+        raise InputError("The norm bound must be between 0 and 1e9.")
+    return b
+
+
+def _variance(noise_variance: float) -> float:
+    return finite_number("The noise variance", noise_variance, low=1e-9, high=1e9)
+
+
+GRADIENT = Claim(
+    Reference("Zhang16", "Appendix D, the gradient"),
+    "How the log-likelihood changes with a record",
+    r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
+    r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
+    Verdict.FALSE,
+    "It is (y - w'x) (w, -1)/sigma^2: the printed one has the wrong sign, half the size, and x_j w'w for (w'x) w_j.",
+)
+NORM = Claim(
+    Reference("Zhang16", "Appendix D, the norm of the gradient"),
+    "The log-likelihood is Lipschitz in a record",
+    r"\|\nabla f\|_2 \le \tfrac{n}{2\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
+    Verdict.FALSE,
+    "Signed terms are summed in place of a norm; the largest norm of one record's gradient is "
+    "(1 + B) sqrt(1 + B^2)/sigma^2.",
+)
+APPENDIX_D = Claim(
+    Reference("Zhang16", "Appendix D"),
+    "A draw of the weights is 2 L(w)-differentially private",
+    r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
+    Verdict.FALSE,
+    "Its factor n counts every record, though one is replaced, so it is never below n/sigma^2; for few records and a "
+    "large ball it is exceeded. The loss is at most 4 B/sigma^2 up to B = 1 and (1 + B)^2/sigma^2 above.",
+)
+PROPORTIONAL = Claim(
+    Reference("Zhang16", "Section 5.2"),
+    "Privacy is proportional to the bound of the weights' norm",
+    r"\epsilon \propto B",
+    Verdict.AMENDED,
+    "Up to B = 1; above, the loss grows with the square of 1 + B. Records must first be scaled to the unit ball.",
+)
+LEMMA_D1 = Claim(
+    Reference("Zhang16", "Lemma D.1"),
+    "The truncated Gaussian is conjugate",
+    r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
+    Verdict.HOLDS,
+    "mu_n and Sigma_n are the parameters of the Gaussian before it is cut.",
+)
+CLAIMS: tuple[Claim, ...] = (GRADIENT, NORM, APPENDIX_D, PROPORTIONAL, LEMMA_D1)

@@ -1,0 +1,235 @@
+"""Posterior sampling: Theorem 4 and Appendix C of [Zhang16].
+
+The predictive probability of [Zhang16] Appendix C.1 is `Dirichlets.mean`.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.smoothness import MOST_START
+from dpbayes.theory.zhang16.counts import checked_epsilons
+from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.smoothness import (
+    beta_concentration_from,
+    discrete_log_ratio_bound,
+    network_concentration,
+    network_log_ratio_bound,
+)
+from dpbayes.mechanisms.map_scores import node_sensitivities
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain
+from dpbayes.theory.dimitrakakis14.game import KAPPA
+from dpbayes.base.references import Reference
+from dpbayes.posteriors.trimmed import log_odds_bound
+from dpbayes.base.validation import finite_number, whole_number
+
+OMEGA = -0.5 - float(special.lambertw(-math.exp(-0.5) / 2, -1).real)
+"""The positive solution of exp(w) = 2 w + 1, about 1.2564312; KAPPA is 2 w / (1 - exp(-w))^2."""
+
+MOST_DRAWS = 10**9
+
+
+# Theorem 4
+
+
+def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
+    """Return the privacy loss of draws with CPT entries in [omega, 1 - (r - 1) omega], per record.
+
+    [Zhang16] Theorem 4(1). Printed 2 ||L||_inf rho for one draw, with rho = |I|: a replaced record may change every
+    family's values. Certified N sum_i 2 L_i. Errors: InputError for an omega above 1/r of some node.
+    """
+    times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
+    constants = [discrete_log_ratio_bound(omega, int(card)) for card in network.cards]
+    return Bound(
+        claim=THEOREM_4_1,
+        printed=np.asarray(2 * max(constants) * len(constants)),
+        certified=np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
+        unit="nats of privacy loss",
+        confidence=1.0,
+        assumptions=(Assumption("One draw is released", times == 1),),
+        is_private=True,
+    )
+
+
+def constant_m(concentration: ArrayLike, *, start: ArrayLike, slack: ArrayLike, ratio: float) -> FloatArray:
+    """Return M of [Zhang16] Theorem 4(2), elementwise in c, L0 and delta = `slack` (...), for C = `ratio`.
+
+    M = (kappa/c + L0 (1/(1 - e^-w) + 1) + ln C + ln(e^(-L0 d c) / (e^(-w(1-d)) - e^-w) + e^(L0 (1-d) c))) C.
+    """
+    c, begin, d = (np.asarray(value, dtype=np.float64) for value in (concentration, start, slack))
+    # Logarithms of both summands, so that a large L0 does not overflow.
+    tail = -begin * d * c - np.log(np.exp(-OMEGA * (1 - d)) - math.exp(-OMEGA))
+    last = np.logaddexp(tail, begin * (1 - d) * c)
+    return (KAPPA / c + begin * (1 / -math.expm1(-OMEGA) + 1) + math.log(ratio) + last) * ratio
+
+
+def likelihood_ratio(prior: Dirichlets) -> float:
+    """Return C = prod_i C_i, C_i the largest of 1/(prior mean) over node i's cells. [Zhang16] Theorem 4(2).
+
+    The largest likelihood of one value is 1, and its marginal likelihood is the cell's prior mean.
+    """
+    network, mean = prior.network, prior.mean
+    rarest = [float(network.table(mean, node).min()) for node in range(len(network.names))]
+    return math.exp(min(-float(np.log(rarest).sum()), 700.0))
+
+
+def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, slack: float = 0.5) -> Bound:
+    """Return how far one replaced record moves the posterior probability of any set. [Zhang16] Theorem 4(2).
+
+    Printed sqrt(M/2) for Beta(a, a) rows, a = `prior`, L0 = `start` and delta = `slack`, with rho = 1; the rows' best
+    c(L0) joined by Lemma 3; NaN where there is none. Certified is the sum over the nodes of exact total variation
+    distances, at most 1, for every n (`node_sensitivities`). Errors: InputError for parameters out of range.
+    """
+    symmetric = Dirichlets.symmetric(network, prior)
+    threshold = finite_number("L0", start, low=1e-9, high=MOST_START)
+    d = finite_number("delta", slack, low=1e-9, high=1 - 1e-9)
+    combined = combined_concentration(network, prior, threshold)
+    known = not math.isnan(combined)
+    m = np.full((), np.nan)
+    if known:
+        m = constant_m(combined, start=threshold, slack=d, ratio=likelihood_ratio(symmetric))
+    return Bound(
+        claim=THEOREM_4_2,
+        printed=np.asarray(np.sqrt(m / 2)),
+        certified=np.asarray(min(1.0, float(node_sensitivities(symmetric).sum()))),
+        unit="total variation distance",
+        confidence=1.0,
+        assumptions=(
+            Assumption("Every node is binary, so that c is known", network.is_binary),
+            Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", known),
+            Assumption(
+                "All records are at most (1 - delta) c apart: |I| <= (1 - delta) c",
+                len(network.names) <= (1 - d) * combined,
+            ),
+        ),
+        is_private=True,
+    )
+
+
+def combined_concentration(network: Network, prior: float, start: float) -> float:
+    """Return c' for the m rows of a binary network, NaN if L0 is too small. [Zhang16] Lemma 3.
+
+    All rows within |logit| <= L are L-Lipschitz.
+    """
+    if not network.is_binary:
+        return math.nan
+    row = beta_concentration_from(prior, start)
+    if math.log(network.row_count) >= start * row:
+        return math.nan
+    return network_concentration(np.full(network.row_count, row), start)
+
+
+def least_printed_variation(network: Network) -> float:
+    """Return sqrt(C ln C / 2) with C = prod_i r_i, which no prior brings sqrt(M/2) below. [Zhang16] Theorem 4(2).
+
+    The rarest of r states has a mean of at most 1/r, so C_i >= r_i, and every other term of M is positive. Above 1, the
+    theorem says nothing; it is 1.66 for two binary nodes.
+    """
+    log_c = float(np.log(network.cards).sum())
+    return math.sqrt(log_c / 2) * math.exp(min(log_c / 2, 700.0))
+
+
+# Appendix C
+
+
+def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bound:
+    """Return what draws lose when they are trimmed at the printed omega = exp(-epsilon/2). [Zhang16] Appendix C.2.
+
+    Printed epsilon (...), certified 2 |I| N ln((1 - omega)/omega) for |I| binary nodes, NaN where omega is at least
+    1/2 and nothing is left to draw from, or a node is not binary.
+    """
+    epsilons = checked_epsilons(epsilon)
+    times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
+    possible = epsilons > 2 * math.log(2)
+    # ln((1 - w)/w) = ln(e^(epsilon/2) - 1), which for large epsilon is epsilon/2 + ln(1 - e^(-epsilon/2)).
+    half = np.where(possible, epsilons / 2, 1.0)
+    log_odds = half + np.log(-np.expm1(-half))
+    certified = 2 * len(network.names) * times * log_odds
+    return Bound(
+        claim=APPENDIX_C2,
+        printed=epsilons,
+        certified=np.where(possible & network.is_binary, certified, np.nan),
+        unit="nats of privacy loss",
+        confidence=1.0,
+        assumptions=(
+            Assumption("omega = exp(-epsilon/2) is below 1/2", bool(np.all(possible))),
+            Assumption("Every node is binary", network.is_binary),
+            Assumption("omega bounds the probabilities of joint outcomes, not of CPT entries", len(network.names) == 1),
+            Assumption("One draw is released", times == 1),
+        ),
+        is_private=True,
+    )
+
+
+def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexample:
+    """Show two tables of a chain X -> Y on which a trimmed draw loses more than 2 ln(1/omega). [Zhang16] Appendix C.2.
+
+    (1, y) is replaced by (0, 0). Some of the other n - 1 >= 1 records are (1, 0), the rest (0, 0): they make X = 1
+    improbable, and Y = 1 where X = 1. The worst such mixture among at most 64, and the worse y, is taken.
+    """
+    records = whole_number("The number of records", n, low=2, high=10**6)
+    bound, network = log_odds_bound(omega), chain(2)
+    mixed = np.unique(np.round(np.geomspace(1, records, min(records, 64)))) - 1
+    kept = np.zeros((len(mixed), network.cell_count))  # cells: x0 x1 | y0 y1 given x0 | y0 y1 given x1
+    kept[:, [1, 4]] += mixed[:, None]
+    kept[:, [0, 2]] += records - 1 - mixed[:, None]
+    odd = np.array([[0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1]])
+    common = np.array([1, 0, 1, 0, 0, 0])
+    prior = Dirichlets.symmetric(network)
+    shift = log_mass_trimmed(prior.updated(kept + odd[:, None]), bound) - log_mass_trimmed(
+        prior.updated(kept + common), bound
+    )
+    # A row's log-likelihood ratio is monotone in its log-odds: it is largest at an end of the interval.
+    toward, away = Decisions(network).parameters((odd - common).astype(np.float64))
+    likely, unlikely = special.log_expit(bound), special.log_expit(-bound)
+    ends = np.maximum(toward * likely + away * unlikely, toward * unlikely + away * likely)
+    losses = ends.sum(axis=-1)[:, None] - shift
+    y, place = np.unravel_index(int(np.argmax(losses)), losses.shape)
+    return Counterexample(
+        APPENDIX_C2,
+        f"X -> Y, uniform priors, omega = {omega:g}: (0, 0) for (1, {y}), beside {mixed[place]:.0f} records (1, 0) and "
+        f"{records - 1 - mixed[place]:.0f} records (0, 0)",
+        truth=float(losses[y, place]),
+        printed=-2 * math.log(omega),
+        certified=4 * bound,
+        unit="nats of privacy loss",
+    )
+
+
+THEOREM_4_1 = Claim(
+    Reference("Zhang16", "Theorem 4(1)"),
+    "A draw from the posterior of a Lipschitz network is private",
+    r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
+    Verdict.AMENDED,
+    "It holds for one draw with distances between families' values, which one record may change at every node: "
+    "2 sum_i L_i in all, times the number of draws.",
+)
+THEOREM_4_2 = Claim(
+    Reference("Zhang16", "Theorem 4(2)"),
+    "A draw from the posterior under a concentrated prior is (0, sqrt(M/2))-private",
+    r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{M}{2} \max\{\rho(x, y), 1\}}",
+    Verdict.VACUOUS,
+    "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior.",
+)
+APPENDIX_C1 = Claim(
+    Reference("Zhang16", "Appendix C.1"),
+    "The predictive probability of a Beta row",
+    r"P(y) = \alpha^y \beta^{1-y} / (\alpha + \beta)",
+    Verdict.HOLDS,
+    "It is the posterior mean of the cell.",
+)
+APPENDIX_C2 = Claim(
+    Reference("Zhang16", "Appendix C.2"),
+    "Trimming at omega makes a draw private",
+    r"\epsilon = 2 \ln(1/\omega), \quad \omega = e^{-\epsilon/2}",
+    Verdict.FALSE,
+    "A replaced record changes a term of every node in every draw: 2 |I| N ln((1 - omega)/omega); up to "
+    "epsilon = 2 ln 2 the printed omega leaves nothing to draw from.",
+)
+CLAIMS: tuple[Claim, ...] = (THEOREM_4_1, THEOREM_4_2, APPENDIX_C1, APPENDIX_C2)

@@ -1,0 +1,306 @@
+"""How often a Fourier release is non-negative, as printed and as proved. [Zhang16] section 3.2, Corollary 3.
+
+In units of the noise scale, a release of zero counts is non-negative iff 2 t |N_I| is at least every signed sum of the
+standard Laplace draws X_gamma that a cell takes: the probability depends on the graph and on t only. Real counts can
+only help the released tables.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
+from dpbayes.model.closure import walsh
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain, empty, full
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.validation import finite_number
+
+COROLLARY_3 = Claim(
+    Reference("Zhang16", "Corollary 3"),
+    "Non-negative tables",
+    r"P(\text{non-negative}) \ge 1 - e^{-t}",
+    Verdict.FALSE,
+    "Fails for small t, and asks for many times too much at large t; a table rebuilt from N_I alone can always fail.",
+)
+SMALL_INCREMENTS = Claim(
+    Reference("Zhang16", "Section 3.2, Non-negativity"),
+    "Minor loss to utility",
+    r"4t|N_I|^2/\varepsilon\ \text{is small}",
+    Verdict.FALSE,
+    "At the printed t the invented records often outnumber the real ones many times.",
+)
+RERUNS = Claim(
+    Reference("Zhang16", "Section 3.2, Re-running"),
+    "Price of trying again",
+    r"R\ \text{runs cost}\ R\,\varepsilon",
+    Verdict.LOOSE,
+    "Handing over the first success alone costs 2 epsilon however long it takes, if the number of runs stays hidden.",
+)
+
+MANY_TERMS = 1024
+"""From so many terms on, the tail of their sum is an integral instead of as many incomplete gamma functions."""
+
+_BISECTIONS = 24
+_STEP, _REACH = 0.25, 12.0
+"""Of the integral, in standard deviations of ln Gamma at the largest value of what is integrated."""
+
+# Probabilities
+
+
+def printed_probability(t: ArrayLike) -> FloatArray:
+    """Return 1 - exp(-t), (...). [Zhang16] Corollary 3."""
+    return -np.expm1(-np.asarray(t, dtype=np.float64))
+
+
+def printed_increment(probability: ArrayLike) -> FloatArray:
+    """Return the t at which [Zhang16] Corollary 3 promises `probability` (...), infinite at 1."""
+    with np.errstate(divide="ignore"):
+        return -np.log1p(-np.asarray(probability, dtype=np.float64))
+
+
+def signed_sum_tail(terms: int, x: ArrayLike) -> FloatArray:
+    """Return P(X_1 + ... + X_terms > x) of independent standard Laplace draws, x >= 0 (...), exactly.
+
+    The sum is a difference of two Gamma(terms, 1) draws; above zero that is a mixture of Gamma(terms - k, 1) with
+    weights C(terms - 1 + k, k) 2^-(terms + k), k = 0 .. terms - 1, all positive.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    if terms >= MANY_TERMS:
+        return _tail_of_many(terms, x)
+    k = np.arange(terms)
+    logs = special.gammaln(terms + k) - special.gammaln(terms) - special.gammaln(k + 1) - (terms + k) * np.log(2)
+    return special.gammaincc(terms - k, x[..., None]) @ np.exp(logs)
+
+
+def _tail_of_many(terms: int, x: FloatArray) -> FloatArray:
+    """Return `signed_sum_tail` as an integral, whose work does not grow with the terms.
+
+    A Laplace draw is normal with twice an exponential variance, so that with G = n e^v of Gamma(n, 1) the tail is
+    E[Q(x / sqrt(2 G))], Q the normal one. The logarithm of the integrand is concave in v and smooth: the trapezoidal
+    rule around its largest value is exact to rounding.
+    """
+    z = x[..., None] / np.sqrt(2 * terms)
+
+    def log_integrand(v: FloatArray) -> FloatArray:
+        return special.log_ndtr(-z * np.exp(-v / 2)) - terms * (np.expm1(v) - v)
+
+    low, high = np.zeros_like(z), np.log1p((z * z + 2) / (2 * terms))
+    for _ in range(_BISECTIONS):
+        v = (low + high) / 2
+        at = z * np.exp(-v / 2)
+        # The slope: n (1 - e^v) + z h(z) / 2, h = density over tail.
+        rises = np.exp(-at * at / 2 - special.log_ndtr(-at)) * at / np.sqrt(8 * np.pi) > terms * np.expm1(v)
+        low, high = np.where(rises, v, low), np.where(rises, high, v)
+    step = _STEP / np.sqrt(terms * np.exp(low))
+    logs = log_integrand(low + step * np.arange(-_REACH / _STEP, _REACH / _STEP + 1))
+    # ln of n^n e^-n / Gamma(n), by Stirling.
+    density = np.log(terms / (2 * np.pi)) / 2 - 1 / (12 * terms) + 1 / (360 * terms**3)
+    tail: FloatArray = np.exp(special.logsumexp(logs + np.log(step), axis=-1) + density)
+    return tail
+
+
+def _some_sum_exceeds(terms: int, cells: float, x: FloatArray) -> FloatArray:
+    """Bound P(one of `cells` signed sums of the same `terms` draws > x): by sum |X| ~ Gamma, and cell by cell."""
+    return np.minimum(special.gammaincc(terms, x), cells * signed_sum_tail(terms, x))
+
+
+def negative_table_probability(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> FloatArray:
+    """Bound P(some cell of the table on all of I is negative) at zero counts, for t (...).
+
+    P(Gamma(|N_I|, 1) > 2 t |N_I|), or the sum over 2^|I| cells of its exact tail where that is less.
+    [Zhang16] Corollary 3, corrected.
+    """
+    size = len(network.closure)
+    x = 2 * np.asarray(t, dtype=np.float64) * size
+    return np.minimum(_some_sum_exceeds(size - noise.public, 2.0 ** len(network.names), x), 1.0)
+
+
+def negative_marginal_probability(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> FloatArray:
+    """Bound P(some cell of a released table is negative) at zero counts, for t (...).
+
+    The sum, over the families F that lie in no other, of P(Gamma(2^|F|, 1) > 2 t |N_I|), or of 2^|F| times the exact
+    tail of one cell where that is less. Smaller tables are sums of larger ones. [Zhang16] Corollary 3, corrected.
+    """
+    return _negative_marginals(_maximal_sizes(network), len(network.closure), noise.public, t)
+
+
+def _maximal_sizes(network: Network) -> Counter[int]:
+    return Counter(map(len, maximal_families(network)))
+
+
+def _negative_marginals(sizes: Counter[int], closure: int, public: int, t: ArrayLike) -> FloatArray:
+    x = 2 * np.asarray(t, dtype=np.float64) * closure
+    total = np.zeros_like(x)
+    for nodes, families in sizes.items():
+        total = total + families * _some_sum_exceeds(2**nodes - public, 2.0**nodes, x)
+    return np.minimum(total, 1.0)
+
+
+def maximal_families(network: Network) -> tuple[frozenset[int], ...]:
+    """Return the distinct families pi_i + {i} that lie in no other."""
+    distinct = dict.fromkeys(map(frozenset, network.families))
+    return tuple(family for family in distinct if not any(family < other for other in distinct))
+
+
+def negative_table_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
+    """Bound how often the table on all of I has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
+    return _negative_bound(t, negative_table_probability(network, noise=noise, t=t))
+
+
+def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
+    """Bound how often a released table has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
+    return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
+
+
+def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
+    increments = np.asarray(t, dtype=np.float64)
+    asked = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
+    printed = np.exp(-increments)
+    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", 1.0, (asked,), is_private=True)
+
+
+def is_printed_proved(network: Network, *, t: float) -> bool:
+    """Return whether t is so large that the printed 1 - exp(-t) follows: |N_I| (2t - 1 - ln 2t) >= t and t > 1/2.
+
+    The corollary does not ask for it. [Zhang16] Corollary 3, corrected.
+    """
+    return t > 0.5 and len(network.closure) * (2 * t - 1 - np.log(2 * t)) >= t
+
+
+def certified_increment(network: Network, probability: float, *, noise: CoefficientNoise) -> float:
+    """Return a t proved, without simulation, to keep all released tables non-negative with this probability.
+
+    Errors: InputError for a probability outside [0, 1 - 1e-12]. [Zhang16] Corollary 3, corrected.
+    """
+    sizes, closure = _maximal_sizes(network), len(network.closure)
+    return _least_increment(lambda t: _negative_marginals(sizes, closure, noise.public, t), probability)
+
+
+def certified_table_increment(network: Network, probability: float, *, noise: CoefficientNoise) -> float:
+    """Return a t proved, without simulation, to keep the table on all of I non-negative at zero counts.
+
+    Errors: InputError for a probability outside [0, 1 - 1e-12]. [Zhang16] Corollary 3, corrected.
+    """
+    return _least_increment(lambda t: negative_table_probability(network, noise=noise, t=t), probability)
+
+
+def _least_increment(negative: Callable[[float], FloatArray], probability: float) -> float:
+    target = finite_number("The target probability", probability, low=0.0, high=1 - 1e-12)
+
+    def excess(t: float) -> float:
+        return float(negative(t)) - (1 - target)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    return float(optimize.brentq(excess, 0.0, high, xtol=1e-12)) * (1 + 1e-9)
+
+
+@dataclass(frozen=True)
+class SmallIncrement:
+    """How often releases of zero counts were non-negative, an upper limit (doubt 1e-9), and what is printed."""
+
+    t: float
+    printed: float
+    simulated: float
+    limit: float
+    draws: int
+
+
+def counterexample_small_increment(rng: np.random.Generator, *, t: float = 0.1, draws: int = 40_000) -> SmallIncrement:
+    """Simulate the complete graph of four nodes, whose one family is the whole table, with printed noise.
+
+    [Zhang16] Corollary 3 fails in every reading of it where `limit` is below `printed`.
+    """
+    cells = walsh(rng.laplace(size=(draws, 2, 2, 2, 2)), 4).reshape(draws, 16)
+    kept = int(np.count_nonzero(cells.min(axis=-1) >= -2 * t * 16))
+    limit = float(special.betaincinv(kept + 1, draws - kept, 1 - 1e-9)) if kept < draws else 1.0
+    return SmallIncrement(t, float(printed_probability(t)), kept / draws, limit, draws)
+
+
+def counterexample_rebuilt_table(n: int = 1000, *, epsilon: float = 10.0, t: float = 3.0) -> FloatArray:
+    """Rebuild the table (4,) of two unconnected nodes from N_I, after the lift and without any noise.
+
+    All n records are (0, 0). Its last cell is (-n + lift)/4: as a statement on the table rebuilt from N_I alone,
+    [Zhang16] Corollary 3 fails with certainty, whatever the noise, where the lift is below n.
+    """
+    network = empty(2)
+    lift = float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=t))
+    rebuilt: FloatArray = walsh(np.array([[n + lift, n], [n, 0.0]]), 2).ravel() / 4
+    return rebuilt
+
+
+def counterexample_corollary_3() -> Counterexample:
+    """Return a lower limit of how often a small t leaves a negative cell. [Zhang16] Corollary 3."""
+    found = counterexample_small_increment(stream(1, "stealth", "small increment"))
+    network = full(4)
+    return Counterexample(
+        COROLLARY_3,
+        f"The complete graph of four nodes, no records, t = {found.t:g}; the truth is a lower limit (doubt one in a "
+        f"billion) from {found.draws:,} simulated releases",
+        truth=1 - found.limit,
+        printed=1 - found.printed,
+        certified=float(negative_table_probability(network, noise=printed_noise(network), t=found.t)),
+        unit="probability of a negative cell",
+    )
+
+
+def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, t: float = 3.0) -> Counterexample:
+    """Return how often the last cell of the table rebuilt from N_I is negative, exactly. [Zhang16] Corollary 3.
+
+    Its noise is a signed sum of three draws, on top of the cell of `counterexample_rebuilt_table`.
+    """
+    short_of = -4 * float(counterexample_rebuilt_table(n, epsilon=epsilon, t=t)[-1])
+    tail = float(signed_sum_tail(3, abs(short_of) / printed_noise(empty(2)).scale(epsilon)))
+    return Counterexample(
+        COROLLARY_3,
+        f"The table of two nodes without an arrow, rebuilt from N_I; {n:,} records (0, 0), epsilon = {epsilon:g}, "
+        f"t = {t:g}",
+        truth=1 - tail if short_of > 0 else tail,
+        printed=float(np.exp(-t)),
+        certified=np.nan,
+        unit="probability of a negative cell",
+    )
+
+
+def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probability: float = 0.9) -> Counterexample:
+    """Return how many records the printed t invents, beside n real ones. [Zhang16] Section 3.2, Non-negativity."""
+    network = chain(8)
+    noise, t = certified_noise(network), certified_increment(network, probability, noise=certified_noise(network))
+    asked = printed_increment(probability)
+    return Counterexample(
+        SMALL_INCREMENTS,
+        f"A chain of eight nodes, epsilon = {epsilon:g}, the printed t for {probability:.0%} of releases; a loss is "
+        f"called minor here that does not exceed the {n:,} real records; certified is the lift that suffices",
+        truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=asked)),
+        printed=float(n),
+        certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
+        unit="records invented in every table",
+    )
+
+
+# Trying again
+
+
+def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
+    """Bound the privacy loss of running until the first success, `runs` (...) runs in all.
+
+    Each of P(A and S) and P(S) moves by at most e^epsilon, hence P(A | S) = P(A and S)/P(S) by e^(2 epsilon).
+    [Zhang16] Section 3.2, Re-running.
+    """
+    epsilon, runs = np.asarray(epsilon, dtype=np.float64), np.asarray(runs)
+    hidden = Assumption("The number of runs stays hidden, and runs go on until one succeeds.", holds=True)
+    return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", 1.0, (hidden,), is_private=True)
+
+
+CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS, RERUNS)

@@ -1,0 +1,207 @@
+"""Table 1 of [Zhang16] as one live table: what every mechanism promises and how useful it is, printed and certified."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpbayes.theory.zhang16 import map as map_claims
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise, table_error_bound
+from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow, corollary_4, lemma_4, shortfall
+from dpbayes.theory.zhang16.posterior_kl import posterior_kl, printed_order
+from dpbayes.theory.zhang16.sampling import theorem_4_1, theorem_4_2
+from dpbayes.theory.zhang16.counts import checked_delta, corollary_1, noise_scale
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.model.network import Network
+from dpbayes.base.references import Reference
+from dpbayes.base.validation import finite_number, whole_number
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the table is evaluated at.
+
+    `epsilon` and `delta` as in the table; `t` lifts the Fourier tables; CPT entries of `draws` posterior draws lie in
+    [omega, 1 - omega], and so does the row whose mode is released, on `cells` cells, with scores `gap` below the best.
+    `prior` and `start` are the a and L0 of the sampler's second promise, Theorem 4(2).
+    """
+
+    epsilon: float = 1.0
+    delta: float = 0.05
+    t: float = 1.0
+    omega: float = 0.1
+    draws: int = 1
+    cells: int = 20
+    gap: float = 0.2
+    prior: float = 1.0
+    start: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Table1Row:
+    """One mechanism: its promises, what its utility is measured by, and the bound on that."""
+
+    mechanism: str
+    privacy: tuple[Bound, ...]
+    utility_of: str
+    utility: Bound
+
+
+def table_1(prior: Dirichlets, counts: Counts, setting: Setting | None = None) -> tuple[Table1Row, ...]:
+    """Return the rows of [Zhang16] Table 1 for a posterior, without those that are `not_computable` for it.
+
+    The utilities of Laplace and of MAP depend on the counts and are the curator's to see.
+    """
+    setting = setting or Setting()
+    network = prior.network
+    rows, missing = [laplace_row(prior, counts, setting)], not_computable(network, counts.n)
+    if "Fourier" not in missing:
+        rows.append(fourier_row(network, setting))
+    rows.append(sampler_row(network, setting))
+    root = _binary_root(network)
+    if root is not None and "MAP" not in missing:
+        rows.append(map_row(prior, counts, setting, root=root))
+    return tuple(rows)
+
+
+def not_computable(network: Network, n: int) -> dict[str, str]:
+    """Return the mechanisms that `table_1` leaves out for so many records, and why."""
+    missing = {}
+    if not network.is_binary:
+        missing["Fourier"] = "it needs a network of binary nodes"
+    if _binary_root(network) is None:
+        missing["MAP"] = "it is shown for a binary node without parents, and there is none"
+    elif n == 0:
+        missing["MAP"] = "there are no records"
+    elif n > MOST_RECORDS:
+        missing["MAP"] = f"its sensitivity is sought among all tables of a row, of at most {MOST_RECORDS:,} records"
+    return missing
+
+
+def _binary_root(network: Network) -> int | None:
+    roots = (i for i, family in enumerate(network.families) if len(family) == 1 and network.cards[i] == 2)
+    return next(roots, None)
+
+
+def laplace_row(prior: Dirichlets, counts: Counts, setting: Setting) -> Table1Row:
+    """Return Algorithm 1: (epsilon, 0), and the KL divergence of Theorem 1. [Zhang16] Table 1, Laplace.
+
+    Printed with constant 1 for the O() terms; certified is the sharpest proved quantile.
+    """
+    network = prior.network
+    scale = np.atleast_1d(noise_scale(network, setting.epsilon))
+    certified = posterior_kl(prior, counts, epsilon=setting.epsilon, delta=setting.delta).theorem
+    printed = printed_order(network.row_count, counts.n, scale, delta=setting.delta)
+    return Table1Row(
+        "Laplace",
+        (corollary_1(network, epsilon=setting.epsilon),),
+        "closeness of the posterior",
+        replace(certified, claim=LAPLACE, printed=printed),
+    )
+
+
+def fourier_row(network: Network, setting: Setting) -> Table1Row:
+    """Return Algorithm 2: (epsilon, 0), and Theorem 3 for every node (|I|,). [Zhang16] Table 1, Fourier."""
+    epsilon = np.asarray(setting.epsilon)
+    error = table_error_bound(network, epsilon=epsilon, t=np.asarray(setting.t), delta=setting.delta)
+    promise = Bound(
+        claim=FOURIER,
+        printed=epsilon,
+        certified=epsilon_of_printed_noise(network, epsilon),
+        unit="nats of privacy loss",
+        confidence=1.0,
+        assumptions=(),
+        is_private=True,
+    )
+    return Table1Row("Fourier", (promise,), "closeness of the posterior's parameters", replace(error, claim=FOURIER))
+
+
+def sampler_row(network: Network, setting: Setting) -> Table1Row:
+    """Return posterior sampling: (2 L, 0) or (0, sqrt(M/2)), and the mean of N draws. [Zhang16] Table 1, Sampler.
+
+    Utility is the distance of the mean of a function with values in [0, 1] over N draws from its posterior mean:
+    printed sqrt(ln(1/delta)/N), constant 1 and eta = 0; certified sqrt(ln(2/delta)/(2 N)), by Hoeffding's inequality,
+    from the mean under the trimmed posterior, which differs from the posterior's by what the table calls eta.
+    """
+    delta = checked_delta(setting.delta)
+    draws = whole_number("draws", setting.draws, low=1, high=10**9)
+    utility = Bound(
+        claim=SAMPLER,
+        printed=np.asarray(math.sqrt(-math.log(delta) / draws)),
+        certified=np.asarray(min(1.0, math.sqrt(math.log(2 / delta) / (2 * draws)))),
+        unit="distance of the mean of a function in [0, 1]",
+        confidence=1 - delta,
+        assumptions=(Assumption("What trimming changes, eta, is left out", holds=True),),
+        is_private=True,
+    )
+    # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
+    lipschitz = theorem_4_1(network, omega=setting.omega, draws=draws)
+    per_distance = replace(lipschitz, claim=SAMPLER, printed=lipschitz.printed / len(network.names))
+    stochastic = theorem_4_2(network, prior=setting.prior, start=setting.start)
+    return Table1Row("Sampler", (per_distance, stochastic), "expected utility under the posterior", utility)
+
+
+def map_row(prior: Dirichlets, counts: Counts, setting: Setting, *, root: int) -> Table1Row:
+    """Return Algorithm 3 for the row of one binary root: (epsilon, 0), and Lemma 4. [Zhang16] Table 1, MAP.
+
+    Privacy is that of the printed score, a density; utility that of masses of cells with Delta = sqrt(L).
+    """
+    network = prior.network
+    a, b = (float(value) for value in network.table(prior.alpha, root).ravel())
+    first, second = (int(value) for value in network.table(counts.values, root).ravel())
+    row = TrimmedRow(a, b, setting.omega, counts.n)
+    mechanism = shortfall(a, b, counts=(first, second), cells=setting.cells, sensitivity=math.sqrt(row.constant))
+    t = finite_number("The gap", setting.gap, low=1e-9, high=1.0) / 2
+    return Table1Row(
+        "MAP",
+        (corollary_4(row, epsilon=setting.epsilon),),
+        "closeness of the MAP estimate",
+        replace(lemma_4(mechanism, epsilon=setting.epsilon, t=t), claim=MAP),
+    )
+
+
+def counterexample_map_privacy() -> Counterexample:
+    """Return the loss of the printed MAP estimate, above epsilon. [Zhang16] Table 1, MAP."""
+    return replace(map_claims.counterexample_corollary_4(), claim=MAP)
+
+
+def counterexample_map_utility() -> Counterexample:
+    """Return how often its score falls short, above the printed bound. [Zhang16] Table 1, MAP."""
+    return replace(map_claims.counterexample_lemma_4(), claim=MAP)
+
+
+LAPLACE = Claim(
+    Reference("Zhang16", "Table 1, Laplace"),
+    "Algorithm 1 in one line",
+    r"(\epsilon, 0), \quad \mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}]"
+    r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
+    Verdict.UNCLEAR,
+    "The promise holds; the bound on the divergence has Theorem 1's errors, grows with epsilon and names no constants.",
+)
+FOURIER = Claim(
+    Reference("Zhang16", "Table 1, Fourier"),
+    "Algorithm 2 in one line",
+    r"(\epsilon, 0), \quad \tfrac{4|\mathcal N|}{\epsilon}"
+    r" (2^{|\pi_i|} \ln\tfrac{|\mathcal N|}{\delta} + t|\mathcal N|)",
+    Verdict.LOOSE,
+    "Theorem 3 holds, and both the promise and the error can be sharpened.",
+)
+SAMPLER = Claim(
+    Reference("Zhang16", "Table 1, Sampler"),
+    "Posterior sampling in one line",
+    r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
+    Verdict.AMENDED,
+    "2 L is for one draw and records at distance 1: it is to be multiplied by N and by the distance, up to |I|; "
+    "sqrt(M/2) is above 1.",
+)
+MAP = Claim(
+    Reference("Zhang16", "Table 1, MAP"),
+    "Algorithm 3 in one line",
+    r"(\epsilon, 0), \quad P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
+    Verdict.FALSE,
+    "Neither Corollary 4 nor Lemma 4 holds as printed.",
+)
+CLAIMS: tuple[Claim, ...] = (LAPLACE, FOURIER, SAMPLER, MAP)

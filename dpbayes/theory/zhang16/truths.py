@@ -1,0 +1,220 @@
+"""The truth beside a bound: exact where it is known, else simulated, with how far the simulation can be trusted.
+
+Whether a printed bound is violated is decided here: by an exact value, or by a simulation that is DOUBT standard errors
+beyond it. What is simulated from counts is for the curator only; noise alone is public.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbayes.theory.claims.claim import FloatArray
+from dpbayes.theory.zhang16.counts import noise_scale
+from dpbayes.model.closure import walsh
+from dpbayes.model.counts import Counts
+from dpbayes.theory.zhang16.kl_study import Estimate, KlStudy, QuantileEstimate
+from dpbayes.mechanisms.stealth import Needed
+from dpbayes.model.network import Network
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import whole_number
+
+DOUBT = 4.0
+"""Standard errors beyond which a simulated share counts as above another: a false alarm in about 30,000 settings."""
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What is known of a bounded quantity at every setting (E,), beside its bounds.
+
+    `exact` is its exact mean, quantile or value; `value`, `low`, `high` are simulated with an interval. `name` and
+    `exact_name` say what these are. `exceeded` is how often simulated releases are above the printed bound. Whatever
+    is not known is NaN. `violated` says where the printed bound is wrong, `releases` how many were simulated, `note` in
+    a sentence why none were.
+    """
+
+    exact: FloatArray
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    exceeded: FloatArray
+    violated: NDArray[np.bool_]
+    exact_name: str = ""
+    name: str = ""
+    releases: int = 0
+    note: str = ""
+
+    @property
+    def exceeded_error(self) -> FloatArray:
+        """The standard error of `exceeded` (E,), as `KlStudy.exceedance` has it: never zero."""
+        share = (self.exceeded * self.releases + 0.5) / (self.releases + 1)
+        return np.sqrt(share * (1 - share) / max(self.releases, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTable:
+    """A table on `nodes` binary nodes, with noise of `scale` (E,) on each of its 2^nodes coefficients.
+
+    The empty set's is lifted by `lift` noise scales.     [Zhang16] Section 3.2.
+    """
+
+    nodes: int
+    lift: float
+    scale: FloatArray
+
+
+def nothing_known(size: int, note: str = "") -> Measured:
+    """Return what is known where neither an exact value nor a simulation is at hand, for `size` settings."""
+    none = np.full(size, np.nan)
+    return Measured(none, none, none, none, none, np.zeros(size, dtype=bool), note=note)
+
+
+def mean_alone(mean: FloatArray, note: str) -> Measured:
+    """Return what is known of a quantile where only the exact `mean` (E,) is: nothing that could violate a bound."""
+    return replace(nothing_known(len(mean), note), exact=mean, exact_name="exact mean")
+
+
+def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
+    """Return a quantity that is known exactly, or from below: the printed bound is violated where it is above it."""
+    none = np.full(len(exact), np.nan)
+    return Measured(exact, none, none, none, none, _above(exact, printed), exact_name=name)
+
+
+def kl_mean(study: KlStudy, expected: FloatArray, *, printed: FloatArray) -> Measured:
+    """Return the mean KL divergence: exact `expected` (E,), and simulated with two standard errors on either side."""
+    mean = study.mean
+    none = np.full(len(expected), np.nan)
+    low, high = np.maximum(mean.value - 2 * mean.error, 0.0), mean.value + 2 * mean.error
+    violated = _above(expected, printed)
+    return Measured(
+        expected, mean.value, low, high, none, violated, "exact mean", "mean of simulated releases", study.releases
+    )
+
+
+def kl_quantile(study: KlStudy, expected: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
+    """Return the 1 - delta quantile of the KL divergence, its exact mean, and how often `printed` (E,) is exceeded."""
+    return _by_quantile(
+        study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=expected, releases=study.releases
+    )
+
+
+def largest_noise(
+    network: Network, rng: np.random.Generator, *, epsilon: FloatArray, printed: FloatArray, delta: float, releases: int
+) -> Measured:
+    """Simulate the largest of K Laplace draws at every epsilon (E,), in counts. [Zhang16] Proposition 1.
+
+    The same draws serve all epsilons. The exact mean is b (1 + 1/2 + ... + 1/K): maxima of exponentials.
+    """
+    size = max(1, _BLOCK // network.cell_count)
+    parts = [
+        np.abs(rng.laplace(size=(min(size, releases - start), network.cell_count))).max(axis=-1)
+        for start in range(0, releases, size)
+    ]
+    scale, mean = noise_scale(network, epsilon), mean_of_largest(network, epsilon)
+    return _scaled(np.concatenate(parts), scale, mean, printed=printed, delta=delta)
+
+
+def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:
+    """Return the exact mean of the largest of K Laplace draws at every epsilon, in counts: (E,)."""
+    mean: FloatArray = noise_scale(network, epsilon) * (1 / np.arange(1, network.cell_count + 1)).sum()
+    return mean
+
+
+def largest_change(
+    counts: Counts, rng: np.random.Generator, *, epsilon: FloatArray, printed: FloatArray, delta: float, releases: int
+) -> Measured:
+    """Simulate how far the worst released count is off after clipping to [0, n], at every epsilon (E,).
+
+    It depends on the counts. [Zhang16] Proposition 1, for the clipped updates.
+    """
+    network = counts.network
+    scale = noise_scale(network, epsilon)
+    found, size = np.empty((len(scale), releases)), max(1, _BLOCK // (len(scale) * network.cell_count))
+    for start in range(0, releases, size):
+        noise = rng.laplace(size=(min(size, releases - start), network.cell_count))
+        moved = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n)) - counts.values
+        found[:, start : start + size] = np.abs(moved).max(axis=-1)
+    study = KlStudy(epsilon, np.sort(found, axis=-1))
+    none = np.full(len(scale), np.nan)
+    return _by_quantile(
+        study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=none, releases=releases
+    )
+
+
+def table_error(
+    rng: np.random.Generator,
+    *,
+    table: NoisyTable,
+    printed: FloatArray,
+    delta: float,
+    releases: int,
+) -> Measured:
+    """Simulate the L1 error of a table that is rebuilt from noisy coefficients, in records (E,).
+
+    It does not depend on the counts. [Zhang16] Theorem 3.
+    """
+    cells, parts = 2**table.nodes, []
+    size = max(1, _BLOCK // cells)
+    for start in range(0, releases, size):
+        drawn = rng.laplace(size=(min(size, releases - start), *(2,) * table.nodes))
+        parts.append(np.abs(walsh(drawn, table.nodes).reshape(len(drawn), cells) + table.lift).mean(axis=-1))
+    scale = table.scale
+    return _scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)
+
+
+def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Measured:
+    """Return how often simulated releases of no records have a negative cell at t (T,). [Zhang16] Corollary 3."""
+    share, error = 1 - needed.probability(t), needed.standard_error(t)
+    none = np.full(len(t), np.nan)
+    low, high = np.maximum(share - 2 * error, 0.0), np.minimum(share + 2 * error, 1.0)
+    violated = _above(share - DOUBT * error, printed)
+    draws = len(needed.increments)
+    return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
+
+
+def scaled_counts(counts: Counts, n: int) -> Counts:
+    """Return the counts of a table of `n` records with the same proportions, to the nearest whole numbers.
+
+    Errors: InputError for an n that is no whole number from 0 to a billion.
+    """
+    n = whole_number("The number of records", n, low=0, high=10**9)
+    values = np.round(counts.values * (n / max(counts.n, 1))).astype(np.int64)
+    return Counts(counts.network, values, n)
+
+
+def _scaled(unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
+    """Return what draws (draws,) of a quantity in units of the noise scale say at every scale (E,)."""
+    study = KlStudy(np.ones(1), np.sort(unit)[None])
+    one = study.quantile(1 - delta)
+    quantile = QuantileEstimate(one.value * scale, one.low * scale, one.high * scale)
+    # Without noise, where all columns are constant, nothing exceeds anything.
+    units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
+    exceeded = study.exceedance(units[:, None])
+    flat = Estimate(exceeded.value[:, 0], exceeded.error[:, 0])
+    return _by_quantile(quantile, flat, delta=delta, exact=mean, releases=len(unit))
+
+
+def _by_quantile(
+    quantile: QuantileEstimate, exceeded: Estimate, *, delta: float, exact: FloatArray, releases: int
+) -> Measured:
+    # Without an upper end there are too few releases to tell where the quantile is.
+    known = np.isfinite(quantile.high) & np.isfinite(quantile.low)
+    value, low, high = (np.where(known, each, np.nan) for each in (quantile.value, quantile.low, quantile.high))
+    return Measured(
+        exact,
+        value,
+        low,
+        high,
+        exceeded.value,
+        exceeded.value - DOUBT * exceeded.error > delta,
+        "exact mean" if np.any(np.isfinite(exact)) else "",
+        f"{numeral(1 - delta, 6)} quantile of simulated releases",
+        releases,
+    )
+
+
+def _above(value: FloatArray, printed: FloatArray) -> NDArray[np.bool_]:
+    """Whether a value is above a bound by more than rounding; NaN is not."""
+    return np.asarray(value > printed * (1 + 1e-9))

@@ -1,0 +1,273 @@
+"""What the Accuracy page shows below its curves: calibration, crossings, formula, assumptions, the code to copy."""
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
+from dpbayes.experiments.accuracy.command import Recipe
+from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.experiments.accuracy.promises import coin_until, deepest, log10_delta_of_kept
+from dpbayes.experiments.accuracy.releases import ATTEMPTS, Releases
+from dpbayes.experiments.accuracy.reliability import Reliability
+from dpbayes.figures.accuracy import reliability_figure
+from dpbayes.mechanisms import Calibration, LaplaceUpdates
+from dpbayes.base.references import Reference
+from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.pages.accuracy.work import reliability_run, table_is_asked
+from dpbayes.ui.widgets.running import progress
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
+
+
+def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) -> bool:
+    """Show what lies behind the curves; return whether something opened is still on its way.
+
+    What takes time is computed once it is opened, and from the whole study: not while that is `under_way` itself.
+    """
+    going = False
+    with st.expander("Do the probabilities mean what they say?", on_change="rerun", key="accuracy.reliable") as part:
+        if part.open:
+            with sentence_instead():
+                going = _reliability(study, under_way=under_way)
+    with st.expander("Where does one overtake another?", on_change="rerun", key="accuracy.crossings") as part:
+        if part.open:
+            _crossings(study)
+    with st.expander("What is proved for each curve, and what it costs"):
+        _promises(study)
+    with st.expander("Formulas, assumptions and source"):
+        _formulas(study)
+        _assumptions(study)
+        source(Reference("Zhang16", "section 5.1, Figure 1"))
+    with st.expander("The same from Python or the command line"):
+        _code(recipe)
+    return going
+
+
+# Calibration of the predictive probability
+
+
+def _reliability(study: AccuracyStudy, *, under_way: bool) -> bool:
+    """Go on for a moment and show what is in; return whether there is more to come."""
+    controls.parameter_control("epsilon")
+    if under_way:
+        st.caption("This comes once the curves stand still.")
+        return False
+    epsilon = float(current().parameter("epsilon"))
+    run = reliability_run(study, epsilon)
+    if not run.done and run.last is not None:
+        said = f"{run.last.repeats:,} of {study.repeats:,} repeats"
+        progress(run, run.last.share, said, key="accuracy.reliability.stop")
+    if run.last is not None and run.last.found is not None:
+        _reliability_chart(study, run.last.found, epsilon)
+    return run.going
+
+
+def _reliability_chart(study: AccuracyStudy, found: Mapping[Method, Reliability], epsilon: float) -> None:
+    worst = max((m for m in found if m is not Method.EXACT), key=lambda m: found[m].error, default=Method.EXACT)
+    st.markdown(
+        f"At ε = {epsilon:g} the exact posterior's confidence is off by {found[Method.EXACT].error:.3f} on average; "
+        f"worst is {escaped(worst.value)}, off by {found[worst].error:.3f}: it promises "
+        f"{'too much' if found[worst].overconfidence > 0 else 'too little'}."
+    )
+    chart(
+        reliability_figure([bins.curve(study.look(m)) for m, bins in found.items()], least=1 / study.plan.states),
+        key="accuracy.reliability",
+        alt=f"Share of predictions that are right against their confidence, in ten bins, at epsilon {epsilon:g}.",
+    )
+    frame = pd.concat(
+        [
+            pd.DataFrame({"method": m.value, "confidence": r.confidence, "right": r.right, "test records": r.records})
+            for m, r in found.items()
+        ]
+    )
+    data_and_download(lambda: frame, name="accuracy-calibration", curator_only=table_is_asked())
+
+
+# Crossings and promises
+
+
+def _crossings(study: AccuracyStudy) -> None:
+    rows = []
+    for method in study.plan.private:
+        for other in study.plan.private:
+            found = None if method is other else overtakes(study, method, other)
+            if found is not None:
+                behind = "" if found.behind is None else numeral(found.behind, 4)
+                ahead = numeral(found.ahead, 4) + (
+                    "" if found.until == found.ahead else f" to {numeral(found.until, 4)}"
+                )
+                names = {"method": method.called(study.plan.draws), "other": other.called(study.plan.draws)}
+                rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})
+    if rows:
+        st.dataframe(pd.DataFrame(rows), hide_index=True)
+    else:
+        st.markdown("No curve is clearly ahead of another anywhere on this grid.")
+    st.caption(
+        "Behind and ahead: by more than three standard errors of the difference in the same repeats, by more still "
+        "where the repeats are few. Between the two, and where no ε is given, the curves are not told apart: more "
+        "repeats and more values of ε narrow it down."
+    )
+
+
+def _promises(study: AccuracyStudy) -> None:
+    picked = [int(abs(study.plan.grid - epsilon).argmin()) for epsilon in (1.0, 5.0, 20.0)]
+    columns = list(dict.fromkeys(picked))
+    frame = pd.DataFrame(
+        {"curve": [m.called(study.plan.draws) for m in study.plan.private]}
+        | {
+            f"proved at ε = {numeral(study.plan.grid[k])}": [numeral(study.certified[m][k]) for m in study.plan.private]
+            for k in columns
+        }
+        | {
+            f"accuracy at ε = {numeral(study.plan.grid[k])}": [f"{study.mean(m)[k]:.3f}" for m in study.plan.private]
+            for k in columns
+        }
+    )
+    st.dataframe(frame, hide_index=True)
+    said = [
+        "The ε that is proved for all that one release hands over, beside the ε that is claimed; choose “accuracy by ε "
+        "proved” below the picture to see every curve where it belongs."
+    ]
+    if {Method.SAMPLER_PRINTED, Method.SAMPLER_MANY} & set(study.methods):
+        said.append(
+            "The printed sampler charges for one changed term of one draw. Up to "
+            f"ε = {numeral(coin_until(study.plan), 4)} its printed ω leaves only even odds: a coin is tossed."
+        )
+    if Method.FOURIER_PRINTED in study.methods:
+        said.append(
+            "The printed Fourier curve keeps only what holds no negative count, which as much as doubles ε. Should "
+            f"{ATTEMPTS + 1} tries fail, the first is clipped and handed over; that case has no such bound, and "
+            f"{_delta(study.plan)} stands beside ε for it."
+        )
+    st.caption(" ".join(said))
+
+
+def _delta(plan: AccuracyPlan) -> str:
+    """Return the delta of what is kept, rounded up to a power of ten."""
+    return f"$\\delta \\le 10^{{{math.ceil(log10_delta_of_kept(plan))}}}$"
+
+
+# Formulas, assumptions, code
+
+
+def _formulas(study: AccuracyStudy) -> None:
+    plan = study.plan
+    releases = Releases(plan)
+    scale = LaplaceUpdates(prior=releases.prior, epsilon=1.0).noise_scale
+    lines = [
+        r"- $\hat y(x) = \arg\max_c \prod_{i:\, y \in F_i} \hat\theta_i(x_{F_i \setminus y}, c)$ over the "
+        f"{len(_families(plan))} families that hold the target, $\\hat\\theta$ the released posterior mean.",
+        f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({scale:g}/\\varepsilon)$, clipped to "
+        f"$[0, {plan.training:,}]$.",
+    ]
+    lines += [*_fourier_formulas(study, releases), *_sampler_formulas(study, releases)]
+    if Method.MAP in study.methods:
+        lines.append(f"- **Private MAP**: one of {plan.cells} cells for every probability, scored by posterior mass.")
+    st.markdown("\n".join(lines))
+
+
+def _fourier_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
+    plan, found = study.plan, []
+    told = f"$|N_I| = {len(plan.network.closure):,}$, "
+    if Method.FOURIER_PRINTED in study.methods:
+        found.append(
+            f"- **{Method.FOURIER_PRINTED.value}**: {told}$t = -\\ln(1 - {plan.stealth:g}) = "
+            f"{numeral(releases.increment(Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
+            f"{ATTEMPTS + 1} times at most, then clipped at zero."
+        )
+    if study.increment is not None:
+        found.append(
+            f"- **{Method.FOURIER.value}**: {told}$t = {latex(study.increment)}$, simulated for "
+            f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
+        )
+    return found
+
+
+def _sampler_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
+    """Rows of more than two states are drawn as yes-no decisions, and these are what is trimmed."""
+    plan, binary = study.plan, study.plan.network.is_binary
+    deep, depths = deepest(plan), int(releases.decisions.depths.sum())
+    if binary:
+        printed = r"$\theta \in [\omega, 1-\omega]$, $\omega = e^{-\varepsilon/2}$"
+        certified = rf"$\omega = 1/(1 + e^{{\varepsilon/2|I|}})$, $2|I| = {2 * depths}$"
+    else:
+        printed = (
+            rf"$w = e^{{-\varepsilon/(2 \cdot {deep})}}$, which leaves no probability below $e^{{-\varepsilon/2}}$"
+        )
+        certified = rf"$w = 1/(1 + e^{{\varepsilon/(2 \cdot {depths})}})$"
+    found = []
+    if not binary and {Method.SAMPLER_MANY, Method.SAMPLER} & set(study.methods):
+        found.append(
+            r"- **Posterior sampling** draws a row of $r$ states by yes-no decisions, $\lceil \log_2 r \rceil$ deep, "
+            rf"and trims each to $[w, 1-w]$. The deepest: {deep}. Over all nodes: "
+            rf"$\sum_i \lceil \log_2 r_i \rceil = {depths}$."
+        )
+    if Method.SAMPLER_MANY in study.methods:
+        found.append(
+            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {numeral(coin_until(plan), 4)}. "
+            f"$N = {plan.draws:,}$ draws are averaged."
+        )
+    if Method.SAMPLER in study.methods:
+        found.append(f"- **Posterior sampling, certified**: one draw, {certified}.")
+    return found
+
+
+def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
+    target = plan.network.index(plan.target)
+    return [family for family in plan.network.families if target in family]
+
+
+def _assumptions(study: AccuracyStudy) -> None:
+    plan, real = study.plan, table_is_asked()
+    printed = not real and plan.records == 1000 and plan.training == 50 and plan.repeats == 100 and plan.prior == 1
+    assumption(
+        "1,000 records, 50 of them to train on, uniform priors and 100 repeats, as the paper's Figure 1 has it.",
+        holds=printed,
+    )
+    assumption("All other nodes are observed in every test record.", holds=True)
+    assumption(
+        "The records follow the network."
+        if not real
+        else "The records follow the network: not known of a true table; accuracy is measured all the same.",
+        holds=not real,
+    )
+    assumption(
+        "The paper does not state its generator: every probability from U(0, 1) and even classes are our reading.",
+        holds=False,
+    )
+    assumption(
+        "At equal ε the curves promise the same: only certified ones do. The printed sampler's are drawn in red.",
+        holds=Method.SAMPLER_MANY not in study.methods,
+    )
+    assumption(
+        "The repeats are independent, as their standard errors have it."
+        if not real
+        else "The repeats are independent, as their standard errors have it: the splits are drawn so, but overlap. "
+        "Another table of the kind may differ from this one by more than the bands.",
+        holds=not real,
+    )
+    assumption("The noise is drawn afresh for every ε: here it is scaled, for smooth curves.", holds=False)
+
+
+def _code(recipe: Recipe) -> None:
+    if table_is_asked() and recipe.table not in SHIPPED:
+        if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
+            st.markdown(
+                "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with "
+                "it as `source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy.study` then gives these "
+                "numbers."
+            )
+            return
+        st.markdown(
+            "The file is read from the folder in which this is run. Its values must be the states named below: what "
+            "was cut or grouped on the Data page must be so in the file."
+        )
+    st.code(recipe.python, language="python", wrap_lines=True)
+    st.code(recipe.command, language="bash", wrap_lines=True)
+    st.caption("Add --out results.parquet, or .csv, to write the results with their settings to a file.")

@@ -1,0 +1,83 @@
+"""What the Accuracy page says first: who overtakes whom and what privacy costs, and no more than the curves show."""
+
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
+from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
+from dpbayes.base.text import escaped
+
+MARGIN = 0.02
+"""How far below the exact posterior's accuracy counts as close."""
+
+
+def verdict(study: AccuracyStudy) -> str:
+    """Return where posterior sampling overtakes Laplace, printed and certified, and what privacy costs."""
+    ways = [
+        (how, _race(study, method))
+        for method, how in ((Method.SAMPLER_MANY, "as printed"), (Method.SAMPLER, "certified"))
+        if {method, Method.LAPLACE} <= set(study.methods)
+    ]
+    return f"{_both(ways)} {_cost(study)}".strip()
+
+
+def _both(ways: list[tuple[str, str]]) -> str:
+    """Say it of both calibrations in one sentence, without repeating oneself."""
+    if not ways:
+        return ""
+    (how, said), *rest = ways
+    if not rest:
+        return f"Posterior sampling, {how}, {said}."
+    other, also = rest[0]
+    if said == also:
+        return f"Posterior sampling {said}, {how} and {other} alike."
+    if said.startswith("overtakes"):
+        also = also.replace("never overtakes Laplace", "never does").replace("overtakes Laplace", "does so")
+    return f"Posterior sampling {said} {how}; {other}, it {also}."
+
+
+def _race(study: AccuracyStudy, method: Method) -> str:
+    found = overtakes(study, method, Method.LAPLACE)
+    if found is not None:
+        if found.behind is not None:
+            return f"overtakes Laplace {_between(found)}"
+        return f"is clearly ahead of Laplace {_stretch(found, study)}"
+    lost = overtakes(study, Method.LAPLACE, method)
+    up_to = _up_to(study)
+    if lost is None:
+        return f"is {'nowhere' if len(study.plan.epsilons) > 1 else 'not'} clearly apart from Laplace {up_to}"
+    if lost.behind is not None:
+        return f"is overtaken by Laplace {_between(lost)}"
+    return f"never overtakes Laplace {up_to}" if len(study.plan.epsilons) > 1 else f"is clearly behind Laplace {up_to}"
+
+
+def _between(found: Crossing) -> str:
+    return f"between ε = {found.behind:.4g} and {found.ahead:.4g}"
+
+
+def _stretch(found: Crossing, study: AccuracyStudy) -> str:
+    """Say where on the grid it holds without a gap."""
+    if found.until == found.ahead:
+        return f"at ε = {found.ahead:.4g}"
+    if found.until == study.plan.epsilons[-1]:
+        return f"from ε = {found.ahead:.4g}"
+    return f"from ε = {found.ahead:.4g} to {found.until:.4g}"
+
+
+def _up_to(study: AccuracyStudy) -> str:
+    return f"{'up to' if len(study.plan.epsilons) > 1 else 'at'} ε = {study.plan.epsilons[-1]:.4g}"
+
+
+def _cost(study: AccuracyStudy) -> str:
+    exact, majority = float(study.mean(Method.EXACT)[0]), float(study.mean(Method.MAJORITY)[0])
+    target = escaped(study.plan.target)
+    if exact <= majority:
+        return f"But even the exact posterior tells {target} no better than its majority class: {exact:.1%}."
+    known = f"Without privacy, {target} is predicted rightly in {exact:.1%} of records"
+    first = Method.LAPLACE if Method.LAPLACE in study.methods else next(iter(study.plan.private), None)
+    if first is None:
+        return f"{known}."
+    name = first.called(study.plan.draws)
+    found, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points of that"
+    if found is None:
+        return f"{known}; {name} is not clearly {points} {_up_to(study)}."
+    if found.behind is None:
+        return f"{known}; {name} is clearly {points} {_stretch(found, study)}."
+    return f"{known}; {name} comes {points} {_between(found)}."

@@ -1,0 +1,351 @@
+"""The attacker's seat on the Audit page: one record, two tables, and the odds after release after release."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.audit.attacker import Attack, attack_die, attack_network, attack_regression, log_odds
+from dpbayes.audit.report_regression import BadTables, bad_tables
+from dpbayes.audit.reports import AuditReport, Laws
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
+from dpbayes.mechanisms import LaplaceFourier
+from dpbayes.mechanisms.hellinger import LaplaceCells
+from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.network import Network, assignment
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session import chosen as work
+from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.session.options.index import AttackedTables, AuditOptions
+from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, refusal, remark, sentence_instead
+from dpbayes.base.validation import InputError
+
+ATTACKERS = 100
+LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3
+MANY_NUMBERS, MOST_NUMBERS = 1_500_000, 4_000_000
+"""Released numbers that are still drawn and weighed quickly, and that are at once: larger releases get fewer attackers,
+LEAST_ATTACKERS while one release for each is not too much, and FEWEST_ATTACKERS of the largest."""
+
+WIDE, TRANSFORMED = 10_000, 4
+"""Cells of a network from which on a Fourier release takes so many times as long for each number: its transforms no
+longer fit into the processor's cache."""
+
+FIRST = 2
+"""Throws on side 1 where none are chosen and there are so many."""
+
+_TINY = np.finfo(np.float64).tiny
+
+NAMED = 8
+"""Most values of a record that its description names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """Two neighbouring tables: what the attacker sees of them, in words, and a key of all they are made from."""
+
+    truth: Counts | np.ndarray | Laws | BadTables
+    other: Counts | np.ndarray | None
+    told: str
+    question: str
+    key: Hashable
+    private: bool
+
+
+def attack_section(subject: Audited, report: AuditReport) -> None:
+    """Offer the two tables and the attacker's beginning, and show where the odds go."""
+    st.subheader("The attacker's seat")
+    if isinstance(subject.mechanism, LaplaceCells) and subject.mechanism.die.sides > 2:
+        st.caption("No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two.")
+        return
+    left, right = st.columns([1, 2], gap="medium")
+    try:
+        nearby = possible(subject)
+    except InputError as error:
+        refusal(error)
+        return
+    with left, sentence_instead():
+        _controls(subject, nearby)
+    with right, sentence_instead():
+        remark(nearby.why)
+        _attack(subject, report, nearby.settings)
+
+
+def possible(subject: Audited) -> Possible:
+    """Return the settings of an attack that can be simulated, nearest to those asked for."""
+    asked, die = current(), hasattr(subject.mechanism, "die")
+    if die:  # what stands in the box where nothing was chosen
+        asked = asked.with_parameter("audit.first", asked.parameter("audit.first", min(FIRST, subject.n)))
+    names = ["audit.releases", *(["audit.first"] if die else []), *(["audit.record"] if subject.n else [])]
+    return nearest(asked, {name: lowest(name) for name in names}, lambda settings: _attackable(subject, settings))
+
+
+def _attackable(subject: Audited, settings: Settings) -> None:
+    """Errors: InputError for throws, records and releases that there are not, or that would be too many."""
+    options, n = settings.options("audit"), subject.n
+    if hasattr(subject.mechanism, "die") and options.first > n:
+        raise InputError(
+            f"Side 1 cannot have come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
+        )
+    if _is_of_a_record(options) and 0 < n < options.record:
+        raise InputError(f"There is no record number {options.record:,}: the table has {n:,}. Choose a smaller number.")
+    if isinstance(subject.mechanism, PrintedMap):
+        return
+    attackers, each = _attackers(subject, options.releases), numbers_each(subject)
+    if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
+        raise InputError(
+            f"{attackers:,} attackers who see {_many(options.releases)} of {each:,} numbers each are too many to "
+            "simulate at once."
+        )
+
+
+def _is_of_a_record(options: AuditOptions) -> bool:
+    return network_kind(current()) is not None and is_curator() and options.tables is AttackedTables.REAL
+
+
+def _attackers(subject: Audited, releases: int) -> int:
+    each = _worked_on(subject)
+    least = LEAST_ATTACKERS if LEAST_ATTACKERS * each <= MOST_NUMBERS else FEWEST_ATTACKERS
+    return max(least, min(ATTACKERS, MANY_NUMBERS // (each * releases)))
+
+
+def _worked_on(subject: Audited) -> int:
+    """Return how many numbers could be drawn in the time that one release takes."""
+    each = numbers_each(subject)
+    return each * TRANSFORMED if isinstance(subject.mechanism, LaplaceFourier) and each > WIDE else each
+
+
+def _many(releases: int) -> str:
+    return f"{releases:,} release" + ("" if releases == 1 else "s")
+
+
+def _controls(subject: Audited, nearby: Possible) -> None:
+    st.markdown(
+        "The attacker knows every record but one and decides between two tables. Each release is weighed by its "
+        "likelihood under both."
+    )
+    if network_kind(current()) is not None:
+        if is_curator():
+            controls.parameter_control("audit.tables")
+            if current().options("audit").tables is AttackedTables.REAL:
+                reach = nearby.stops("audit.record") if "audit.record" in nearby.giving else None
+                controls.parameter_control("audit.record", reach=reach)
+    elif not isinstance(subject.mechanism, PrintedMap | RegressionSampler):
+        controls.parameter_control("audit.first", default=min(FIRST, subject.n), reach=nearby.stops("audit.first"))
+    controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))
+    controls.parameter_control("audit.odds")
+    if is_curator():
+        controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+# Two tables
+
+
+def attacked(subject: Audited, report: AuditReport, settings: Settings) -> Attacked:
+    """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
+    if subject.n == 0:
+        raise InputError("A table without records has no neighbours: there is nothing to attack.")
+    if isinstance(subject.mechanism, PrintedMap):
+        return _worst_laws(report)
+    if isinstance(subject.mechanism, RegressionSampler):
+        return _worst_records(subject)
+    if network_kind(current()) is None:
+        return _throws(subject, settings.parameter("audit.first"))
+    if _is_of_a_record(settings.options("audit")):
+        return _record(subject, settings.parameter("audit.record"))
+    return _made_up(subject)
+
+
+def _worst_laws(report: AuditReport) -> Attacked:
+    worst = report.worst
+    if worst is None or worst.laws is None:
+        raise InputError("No record changes what is released: there is nothing to attack.")
+    told = f"The worst pair: {worst.first} against {worst.second}."
+    return Attacked(worst.laws, None, told, "of the first table", ("worst", worst.first, worst.second), private=False)
+
+
+def _worst_records(subject: Audited) -> Attacked:
+    assert subject.features is not None
+    pair = bad_tables(subject.mechanism, n=subject.n, features=subject.features)
+    told = f"The worst pair: {pair.told[0]} (true) against {pair.told[1]}."
+    return Attacked(pair, None, told, "of the first table", ("worst",), private=False)
+
+
+def _throws(subject: Audited, first: int) -> Attacked:
+    die = subject.mechanism.die
+    # The other throws as even as they can be, and one of them to side 1 where that has none.
+    rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
+    rest[: (die.n - first) % (die.sides - 1)] += 1
+    truth = np.concatenate([[first], rest])
+    other = truth.copy()
+    other[:2] += (-1, 1) if first else (1, -1)
+    texts = [", ".join(f"{value:,}" for value in values.tolist()) for values in (truth, other)]
+    told = f"Throws of every side: {texts[0]} (true) against {texts[1]}."
+    return Attacked(truth, other, told, "of the true throws", ("throws", first), private=False)
+
+
+def _record(subject: Audited, k: int) -> Attacked:
+    net, data = subject.mechanism.prior.network, work.dataset(current())
+    truth = work.counts(current())
+    record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
+    replaced = _opposite(record, net)
+    other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
+    told = f"Record {k:,}: {_record_text(net, record)}; in the other table it is {_record_text(net, replaced)}."
+    key = ("record", k, truth.values.tobytes(), record.tobytes())
+    return Attacked(truth, other, told, f"that record {k:,} is the true one", key, private=True)
+
+
+def _made_up(subject: Audited) -> Attacked:
+    truth, other, told = made_up_tables(subject)
+    return Attacked(truth, other, told, "that the odd record is there", ("made up",), private=False)
+
+
+def made_up_tables(subject: Audited) -> tuple[Counts, Counts, str]:
+    """Return two neighbouring tables of a network whose odd records differ in every column, and what they are."""
+    net, n = subject.mechanism.prior.network, subject.n
+    common, odd = np.zeros(len(net.names), dtype=np.int64), net.cards - 1
+    shared = (n - 1) * _one(net, common)
+    truth, other = (Counts(net, shared + _one(net, record), n) for record in (odd, common))
+    told = (
+        f"A made-up table: {n - 1:,} records {_record_text(net, common)}, and one {_record_text(net, odd)}; "
+        "in the other table it is like the rest."
+    )
+    return truth, other, told
+
+
+def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
+    """The record with the states counted from the other end; a middle state moves on by one."""
+    mirrored = net.cards - 1 - record
+    return np.where(mirrored == record, (record + 1) % net.cards, mirrored)
+
+
+def _one(net: Network, record: np.ndarray) -> np.ndarray:
+    codes = record[None].astype(np.uint8)
+    return count(net, Dataset(net.names, net.states, codes)).values
+
+
+def _record_text(net: Network, record: np.ndarray) -> str:
+    parts = [assignment(net.names[i], net.states[i][int(code)]) for i, code in enumerate(record)]
+    return f"({', '.join(parts[:NAMED])}{', …' if len(parts) > NAMED else ''})"
+
+
+# The attack
+
+
+def simulated(subject: Audited, tables: Attacked, options: AuditOptions) -> Attack:
+    """Return the attackers' likelihood ratios. Errors: InputError."""
+    prior = options.odds / (1 + options.odds)
+    ratios = _ratios((subject.key, tables.key), options.releases, current().seed, subject, tables)
+    return Attack(ratios, prior)
+
+
+@st.cache_data(
+    scope="session",
+    max_entries=16,
+    show_spinner="Releasing again and again …",
+    show_time=True,
+    hash_funcs={Network: hash},
+)
+def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: Attacked) -> np.ndarray:
+    made, rng = _subject.mechanism, stream(seed, "audit", type(_subject.mechanism).__name__)
+    truth, other = _tables.truth, _tables.other
+    if isinstance(truth, Laws):
+        return _finite_ratios(truth, rng, (ATTACKERS, releases))
+    size = _attackers(_subject, releases), releases
+    if isinstance(truth, BadTables):
+        return attack_regression(made, pair=truth, prior=0.5, rng=rng, size=size).ratios
+    if isinstance(truth, Counts):
+        assert isinstance(other, Counts)
+        return attack_network(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
+    assert isinstance(other, np.ndarray)
+    return attack_die(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
+
+
+def numbers_each(subject: Audited) -> int:
+    """Return how many numbers one release hands over."""
+    made = subject.mechanism
+    if subject.features is not None:
+        return int(made.draws * subject.features)
+    return int(made.die.sides if hasattr(made, "die") else made.prior.network.cell_count * getattr(made, "draws", 1))
+
+
+def _finite_ratios(laws: Laws, rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+    cumulative = np.cumsum(laws.first)
+    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    places = np.minimum(places, len(cumulative) - 1)
+    # Probabilities below the smallest float are that: such a loss of 700 nats is shown as too small, not as infinite.
+    first, second = (np.log(np.maximum(law[places], _TINY)) for law in (laws.first, laws.second))
+    return first - second
+
+
+def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
+    """Return what bounds the odds: the claim, what is proved where that is another number, else the exact loss."""
+    found = [(report.claimed, "claimed")] if report.claimed.is_private else []
+    proved = report.certified
+    if not proved.is_private and np.isfinite(report.exact):
+        proved = Guarantee(report.exact, reference=proved.reference)
+        found.append((proved, "exact for this n and prior"))
+    elif proved.is_private and (proved.epsilon, proved.delta) != (report.claimed.epsilon, report.claimed.delta):
+        found.append((proved, "certified"))
+    return found
+
+
+def _attack(subject: Audited, report: AuditReport, settings: Settings) -> None:
+    tables = attacked(subject, report, settings)
+    attack = simulated(subject, tables, settings.options("audit"))
+    seen, releases = attack.log_odds, attack.ratios.shape[1]
+    ceilings, sentences = [], []
+    for promise, name in ceilings_of(report):
+        most = log_odds(np.full(releases, promise.epsilon), prior=attack.prior)
+        passed = name == "claimed" and bool(np.any(seen > most + 1e-9 * (1 + np.abs(most))))
+        ceilings.append(
+            Ceiling(
+                most,
+                f"allowed by ε = {digits(promise.epsilon)} ({name})",
+                passed,
+                "dash" if name == "claimed" else "dot",
+            )
+        )
+        sentences.append(f"{name} ε = {digits(promise.epsilon)} for each allows {_allowed(float(most[-1]))}")
+    many = _many(releases)
+    told = probability_text(float(seen[0, -1]))
+    st.markdown(f"**After {many} this attacker is {told} sure {tables.question}; {'; '.join(sentences)}.**")
+    chart(
+        odds_figure(seen, ceilings),
+        key="audit.odds",
+        alt=f"The attackers' probability of the true table after 0 to {many}; this one ends at {told}.",
+    )
+    st.caption(escaped(tables.told) + (" Curator only: not private." if tables.private else ""))
+    _caption(seen, ceilings, report)
+    data_and_download(lambda: _frame(seen, ceilings), name="attack", curator_only=tables.private)
+
+
+def _allowed(log_odds: float) -> str:
+    return f"at most {probability_text(log_odds)}" if np.isfinite(log_odds) else "certainty"
+
+
+def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport) -> None:
+    middle = probability_text(float(np.median(seen[:, -1])))
+    text = f"{len(seen)} simulated attackers; half of them are more than {middle} sure at the end."
+    past = [np.mean(np.any(seen > c.log_odds + 1e-9 * (1 + np.abs(c.log_odds)), axis=1)) for c in ceilings if c.passed]
+    if past:
+        text += f" :red[{100 * past[0]:.0f} % of them get past what was claimed.]"
+    if report.claimed.delta:
+        text += " A promise with δ may fail with that probability at every release."
+    st.caption(text)
+
+
+def _frame(seen: np.ndarray, ceilings: list[Ceiling]) -> pd.DataFrame:
+    columns: dict[str, np.ndarray] = {"releases": np.arange(seen.shape[1]), "log odds of this attacker": seen[0]}
+    for level in (0.05, 0.5, 0.95):
+        columns[f"log odds, {level:.0%} of attackers below"] = np.quantile(seen, level, axis=0)
+    return pd.DataFrame(columns | {f"log odds {ceiling.name}": ceiling.log_odds for ceiling in ceilings})

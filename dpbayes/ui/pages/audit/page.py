@@ -1,0 +1,287 @@
+"""The Audit page: claimed, certified and exact side by side, the privacy curve, the worst pair, the attacker's seat.
+
+An audit depends on public things only, so both seats see it; an attack on a record of the table is the curator's.
+"""
+
+import math
+import time
+from contextlib import suppress
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.audit.reports import AuditReport, Exactness, Verdict
+from dpbayes.figures.audit import Mark, privacy_curve_figure
+from dpbayes.mechanisms import Calibration
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import escaped, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session import chosen as work
+from dpbayes.ui.pages.audit.attacker import attack_section
+from dpbayes.ui.pages.audit.details import details, recalibration
+from dpbayes.ui.pages.audit.draws import draws_section
+from dpbayes.ui.pages.audit.subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind
+from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progress
+from dpbayes.ui.pages.audit.worst_pair import worst_section
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.pages.release.page import PAINT
+from dpbayes.ui.widgets.running import run_again
+from dpbayes.ui.session.settings import current, set_parameter, write_link
+from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
+from dpbayes.base.validation import InputError
+
+KNOWN_CASES: dict[str, dict[str, object]] = {
+    "The printed sampler at ε = 2": {
+        "audit.subject": AuditSubject.SAMPLER,
+        "calibration": Calibration.AS_PRINTED,
+        "epsilon": 2.0,
+        "draws": 1,
+    },
+    "The density-scored MAP": {
+        "audit.subject": AuditSubject.PRINTED_MAP,
+        "epsilon": 1.0,
+        "audit.n": 50,
+        "audit.prior": 1.0,
+        "audit.omega": 0.1,
+    },
+    "Local sensitivity at prior 0.1, n = 200": {
+        "audit.subject": AuditSubject.HELLINGER_LOCAL,
+        "epsilon": 1.0,
+        "audit.n": 200,
+        "audit.sides": 2,
+        "audit.prior": 0.1,
+        "audit.first": 2,
+    },
+}
+"""Settings at which a claim, or a hope, is refuted."""
+
+GIVING = {"audit.sides": lowest("audit.sides"), "audit.n": lowest("audit.n")}
+"""What gives way where a die has too many posteriors to audit, or too many sides for a mechanism."""
+
+SLOTS = 40
+"""More than the elements that follow the curve."""
+
+
+def audit_page() -> None:
+    """Show the curve first, whatever its place on the page: it is what a moving slider waits for."""
+    _known_cases()
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    with right:
+        nearby = _possible()
+        found = _curve(audited(nearby.settings)) if nearby is not None else None
+    with left, suppress(InputError):  # a network that there is none of has had its sentence
+        _controls(nearby)
+    if found is None:
+        return
+    if isinstance(found, Stepped):
+        with place:
+            blank(SLOTS)
+        blank(SLOTS)
+        _go_on(found)
+        return
+    subject, report = found
+    with place:
+        headline(verdict(subject, report))
+        _numbers(subject, report)
+    time.sleep(PAINT)
+    with right:
+        _data(report)
+    worst_section(subject, report)
+    draws_section(subject, report)
+    searching = recalibration(subject, report)
+    attack_section(subject, report)
+    details(subject, report)
+    if searching is not None:
+        _go_on(searching)
+
+
+def _go_on(work: Stepped) -> None:
+    """Work for a moment once everything is drawn, and run the page again."""
+    if work.going:
+        work.work()
+        write_link()
+        run_again()
+
+
+def _known_cases() -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Known cases:", width="content")
+        for title, chosen in KNOWN_CASES.items():
+            st.button(title, key=f"audit.case.{title}", on_click=_open, args=(chosen,))
+
+
+def _open(chosen: dict[str, object]) -> None:
+    for name, value in chosen.items():
+        set_parameter(name, value)
+
+
+def _controls(nearby: Possible | None) -> None:
+    controls.parameter_control("audit.subject")
+    options, kind = current().options("audit"), network_kind(current())
+    if kind is not None:
+        if options.subject is AuditSubject.RELEASE:
+            st.caption(f"Now: {escaped(kind.label)}.")
+        controls.parameter_controls(kind, work.defaults_for(kind, current(), work.network(current())))
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        st.caption("The network is that of the Network page; of the table, only its number of records is used.")
+        return
+    if options.subject is AuditSubject.REGRESSION:
+        for name in ("n", "features", "precision", "variance", "norm", "draws"):
+            controls.parameter_control(f"audit.{name}")
+        st.caption("Hypothetical records, scaled to length 1 by public bounds: no table is used.")
+        return
+    node = options.subject is AuditSubject.PRINTED_MAP
+    names = ["epsilon", "audit.n", *([] if node else ["audit.sides"]), "audit.prior"]
+    names += ["audit.omega"] if node else []
+    names += ["audit.delta"] if options.subject is AuditSubject.HELLINGER_SMOOTH else []
+    for name in names:
+        limited = nearby is not None and name in GIVING
+        controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
+    st.caption(f"A hypothetical {'node' if node else 'die'}: no table is used.")
+
+
+# The curve
+
+
+def _possible() -> Possible | None:
+    """Return what can be audited, nearest to what is asked for; what cannot is said."""
+    try:
+        found = nearest(current(), GIVING, audited)
+    except InputError as error:
+        refusal(error)
+        return None
+    remark(found.why)
+    return found
+
+
+def _curve(subject: Audited) -> tuple[Audited, AuditReport] | Stepped | None:
+    """Show the curve and return what it is of, or how far the audit is; what cannot be audited gets its sentence."""
+    try:
+        report = audit_work(subject)
+    except InputError as error:
+        refusal(error)
+        return None
+    if isinstance(report, Stepped):
+        candidates = subject.mechanism.die.size
+        st.markdown(f"Auditing {candidates:,} tables and all their neighbours, each over {candidates:,} outputs.")
+        show_progress(report, "the audit", key="audit.stop")
+        return report
+    promise, broken = subject.promised, broken_at(report, subject.promised)
+    claimed = Mark(promise.epsilon, promise.delta, "claimed" if report.claimed.is_private else "run at")
+    proved = report.certified
+    figure = privacy_curve_figure(
+        report.curve.epsilons,
+        report.curve.deltas,
+        report.curve.lower,
+        broken=broken,
+        claimed=claimed,
+        certified=Mark(proved.epsilon, proved.delta, "certified") if proved.is_private else None,
+    )
+    above = " It passes above the claim." if broken.any() else ""
+    chart(figure, key="audit.curve", alt=f"Privacy curve: delta against epsilon; {claimed.name} at {promise}.{above}")
+    return subject, report
+
+
+def _data(report: AuditReport) -> None:
+    known = "the curve is exact" if curve_is_exact(report) else "dashed: an upper value"
+    st.caption(
+        "δ(ε) is how far the probability of an event under one table can exceed e^ε times that under its neighbour; "
+        f"{known}. A claim with δ = 0 holds if δ(ε) is zero at its ε: the curve must have left the picture."
+    )
+    data_and_download(
+        lambda: pd.DataFrame(
+            {
+                "epsilon": report.curve.epsilons,
+                "delta (exact or upper value)": report.curve.deltas,
+                "delta (lower value)": report.curve.lower,
+            }
+        ),
+        name="privacy-curve",
+        curator_only=False,
+    )
+
+
+# The numbers
+
+
+def loss_text(report: AuditReport) -> str:
+    """Return what the worst neighbours lose at the claim's delta, in words."""
+    if math.isinf(report.needed):
+        return "everything"
+    if report.needed - report.needed_at_least <= 1e-6 * max(1.0, report.needed):
+        return digits(report.needed)
+    return f"at most {digits(report.needed)}"
+
+
+def verdict(subject: Audited, report: AuditReport) -> str:
+    """Return the page's sentence: what is claimed, what is lost, and so whether the claim holds."""
+    name = subject.name[0].upper() + subject.name[1:]
+    claim = escaped(str(report.claimed))
+    delta = f" at δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
+    lost = loss_text(report)
+    match report.verdict:
+        case Verdict.NO_PROMISE:
+            return f"{name} promises nothing. {_run_at(subject, report, lost)}"
+        case Verdict.PROVED_AND_TIGHT:
+            return f"{name} claims {claim}; {subject.where} lose just that: the claim holds, and is used up in full."
+        case Verdict.CLAIM_REFUTED:
+            least = digits(report.needed_at_least)
+            shown = lost if not lost.startswith("at most") else f"{least}, if not {lost.removeprefix('at most ')}"
+            return f"{name} claims {claim}; for {subject.where} it can lose {shown}{delta}: the claim is refuted."
+        case Verdict.HOLDS:
+            return f"{name} claims {claim}; {subject.where} lose {lost}{delta}: the claim holds{_spare(report)}."
+    return (
+        f"{name} claims {claim}; {subject.where} lose {lost}{delta}: "
+        "the claim is neither proved nor refuted, for this is no more than an upper value."
+    )
+
+
+def _run_at(subject: Audited, report: AuditReport, lost: str) -> str:
+    asked = subject.promised.epsilon
+    text = f"Run at ε = {asked:g}, {subject.where} lose {lost}: "
+    if report.at_least > asked * (1 + 1e-9):
+        return text + "more than that ε."
+    return text + "no more than that ε, at this n and prior."
+
+
+def _spare(report: AuditReport) -> str:
+    spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
+    if report.exactness is Exactness.EXACT and spare > 0.005:
+        return f", with {100 * spare:.0f} % to spare"
+    return ""
+
+
+def _numbers(subject: Audited, report: AuditReport) -> None:
+    """Show the three numbers; the last is red where it breaks the claim."""
+    left, middle, right = st.columns(3)
+    left.metric("Claimed", _promise(report.claimed))
+    left.caption(escaped(str(report.claimed.reference)) if report.claimed.is_private else "Nothing is claimed.")
+    middle.metric("Certified", _promise(report.certified))
+    middle.caption(escaped(str(report.certified.reference)) if report.certified.is_private else "Nothing is proved.")
+    over = report.needed_at_least - subject.promised.epsilon
+    violated = over > 1e-9 * subject.promised.epsilon
+    than = "above the claim" if report.claimed.is_private else "above the ε it is run at"
+    exact = report.exactness is Exactness.EXACT
+    right.metric(
+        "Exact worst case" if exact else "Worst case, upper value",
+        "everything" if math.isinf(report.exact) else f"ε {'=' if exact else '≤'} {digits(report.exact)}",
+        delta=f"{digits(over)} {than}" if violated else None,
+        delta_color="inverse",
+        help="The largest loss over neighbouring tables and outputs, at δ = 0.",
+    )
+    right.caption(f"{escaped(report.scope)} {_found(report)}")
+
+
+def _found(report: AuditReport) -> str:
+    text = (
+        "" if report.exactness is Exactness.EXACT else f"Two neighbours were found that lose {digits(report.at_least)}."
+    )
+    if report.claimed.delta:
+        text += f" At δ = {numeral(report.claimed.delta)} the loss is {digits(report.needed)}."
+    return escaped(text)
+
+
+def _promise(guarantee: Guarantee) -> str:
+    return str(guarantee) if guarantee.is_private else "none"

@@ -1,0 +1,176 @@
+"""A claim evaluated along its axis and at the setting at hand; the session keeps the former, and goes on with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.zhang16.truths import Measured
+from dpbayes.base.memo import Memo
+from dpbayes.model.network import Network
+from dpbayes.theory.zhang16.evaluations import joined
+from dpbayes.theory.claims.exhibit import Exhibit, Uses
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.claims.setting import At, Subject, grid, moved, place
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.widgets.running import Running, running
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets.show import is_curator
+from dpbayes.ui.session.chosen import counts, dataset
+from dpbayes.base.validation import InputError
+
+TOGETHER = 250
+"""Cells times epsilons that are evaluated at once: a few hundredths of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A bound along an axis at `x` (E,), and what is measured beside it."""
+
+    x: tuple[float, ...]
+    bound: Bound
+    measured: Measured
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A claim as the page shows it: a curve along its axis; the bound and the truth at the setting at hand, `here`.
+
+    `work` evaluates the curve point by point, and `curve` holds the points evaluated so far.
+    """
+
+    claim: BoundClaim
+    axis: Axis
+    work: Running[Curve]
+    curve: Curve
+    here: float
+    bound: Bound
+    measured: Measured
+    at: At
+    subject: Subject
+
+    @property
+    def exhibit(self) -> Exhibit:
+        """What the page knows of the claim."""
+        return EXHIBITS[self.claim]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether everything shown depends on public things only."""
+        uses = self.exhibit.uses
+        return uses is Uses.PUBLIC or (uses is Uses.SIMULATION and self.subject.counts is None)
+
+
+def is_visible(claim: BoundClaim) -> bool:
+    """Whether a claim may be shown in the seat at hand."""
+    return is_curator() or EXHIBITS[claim].uses is not Uses.COUNTS
+
+
+def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
+    """Return the chosen axis, or the claim's usual one where it does not depend on that."""
+    axes = EXHIBITS[claim].axes
+    chosen = settings.parameter("bounds.axis", axes[0])
+    return chosen if chosen in axes else axes[0]
+
+
+def possible(net: Network, claim: BoundClaim, settings: Settings) -> Possible:
+    """Return the setting at which a claim can be evaluated, nearest to the one asked for. Errors: InputError."""
+    exhibit = EXHIBITS[claim]
+    giving = {name: lowest(name) for name in exhibit.gives}
+    return nearest(settings, giving, lambda there: exhibit.limit(*_setting(net, exhibit, there)))
+
+
+def _setting(net: Network, exhibit: Exhibit, settings: Settings) -> tuple[Subject, At]:
+    suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
+    options = replace(settings.options("bounds"), **suited)
+    held = counts(settings) if is_curator() and exhibit.uses is not Uses.PUBLIC else None
+    subject = Subject(net, settings.prior, records(settings), held, settings.seed, _memo())
+    return subject, At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
+
+
+def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
+    """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
+    exhibit, axis = EXHIBITS[claim], axis_of(claim, settings)
+    subject, at = _setting(net, exhibit, settings)
+    here = place(subject, at, axis)
+    knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {axis.field, "prior"}
+    fixed = tuple((name, getattr(at if hasattr(at, name) else at.knobs, name)) for name in sorted(knobs))
+    prior = 0.0 if axis is Axis.PRIOR else subject.concentration
+    key = (fixed, net, prior, subject.n, subject.digest, subject.seed)
+    bound = exhibit.bound(subject, at)
+    work = running("bounds", (claim, axis, *key), lambda: _steps(claim, axis, subject, at))
+    work.work()
+    curve = _joined(work.parts)
+    measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
+    return Shown(claim, axis, work, curve, here, bound, measured, at, subject)
+
+
+def _memo() -> Memo:
+    """Return what the session has computed for this page, so that the counts of an upload never leave it."""
+    memo = st.session_state.setdefault("bounds.memo", Memo())
+    assert isinstance(memo, Memo)
+    return memo
+
+
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:
+    """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
+    exhibit, x = EXHIBITS[claim], grid(subject, axis)
+    several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1
+    groups = coarse_to_fine(len(x), most=several)
+
+    def step(number: int) -> Curve:
+        some = tuple(x[k] for k in groups[number])
+        there = (subject, replace(at, epsilon=some)) if axis is Axis.EPSILON else moved(subject, at, axis, some[0])
+        bound = exhibit.bound(*there)
+        return Curve(some, bound, exhibit.measure(*there, bound))
+
+    return Running(step, total=len(groups))
+
+
+def coarse_to_fine(points: int, *, most: int) -> list[tuple[int, ...]]:
+    """Return all places 0 .. points - 1 in groups of at most `most`: both ends and every eighth, then those between."""
+    groups, seen = [], set[int]()
+    for stride in (8, 4, 2, 1):
+        fresh = sorted({*range(0, points, stride), points - 1} - seen)
+        seen.update(fresh)
+        groups += [tuple(fresh[k : k + most]) for k in range(0, len(fresh), most)]
+    return groups
+
+
+def _joined(parts: Sequence[Curve]) -> Curve:
+    x = np.concatenate([part.x for part in parts])
+    order = np.argsort(x)
+    bound, measured = joined([part.bound for part in parts]), _joined_measured([part.measured for part in parts])
+    bound = replace(bound, printed=bound.printed[order], certified=bound.certified[order])
+    measured = replace(measured, **{name: getattr(measured, name)[order] for name in SERIES})
+    return Curve(tuple(x[order].tolist()), bound, measured)
+
+
+SERIES = ("exact", "value", "low", "high", "exceeded", "violated")
+
+
+def _joined_measured(parts: Sequence[Measured]) -> Measured:
+    together: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SERIES}
+    return replace(parts[0], **together)
+
+
+def _looked_up(curve: Curve, here: float) -> Measured | None:
+    """Return what was measured on the curve at a setting that is one of its points, so that it is not done again."""
+    if here not in curve.x:
+        return None
+    k = curve.x.index(here)
+    if not np.isfinite([curve.measured.value[k], curve.measured.exact[k]]).any():
+        return None
+    return replace(curve.measured, **{name: getattr(curve.measured, name)[k : k + 1] for name in SERIES})
+
+
+def records(settings: Settings) -> int | None:
+    """Return the public n, where there is a table."""
+    try:
+        return dataset(settings).n
+    except InputError:
+        return None

@@ -1,0 +1,138 @@
+"""What the Bounds page shows below its picture: the finding, the formula, where it fails, and Table 1."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.theory.claims.claim import FloatArray, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.model.network import Network
+from dpbayes.base.text import numeral
+from dpbayes.ui.pages.bounds.curve import Shown
+from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets.show import assumption, is_curator, refusal, source
+from dpbayes.ui.session.chosen import counts
+from dpbayes.base.validation import InputError
+
+MARKS = {
+    Verdict.HOLDS: "✓",
+    Verdict.LOOSE: "✓",
+    Verdict.AMENDED: "△",
+    Verdict.FALSE: "✗",
+    Verdict.VACUOUS: "○",
+    Verdict.UNCLEAR: "?",
+}
+
+
+def details(found: Shown) -> None:
+    """Show the claim's verdict, its formula with this setting's numbers, its assumptions, and where it fails."""
+    claim = found.bound.claim
+    st.markdown(f"**{MARKS[claim.verdict]} {claim.reference.place}: {claim.verdict.value}.** {claim.finding}")
+    with st.expander("Formula, assumptions, source", expanded=True):
+        st.latex(claim.formula)
+        st.markdown(found.exhibit.formula(found.subject, found.at, found.bound))
+        for condition in found.bound.assumptions:
+            assumption(condition.text, holds=condition.holds)
+        if not found.bound.assumptions:
+            st.caption("The claim has no conditions.")
+        elif not found.bound.applies:
+            st.caption("Where a condition is crossed out, the claim’s number is shown all the same.")
+        source(claim.reference)
+    if found.exhibit.fails:
+        _where_it_fails(found)
+
+
+def _where_it_fails(found: Shown) -> None:
+    with st.expander("Where it fails", on_change="rerun", key="bounds.fails") as opened:
+        if not opened.open:
+            return
+        st.caption("Computed now, at settings of their own; nothing here depends on the table.")
+        for make in found.exhibit.fails:
+            _counterexample(make())
+
+
+def _counterexample(found: Counterexample) -> None:
+    st.markdown(f"**{found.claim.reference.place}.** {_sentence(found.setting)}")
+    row = {"true": found.truth, "printed": found.printed}
+    if not math.isnan(found.certified):
+        row["certified"] = found.certified
+    st.dataframe(
+        pd.DataFrame([{name: _six_digits(value) for name, value in row.items()} | {"unit": found.unit}]),
+        hide_index=True,
+    )
+
+
+def _six_digits(value: float) -> str:
+    return "infinite" if math.isinf(value) else numeral(value, 6)
+
+
+def _sentence(text: str) -> str:
+    text = text.replace("$", "\\$").replace("~", "\\~")
+    return text if text.endswith(".") else f"{text}."
+
+
+# Table 1
+
+
+def table_1_live(net: Network) -> None:
+    """Show Table 1 of [Zhang16] at this setting, once asked for; the recipient gets what is public of it."""
+    with st.expander("Table 1 of the paper, live", on_change="rerun", key="bounds.table1") as opened:
+        if not opened.open:
+            return
+        try:
+            rows = _table_1(net, current())
+        except InputError as error:
+            refusal(error)
+            return
+        st.dataframe(pd.DataFrame([_as_row(row) for row in rows]), hide_index=True)
+        for mechanism, why in not_computable(net, counts(current()).n).items():
+            st.caption(f"{mechanism} is not in the table: {why}.")
+        hidden = "" if is_curator() else " What is computed from the counts is left out: it is for the curator."
+        st.caption(
+            "ε, δ, t, ω, L0, the prior and the number of draws are those of this page’s controls. Fourier shows its "
+            f"largest table, MAP the first binary node without parents.{hidden}"
+            + (" Curator only: not private." if is_curator() else "")
+        )
+
+
+def _table_1(net: Network, settings: Settings) -> tuple[Table1Row, ...]:
+    options = settings.options("bounds")
+    setting = Setting(
+        epsilon=settings.parameter("epsilon"),
+        delta=options.delta,
+        t=options.t,
+        omega=options.omega,
+        draws=settings.parameter("draws"),
+        gap=options.gap,
+        prior=settings.prior,
+        start=options.start,
+    )
+    return table_1(Dirichlets.symmetric(net, settings.prior), counts(settings), setting)
+
+
+def _as_row(row: Table1Row) -> dict[str, str]:
+    promises = "; ".join(
+        f"{_value(bound.printed)} (certified {_value(bound.certified)}) {bound.unit}" for bound in row.privacy
+    )
+    shown = {"mechanism": row.mechanism, "privacy, printed": promises, "utility of": row.utility_of}
+    if not (is_curator() or row.utility.is_private):
+        return shown | {
+            "utility, printed": "curator only",
+            "utility, certified": "curator only",
+            "unit": row.utility.unit,
+        }
+    return shown | {
+        "utility, printed": _value(row.utility.printed),
+        "utility, certified": _value(row.utility.certified),
+        "unit": row.utility.unit,
+    }
+
+
+def _value(values: FloatArray) -> str:
+    """Return the largest of some numbers."""
+    largest = float(np.max(values))
+    return numeral(largest) if math.isfinite(largest) else "unknown"

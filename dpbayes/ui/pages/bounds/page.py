@@ -1,0 +1,221 @@
+"""The Bounds page: one claim, as printed, as certified and as measured, against what it depends on."""
+
+import math
+import time
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.figures.bounds import BoundCurves, bound_figure
+from dpbayes.base.text import numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.pages.bounds.details import details, table_1_live
+from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.ui.pages.bounds.curve import Curve, Shown, axis_of, is_visible, possible, shown
+from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.widgets.running import Running, progress, run_again
+from dpbayes.ui.session.settings import current, set_parameter, write_link
+from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
+from dpbayes.ui.session.chosen import network
+from dpbayes.base.validation import InputError
+
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+AXIS_TITLES = {
+    Axis.EPSILON: "ε, nats of privacy loss",
+    Axis.RECORDS: "n, records",
+    Axis.DELTA: "δ, probability that the bound fails",
+    Axis.T: "t, stealth increment",
+    Axis.OMEGA: "ω, least probability",
+    Axis.PRIOR: "a, the prior’s pseudo-count of every cell",
+    Axis.LOG_RATIO: "Lρ, most that the log-likelihood moves, nats",
+    Axis.LEVEL: "L, constant of the log-likelihood, nats per unit of distance",
+    Axis.NORM_BOUND: "B, norm bound of the weights",
+    Axis.ANSWERS: "k, answers",
+    Axis.RUNS: "R, runs",
+    Axis.CHANGED: "k, records that differ",
+    Axis.SAMPLES: "n, samples",
+    Axis.APART: "ρ, distance of the tables",
+    Axis.SHIFT: "shift, in units of the sensitivity S(x)",
+    Axis.RATE: "λ, rate",
+    Axis.SIZE: "n, records",
+}
+
+
+def bounds_page() -> None:
+    """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
+    net, claim = network(current()), chosen_claim()
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    nearby, found = None, None
+    with right:
+        try:
+            if is_visible(claim):
+                nearby = possible(net, claim, current())
+                remark(nearby.why)
+                found = shown(net, claim, nearby.settings)
+            else:
+                _for_the_curator(claim)
+        except InputError as error:
+            refusal(error)
+        if found is not None:
+            _picture(found)
+            _progress(found.work)
+    with left:
+        _controls(claim, nearby)
+    if found is not None:
+        with place:
+            headline(verdict(found))
+        time.sleep(PAINT)
+        with right:
+            _numbers(found)
+        details(found)
+    table_1_live(net)
+    if found is not None and found.work.going:
+        write_link()
+        run_again()
+
+
+def chosen_claim() -> BoundClaim:
+    """Return the claim that was chosen; else Theorem 1, and for the recipient the first that is public."""
+    found = current().parameter("bounds.claim", _usual_claim())
+    assert isinstance(found, BoundClaim)
+    return found
+
+
+def _usual_claim() -> BoundClaim:
+    return BoundClaim.THEOREM_1 if is_curator() else BoundClaim.PROPOSITION_1
+
+
+def _for_the_curator(claim: BoundClaim) -> None:
+    public = [each for each, exhibit in EXHIBITS.items() if exhibit.uses is not Uses.COUNTS]
+    st.info(
+        f"{claim.value.partition(':')[0]} is computed from the counts, so only the curator may see it. The other "
+        f"{len(public)} of the {len(EXHIBITS)} claims depend on public things alone, such as "
+        f"{_usual_claim().value.partition(':')[0]}: they are for you too."
+    )
+
+
+def _controls(claim: BoundClaim, nearby: Possible | None) -> None:
+    controls.parameter_control("bounds.claim", default=_usual_claim())
+    exhibit = EXHIBITS[claim]
+    if len(exhibit.axes) > 1:
+        _axis_control(claim)
+    for name in exhibit.knobs:
+        if name == "prior":
+            controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        else:
+            default = dict(exhibit.defaults).get(name.rpartition(".")[2])
+            reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
+            controls.parameter_control(name, default=default, reach=reach)
+    if is_curator():
+        with st.expander("Seed"):
+            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _axis_control(claim: BoundClaim) -> None:
+    """Offer what this claim depends on; the setting keeps an axis that it does not have, for the next claim."""
+    axes, key = EXHIBITS[claim].axes, f"bounds.axis.{claim.name}"
+    axis = axis_of(claim, current())
+    controls.mirror(key, axis)
+    st.segmented_control(
+        "Drawn against",
+        axes,
+        key=key,
+        format_func=lambda each: each.value,
+        required=True,
+        on_change=lambda: set_parameter("bounds.axis", st.session_state[key]),
+    )
+
+
+def _picture(found: Shown) -> None:
+    bound, measured = found.curve.bound, found.curve.measured
+    curves = BoundCurves(
+        x=np.array(found.curve.x),
+        printed=bound.printed,
+        certified=bound.certified,
+        violated=measured.violated,
+        exact=measured.exact,
+        value=measured.value,
+        low=measured.low,
+        high=measured.high,
+        exact_name=measured.exact_name,
+        name=measured.name,
+    )
+    here = {"printed": float(found.bound.printed[0]), "certified": float(found.bound.certified[0])}
+    symbol = found.axis.value
+    figure = bound_figure(
+        curves, x_title=AXIS_TITLES[found.axis], y_title=found.exhibit.unit, chosen=(found.here, here)
+    )
+    name = found.bound.claim.reference.place
+    wrong = f" The printed one is violated at {int(measured.violated.sum())} of {len(curves.x)} points."
+    chart(
+        figure,
+        key="bounds",
+        alt=f"{found.exhibit.unit} against {symbol}: {name} as printed and as certified"
+        + "".join(f", {each}" for each in (measured.exact_name, measured.name) if each)
+        + f". At {symbol} = {numeral(found.here, 6)}, "
+        + ", ".join(f"{name} {numeral(value) if math.isfinite(value) else 'unknown'}" for name, value in here.items())
+        + "."
+        + (wrong if measured.violated.any() else ""),
+    )
+
+
+def _progress(work: Running[Curve]) -> None:
+    if work.is_long:
+        points = sum(len(part.x) for part in work.parts)
+        progress(work, work.share, f"{points} points of the curves", key="bounds.stop")
+
+
+def _numbers(found: Shown) -> None:
+    """Show the numbers at hand, say what is simulated, and offer the curves."""
+    bound, measured = found.bound, found.measured
+    known = {
+        "Printed": bound.printed,
+        "Certified": bound.certified,
+        measured.exact_name: measured.exact,
+        "Simulated" if measured.name else "": measured.value,
+    }
+    tiles = {name: float(value[0]) for name, value in known.items() if name}
+    for column, (name, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
+        text = numeral(value) if math.isfinite(value) else "unknown"
+        column.metric(name[0].upper() + name[1:], text)
+    remarks = []
+    if measured.releases:
+        remarks.append(
+            f"A simulation of {measured.releases:,} {found.exhibit.trials} with a seed, not a release; bars are "
+            "95 % intervals." + _range(found)
+        )
+        if not np.isfinite(measured.value[0]):
+            remarks.append("Too few to tell where this quantile is: only larger δ have a dot.")
+    if measured.note:
+        remarks.append(measured.note)
+    if found.axis is Axis.RECORDS and found.exhibit.uses is not Uses.PUBLIC:
+        remarks.append("Along n the counts keep the table’s proportions.")
+    remarks.append("Nothing here depends on the counts." if found.is_private else "Curator only: not private.")
+    st.caption(" ".join(remarks))
+    data_and_download(lambda: _frame(found), name="bounds", curator_only=not found.is_private)
+
+
+def _range(found: Shown) -> str:
+    low, high = float(found.measured.low[0]), float(found.measured.high[0])
+    name = found.measured.name
+    return f" The {name}: {numeral(low)} to {numeral(high)}." if math.isfinite(low + high) else ""
+
+
+def _frame(found: Shown) -> pd.DataFrame:
+    bound, measured = found.curve.bound, found.curve.measured
+    columns = {found.axis.value: found.curve.x, "printed": bound.printed, "certified": bound.certified}
+    if measured.exact_name:
+        columns[measured.exact_name] = measured.exact
+    if measured.name:
+        columns |= {measured.name: measured.value, "interval from": measured.low, "to": measured.high}
+        columns["share above the printed bound"] = measured.exceeded
+        columns["standard error of the share"] = measured.exceeded_error
+    columns["printed bound violated"] = measured.violated
+    return pd.DataFrame(columns).dropna(axis="columns", how="all")

@@ -1,0 +1,302 @@
+"""The table in which a person states each column's public domain: a view of what her upload holds as declared."""
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState, encode, readable
+from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
+from dpbayes.sources.proposals import Proposal, quantile_cuts
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
+from dpbayes.ui.pages.data.upload import require_drawable
+from dpbayes.ui.session.chosen import Upload, keep_upload, upload
+from dpbayes.base.validation import InputError, brief, whole_number
+
+CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
+OWN, DROP, COUNT_AS = "a state of its own", "drop the record", "count as"
+EDITABLE = {"use": bool, "kind": str, "domain": str, "missing values": str, "public": bool}
+FEW_REASONS = 6
+"""More columns than this are set aside behind one line."""
+
+MAX_TEXT = 100_000
+"""Most letters of a domain: 256 states of nearly 400 letters."""
+
+
+def domain_table() -> None:
+    """State each column's domain in a table of one line per column, then turn the file into records."""
+    mine = upload()
+    if mine is None or not mine.columns:
+        return
+    st.subheader("Columns and their public domains")
+    st.caption(
+        "Proposals are taken from the data, and that is a leak: correct each domain to what is publicly known, then "
+        "tick *public*. Categories and cut points are separated by semicolons."
+    )
+    mine, refused = _typed(mine)
+    st.data_editor(
+        _table(mine),
+        hide_index=True,
+        disabled=["column"],
+        column_config={
+            "use": st.column_config.CheckboxColumn(width="small"),
+            "kind": st.column_config.SelectboxColumn(options=[CATEGORIES, CUTS, GROUPS], required=True),
+            "domain": st.column_config.TextColumn("categories or cut points", width="large"),
+            "missing values": st.column_config.TextColumn(help=f"“{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and a state."),
+        },
+        key=_key(mine),
+    )
+    _set_aside(mine)
+    _cut_by_quantiles(mine)
+    _description(mine)
+    with sentence_instead():
+        if refused:
+            raise refused
+        _encode(mine)
+
+
+def _key(mine: Upload) -> str:
+    return f"columns.editor.{mine.number}.{mine.version}"
+
+
+# What is shown
+
+
+def _table(mine: Upload) -> pd.DataFrame:
+    return pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))])
+
+
+def _line(mine: Upload, place: int) -> dict[str, object]:
+    declared, domain = mine.columns[place], mine.domain(place)
+    return {
+        "use": declared.use,
+        "column": declared.name,
+        "kind": _kind(domain),
+        "domain": _text(domain),
+        "missing values": _missing_text(domain.missing) if domain else DROP,
+        "public": domain.public if domain else False,
+    }
+
+
+def _set_aside(mine: Upload) -> None:
+    """Say of each column that is proposed not to be used why: a cell of the table would cut the sentence off."""
+    reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
+    if not reasons:
+        return
+    listed = "\n".join(f"- {escaped(reason)}" for reason in reasons)
+    if len(reasons) <= FEW_REASONS:
+        st.markdown(f"Not in use:\n\n{listed}")
+        return
+    with st.expander(f"Not in use: {len(reasons)} columns, and why"):
+        st.markdown(listed)
+
+
+def _kind(domain: Column | None) -> str:
+    if isinstance(domain, Cuts):
+        return CUTS
+    return GROUPS if isinstance(domain, Groups) else CATEGORIES
+
+
+def _text(domain: Column | None) -> str:
+    values = map(readable, domain.points) if isinstance(domain, Cuts) else domain.states if domain else ()
+    return "; ".join(map(_quoted, values))
+
+
+def _quoted(value: str) -> str:
+    odd = any(c in value for c in ';"\n\r') or value != value.strip()
+    return '"' + value.replace('"', '""') + '"' if odd else value
+
+
+def _missing_text(missing: Missing) -> str:
+    if isinstance(missing, CountAs):
+        return f"{COUNT_AS}: {missing.state}"
+    if isinstance(missing, OwnState):
+        return OWN if missing == OwnState() else f"{OWN}: {missing.label}"
+    return DROP
+
+
+# What is typed
+
+
+def _typed(mine: Upload) -> tuple[Upload, InputError | None]:
+    """Return the upload with what was typed since this table came on the page, and what is wrong with the rest of it.
+
+    A line that is wrong leaves its column as it was. The browser shows what was typed until another page is opened.
+    """
+    try:
+        edits = edits_of(_key(mine), len(mine.columns), EDITABLE)
+    except InputError as error:
+        refusal(error)
+        mine = mine.declared(mine.columns)
+        keep_upload(mine)
+        return mine, None
+    columns, refused = list(mine.columns), None
+    for place, edit in edits.items():
+        try:
+            columns[place] = _declared(columns[place], mine.domain(place), edit)
+        except InputError as error:
+            refused = refused or error
+    if edits:
+        mine = replace(mine, columns=tuple(columns))
+        keep_upload(mine)
+    return mine, refused
+
+
+def _declared(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
+    """Return a column as it was typed; what was not typed of its domain stays as it was shown."""
+    use = edit.get("use", column.use)
+    if set(edit) <= {"use"}:
+        return replace(column, use=use)
+    try:
+        return DeclaredColumn(column.name, _domain(column.name, shown, edit), use)
+    except InputError:
+        if use:
+            raise
+        return replace(column, use=False)
+
+
+def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
+    public = edit.get("public", shown.public if shown else False)
+    missing = shown.missing if shown else DropRecord()
+    if "missing values" in edit:
+        missing = _missing(name, edit["missing values"])
+    if shown and not {"kind", "domain"} & set(edit):
+        return replace(shown, public=public, missing=missing)
+    kind, text = edit.get("kind", _kind(shown)), edit.get("domain", _text(shown))
+    if kind == CATEGORIES:
+        return Categories(name, tuple(_values(name, text)), public=public, missing=missing)
+    if kind == CUTS:
+        return Cuts(name, _points(name, _values(name, text)), public=public, missing=missing)
+    if isinstance(shown, Groups) and text == _text(shown):
+        return replace(shown, public=public, missing=missing)
+    raise InputError(f"The groups of {brief(name)} cannot be typed here; load them with a domain description.")
+
+
+def _values(name: str, text: str) -> list[str]:
+    """Return what semicolons or line ends separate; what holds such a sign itself stands in quotation marks."""
+    if len(text) > MAX_TEXT:
+        raise InputError(f"The domain of {brief(name)} has {len(text):,} letters; the limit is {MAX_TEXT:,}.")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", skipinitialspace=True)
+    return [value.strip() for row in rows for value in row if value.strip()]
+
+
+def _points(name: str, values: list[str]) -> tuple[float, ...]:
+    try:
+        return tuple(float(value) for value in values)
+    except ValueError:
+        raise InputError(f"The cut points of {brief(name)} must be numbers separated by semicolons.") from None
+
+
+def _missing(name: str, text: str) -> Missing:
+    rule, colon, state = (part.strip() for part in text.partition(":"))
+    if rule == COUNT_AS and colon:
+        return CountAs(state)
+    if rule == OWN:
+        return OwnState(state) if colon else OwnState()
+    if text.strip() == DROP:
+        return DropRecord()
+    raise InputError(
+        f"Missing values of {brief(name)}: write “{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and one of its states."
+    )
+
+
+# Cuts at quantiles
+
+
+def _cut_by_quantiles(mine: Upload) -> None:
+    """Offer cuts at quantiles of one column; marked as the leak that they are."""
+    names = [each.name for each in mine.proposals if _holds_numbers(each)]
+    if not names:
+        return
+    with st.expander("Cut a column of numbers at its quantiles (a leak: for demonstrations)"):
+        left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+        name = left.selectbox("Column of numbers", names, key="quantile.column")
+        bins = middle.text_input("Bins", "4", key="quantile.bins")
+        if right.button("Cut"):
+            with sentence_instead():
+                keep_upload(_cut(mine, [column.name for column in mine.columns].index(name), bins))
+                st.rerun()
+
+
+def _holds_numbers(proposal: Proposal) -> bool:
+    if not isinstance(proposal.domain, Categories):
+        return proposal.domain is not None
+    try:
+        return all(math.isfinite(float(state)) for state in proposal.domain.states)
+    except ValueError:
+        return False
+
+
+def _cut(mine: Upload, place: int, bins: str) -> Upload:
+    """Return the upload with a column in use that is proposed to be cut so, and no longer declared otherwise."""
+    name, shown = mine.columns[place].name, mine.domain(place)
+    cuts = quantile_cuts(name, mine.frame[name], whole_number("The number of bins", bins, low=2, high=64))
+    cuts = replace(cuts, missing=shown.missing if shown else DropRecord())
+    proposals, columns = list(mine.proposals), list(mine.columns)
+    proposals[place], columns[place] = Proposal(name, cuts), DeclaredColumn(name)
+    return replace(mine, proposals=tuple(proposals)).declared(columns)
+
+
+# The domain description
+
+
+def _description(mine: Upload) -> None:
+    """Offer the declared domains as a file, and take such a file."""
+    with st.expander("Save or load what you declared"):
+        left, right = st.columns(2)
+        with left:
+            st.caption(
+                "The description holds the domains that you declared and the names of all columns. Proposals are not "
+                "in it: they are read off the data."
+            )
+            open_ones = [brief(c.name) for c in mine.columns if c.domain and not c.domain.public]
+            if open_ones:
+                more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
+                st.caption(escaped(f"Declared, but not marked public: {', '.join(open_ones[:5])}{more}."))
+            st.download_button(
+                "Download domain description",
+                write_domains(mine.columns),
+                "domains.json",
+                mime="application/json",
+                key="domains.out",
+                on_click="ignore",
+            )
+        with right:
+            file = st.file_uploader("Domain description (JSON)", type=None, key="domains.file")
+            if file is not None and st.button("Use this description"):
+                with sentence_instead():
+                    columns = for_table(read_domains(file.getvalue()), [column.name for column in mine.columns])
+                    keep_upload(mine.declared(columns))
+                    st.rerun()
+
+
+# Records
+
+
+def _encode(mine: Upload) -> None:
+    places = [place for place, column in enumerate(mine.columns) if column.use]
+    if not places:
+        raise InputError("No column is in use; tick at least one.")
+    columns = tuple(_in_use(mine, place) for place in places)
+    if mine.dataset is None or mine.encoded != columns:
+        with shown_progress("Putting every value into its state …", len(mine.frame) * len(columns)) as progress:
+            data = encode(mine.frame, columns, progress)
+        mine = replace(mine, dataset=data, encoded=columns)
+        keep_upload(mine)
+    assert mine.dataset is not None
+    st.caption(escaped(f"{mine.dataset.n:,} of {len(mine.frame):,} records are in use."))
+
+
+def _in_use(mine: Upload, place: int) -> Column:
+    name, domain = mine.columns[place].name, mine.domain(place)
+    require_drawable(name)
+    if domain is None:
+        raise InputError(f"Column {brief(name)} has no domain; type its categories or cut points, or leave it out.")
+    return domain

@@ -1,0 +1,250 @@
+"""The parts of the Data page: where the table comes from, and what it looks like."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.model.dataset import Dataset
+from dpbayes.sources.domains import write_domains
+from dpbayes.figures.structure import column_figure
+from dpbayes.sources.files import TableFile
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.shipped_tables import SHIPPED, ShippedTable, shipped_domains, shipped_frame
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.pages.data.domains import domain_table
+from dpbayes.ui.session.settings import Cpts, change, current
+from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, sentence_instead
+from dpbayes.ui.pages.data.upload import loader, take
+from dpbayes.ui.session.chosen import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
+from dpbayes.base.validation import InputError
+
+ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
+FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
+        "win95pts", "andes")  # fmt: skip
+MOST_EDITABLE = 200
+"""Largest number of cells whose probabilities can be typed in a table."""
+
+
+def shown_table() -> Dataset | None:
+    """Return the table to look at; None where the loader, or the table of its columns, has said what is missing."""
+    mine = upload()
+    if current().data == "upload" and is_curator() and (mine is None or mine.dataset is None):
+        return None
+    return dataset(current())
+
+
+def about(data: Dataset | None) -> str:
+    """Return the page's sentence."""
+    if data is None:
+        return "Load a table of your own, then state what each of its columns can be."
+    leaks = len(leaking_columns(current()))
+    told = "Their number and their possible values are public; everything else is what a release must protect."
+    if leaks:
+        columns = "1 column" if leaks == 1 else f"{leaks} columns"
+        told = (
+            f"Their number is public. The possible values of {columns} are not declared public: what is read off the "
+            "data leaks."
+        )
+    return f"{escaped(data_title(current()))}: {data.n:,} records of {len(data.names)} columns. {told}"
+
+
+# Where the table comes from
+
+
+def choose() -> None:
+    """Offer the three origins, and the controls of the one chosen."""
+    data = current().data
+    origin = data if data in ORIGINS else "table"
+    st.session_state["origin"] = origin
+    st.segmented_control(
+        "Where does the table come from?",
+        list(ORIGINS),
+        format_func=ORIGINS.__getitem__,
+        key="origin",
+        required=True,
+        on_change=_set_origin,
+    )
+    if origin == "table":
+        _ready()
+    elif origin == "synthetic":
+        _synthesise()
+    elif is_curator():
+        loader()
+        domain_table()
+    else:
+        st.info("The recipient does not see the curator's table.")
+
+
+def _set_origin() -> None:
+    origin = st.session_state["origin"]
+    change(data=next(iter(SHIPPED)) if origin == "table" else origin, graph="", row="", target="", evidence=())
+
+
+def _ready() -> None:
+    keys = list(SHIPPED)
+    st.session_state["ready"] = current().data
+    st.selectbox(
+        "Table",
+        keys,
+        format_func=lambda key: SHIPPED[key].title,
+        key="ready",
+        on_change=lambda: change(data=st.session_state["ready"], graph="", row="", target="", evidence=()),
+    )
+    table = SHIPPED[current().data]
+    st.caption(f"{table.description} Source: {table.source}")
+    if _is_there():
+        _offer(table)
+
+
+def _is_there() -> bool:
+    """Whether the table can be read; the page says below why not."""
+    try:
+        dataset(current())
+    except InputError:
+        return False
+    return True
+
+
+def _offer(table: ShippedTable) -> None:
+    """Offer what can be done with a ready table's file."""
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download domain description",
+            lambda: write_domains(shipped_domains(table.key)),
+            "domains.json",
+            mime="application/json",
+            help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
+            key="domains.shipped",
+            on_click="ignore",
+        )
+        differently = is_curator() and st.button(
+            "Bin its columns differently", help="Opens the raw table as if you had loaded it."
+        )
+    if differently:
+        take(table.title, TableFile(shipped_frame(table.key), ""))
+        change(data="upload", graph="", row="", target="", evidence=())
+        st.rerun()
+
+
+def _synthesise() -> None:
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    source = current().source
+    options = list(dict.fromkeys((*FROM, *NAMED, source)))
+    with left:
+        controls.choice("Network to draw records from", "source", options, format_func=_source_title)
+        kinds = [kind for kind in Cpts if _available(kind) or kind is current().cpts]
+        controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+        if source.startswith("bayes:"):
+            controls.text_field("Number of features", "source", prefix="bayes:")
+    with middle:
+        controls.text_field("Number of records, up to 10,000,000", "records")
+    with right:
+        controls.text_field("Seed", "data_seed", help="The same seed draws the same table.")
+    if current().graph and st.button("Draw from the network on the Network page"):
+        drawn = graph(current())
+        change(source=current().graph, cpts=Cpts.RANDOM, graph="")
+        st.toast(f"Records now come from the drawn network of {len(drawn.names)} nodes.")
+        st.rerun()
+    if is_curator():
+        with st.expander("See or type its probabilities"), sentence_instead():
+            _probabilities()
+
+
+def _available(kind: Cpts) -> bool:
+    if kind is Cpts.PUBLISHED:
+        return current().source in NAMED
+    return kind is Cpts.RANDOM or current().source in given_cpts()
+
+
+def _source_title(spec: str) -> str:
+    if spec in NAMED:
+        return f"{NAMED[spec].title}: {NAMED[spec].description}"
+    head, _, size = spec.partition(":")
+    return f"Naive Bayes with {size} features" if head == "bayes" else "The drawn network" if head == "g" else spec
+
+
+def _probabilities() -> None:
+    try:
+        net, cpts = truth(current())
+    except InputError:  # the page says why, once
+        return
+    if net.cell_count > MOST_EDITABLE:
+        st.caption(
+            f"This network has {net.cell_count:,} cells; up to {MOST_EDITABLE} can be typed here. "
+            "Import a BIF file on the Network page."
+        )
+        return
+    labels = net.row_labels()
+    states = [net.states[net.node_of_row[row]] for row in net.row_of_cell]
+    first = net.row_starts[net.row_of_cell]
+    frame = pd.DataFrame(
+        {
+            "row": [labels[row] for row in net.row_of_cell],
+            "state": [s[k] for s, k in zip(states, np.arange(net.cell_count) - first, strict=True)],
+            "probability": cpts,
+        }
+    )
+    edited = controls.edited(
+        frame,
+        hide_index=True,
+        disabled=["row", "state"],
+        column_config={"probability": st.column_config.NumberColumn(format="%.4f", min_value=0.0, max_value=1.0)},
+        key=f"cpts.{current().source}.{current().cpts.value}.{current().data_seed}",
+    )
+    if st.button("Use these probabilities"):
+        from dpbayes.model.cpts import checked_cpts
+
+        given_cpts()[current().source] = checked_cpts(net, edited["probability"].to_numpy(dtype=float))
+        change(cpts=Cpts.GIVEN)
+        st.rerun()
+
+
+# What it looks like
+
+
+def look(data: Dataset) -> None:
+    """Show the public domains to everybody; records and distributions to the curator."""
+    leaks = leaking_columns(current())
+    st.subheader("Domains" if leaks else "Public domains")
+    frame = pd.DataFrame(
+        {
+            "column": data.names,
+            "states": [len(states) for states in data.states],
+            "possible values": [", ".join(states) for states in data.states],
+            "declared": ["taken from the data: a leak" if name in leaks else "public" for name in data.names],
+        }
+    )
+    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+    if leaks:
+        many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
+        st.warning(
+            f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
+            "values occur. State them yourself, then mark them public."
+        )
+    if not is_curator():
+        return
+    _distribution(data)
+    with st.expander("First records (curator only: not private)"):
+        shown = data.codes[:10]
+        st.dataframe(
+            pd.DataFrame(
+                {n: np.array(s)[shown[:, j]] for j, (n, s) in enumerate(zip(data.names, data.states, strict=True))}
+            ),
+            hide_index=True,
+        )
+
+
+def _distribution(data: Dataset) -> None:
+    st.subheader("Distribution of a column")
+    name = st.selectbox("Column", data.names, key="column")
+    states = data.domain(name)
+    found = np.bincount(data.column(name), minlength=len(states)).astype(float)
+    chart(
+        column_figure(states, found, name=name),
+        key="column.chart",
+        alt=f"Bars: how many records each state of {name} has.",
+    )
+    data_and_download(
+        lambda: pd.DataFrame({"state": states, "records": found.astype(int)}), name="column", curator_only=True
+    )

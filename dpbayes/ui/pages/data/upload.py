@@ -1,0 +1,114 @@
+"""A person's own table: a file becomes text values in the session, with what is proposed of its columns."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.typing import UploadedFile
+
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
+from dpbayes.sources.proposals import Proposal, proposal
+from dpbayes.base.text import escaped
+from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.widgets.show import shown_progress
+from dpbayes.ui.session.chosen import Upload, keep_upload, upload
+from dpbayes.base.validation import InputError, brief
+
+SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+RECOGNISE = "recognise"
+"""What a choice says that is left to the program."""
+
+
+def loader() -> None:
+    """Read a file into the session; whatever was loaded before stays until the new file can be used."""
+    left, *others = st.columns([3, 1, 1, 1])
+    file = left.file_uploader("CSV, Excel or Parquet file; it stays in this session", type=None, key="table.file")
+    dialect = Dialect(
+        _choice(others[0], "Separator", SIGNS, key="separator"),
+        _choice(others[1], "Encoding", ENCODINGS, key="encoding"),
+        _choice(others[2], "Decimal sign", {sign: f"{name} {sign}" for sign, name in DECIMALS.items()}, key="decimal"),
+    )
+    if file is None:
+        if upload() is None:
+            st.info(
+                "No file yet. Uploads never leave their session, so no link brings one along. The first row of a file "
+                "names its columns."
+            )
+    elif st.session_state.get("upload.tried", (None,))[0] != (file.file_id, dialect):
+        st.session_state["upload.tried"] = (file.file_id, dialect), _tried(file, dialect)
+    refused = st.session_state["upload.tried"][1] if file is not None else ""
+    if refused:
+        st.warning(escaped(refused))
+    mine = upload()
+    if mine is not None and mine.said and not refused:
+        st.caption(escaped(mine.said))
+
+
+def _choice(place: DeltaGenerator, label: str, options: Mapping[str, str], *, key: str) -> str | None:
+    """Return which option is chosen, None where the program is to recognise it."""
+    chosen = place.selectbox(label, ["", *options], format_func=lambda option: options.get(option, RECOGNISE), key=key)
+    return chosen or None
+
+
+def _tried(file: UploadedFile, dialect: Dialect) -> str:
+    """Make a file the session's table, or return the sentence that refuses it."""
+    content = file.getvalue()
+    try:
+        with shown_progress(f"Reading {file.name} …", len(content)) as progress:
+            table = read_table(file.name, content, dialect, progress)
+        take(file.name, table, source=file.file_id)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def take(name: str, file: TableFile, *, source: str = "") -> None:
+    """Make a file the session's uploaded table: domains are proposed; what was declared of the same source stays.
+
+    Errors: InputError for a table without a column that can be used; whatever was loaded before stays.
+    """
+    proposals: list[Proposal] = []
+    with shown_progress(f"Looking at the columns of {name} …", file.frame.size) as progress:
+        for column in file.frame.columns:
+            proposals.append(_proposal(str(column), file.frame[column]))
+            progress(len(proposals) / len(file.frame.columns))
+    if all(each.domain is None for each in proposals):
+        raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
+    before = upload()
+    declared = _declared(before) if before and source == before.source != "" else {}
+    only_identifiers = all(each.reason for each in proposals)  # which are used then
+    columns = tuple(
+        declared.get(
+            each.name,
+            DeclaredColumn(each.name, use=each.domain is not None if only_identifiers else not each.reason),
+        )
+        for each in proposals
+    )
+    number = before.number + 1 if before else 1
+    keep_upload(
+        Upload(
+            name, file.frame, proposals=tuple(proposals), columns=columns, number=number, said=file.said, source=source
+        )
+    )
+
+
+def _declared(mine: Upload) -> dict[str, DeclaredColumn]:
+    """Return, by name, the columns of which the person has said anything."""
+    pairs = zip(mine.columns, mine.proposals, strict=True)
+    return {column.name: column for column, each in pairs if column.domain or column.use == bool(each.reason)}
+
+
+def _proposal(name: str, values: pd.Series) -> Proposal:
+    try:
+        require_drawable(name)
+    except InputError as error:
+        return Proposal(name, reason=str(error))
+    return proposal(name, values)
+
+
+def require_drawable(name: str) -> None:
+    """Errors: InputError for a column whose name no node can have."""
+    if len(name) > MAX_NAME:
+        raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")

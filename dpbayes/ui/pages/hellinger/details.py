@@ -1,0 +1,223 @@
+"""What the Hellinger page shows below its headline: sensitivities, outputs, formulas, the code to copy."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.posteriors import hellinger
+from dpbayes.experiments.hellinger.errors import MOST_AUDITED, ErrorLaw, Noise, audited_epsilons
+from dpbayes.experiments.hellinger.command import command_of, python_of
+from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
+from dpbayes.experiments.hellinger.scenario import Method, Scenario
+from dpbayes.experiments.hellinger.study import with_settings
+from dpbayes.figures.hellinger import (
+    error_law_figure,
+    output_figure,
+    sensitivity_line_figure,
+    sensitivity_plane_figure,
+)
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.options.index import OutputRange, ShownSensitivity
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
+
+
+def download(columns: Mapping[str, object], scenario: Scenario, *, name: str) -> None:
+    """Offer the numbers behind a chart, with the settings in their last columns."""
+    data_and_download(
+        lambda: with_settings(pd.DataFrame(columns), scenario, seed=current().seed), name=name, curator_only=False
+    )
+
+
+def mechanism_table(frame: pd.DataFrame) -> None:
+    """Show one line for each mechanism; texts wrap, so that a phone has all columns."""
+    st.table(frame.set_index("mechanism").map(lambda value: numeral(value) if isinstance(value, float) else value))
+
+
+def promise(guarantee: Guarantee) -> str:
+    """Return a guarantee as a cell of a table."""
+    return str(guarantee) if guarantee.is_private else "none"
+
+
+# Sensitivities and outputs
+
+
+def pictures(scenario: Scenario, laws: Mapping[Method, ErrorLaw], noise: Noise) -> None:
+    """Show where sensitivities are large, and what comes out."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Sensitivity over the candidates")
+        if scenario.sides == 3:
+            _plane(scenario)
+        else:
+            _line(scenario)
+    with right:
+        if scenario.sides == 2:
+            st.subheader("What comes out")
+            _outputs(scenario, noise)
+        else:
+            st.subheader("How far off releases are")
+            _error_laws(scenario, laws)
+
+
+def _line(scenario: Scenario) -> None:
+    line, first = sensitivity_line(scenario), int(scenario.counts[0])
+    rest = "; side 2 has the rest" if scenario.sides == 2 else ", taken from side 2"
+    sensitivities = {
+        Method.GLOBAL.look.called("global"): np.full(line.first.shape, line.everywhere),
+        Method.SMOOTH.look.called("smooth"): line.smooth,
+        Method.LOCAL.look.called("local"): line.local,
+    }
+    chart(
+        sensitivity_line_figure(line.first, sensitivities, data=first, title=f"throws on side 1{rest}"),
+        key="hellinger.sensitivity",
+        alt=f"Global, smooth and local sensitivity against the throws on side 1; the data have {first:,}.",
+    )
+    if scenario.sides > 2:
+        st.caption("The other sides keep the throws that they have in the data.")
+    columns = {"side 1": line.first, "local": line.local, "smooth": line.smooth, "global": line.everywhere}
+    download(columns, scenario, name="hellinger-sensitivity")
+
+
+def _plane(scenario: Scenario) -> None:
+    plane, shown = sensitivity_plane(scenario), current().options("hellinger").shown
+    values = plane.smooth if shown is ShownSensitivity.SMOOTH else plane.local
+    first, second = int(scenario.counts[0]), int(scenario.counts[1])
+    chart(
+        sensitivity_plane_figure(plane.ticks, values, data=(first, second), name=shown.value),
+        key="hellinger.plane",
+        alt=f"Heat map: {shown.value} sensitivity over all throws; data: {first:,} on side 1, {second:,} on side 2.",
+    )
+    controls.parameter_control("hellinger.shown")
+    st.caption(f"The global sensitivity is {numeral(hellinger.global_sensitivity(scenario.die))} everywhere.")
+    rows, columns = np.nonzero(np.isfinite(plane.local))
+    table = {
+        "side 1": plane.ticks[columns],
+        "side 2": plane.ticks[rows],
+        "local": plane.local[rows, columns],
+        "smooth": plane.smooth[rows, columns],
+    }
+    download(table, scenario, name="hellinger-sensitivity")
+
+
+def _outputs(scenario: Scenario, noise: Noise) -> None:
+    near = current().options("hellinger").range is OutputRange.NEAR
+    released = outputs(scenario, noise, window=window_around(scenario) if near else (0, scenario.n))
+    shares = {method.look: values for method, values in released.shares.items()}
+    chart(
+        output_figure(released.edges, shares, data=int(scenario.counts[0])),
+        key="hellinger.outputs",
+        alt=f"Probability of every released count of side 1 by mechanism; the data have {scenario.counts[0]:,}.",
+    )
+    controls.parameter_control("hellinger.range")
+    columns = {"side 1 from": released.edges[:-1] + 0.5} | {look.name: values for look, values in shares.items()}
+    download(columns, scenario, name="hellinger-outputs")
+
+
+def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
+    errors = np.linspace(0, 1, 201)
+    shares = {method.look: law.share_within(errors) for method, law in laws.items()}
+    chart(
+        error_law_figure(errors, shares),
+        key="hellinger.laws",
+        alt="Probability of an error at most as large as each Hellinger distance, by mechanism.",
+    )
+    columns = {"Hellinger distance": errors} | {look.name: within for look, within in shares.items()}
+    download(columns, scenario, name="hellinger-laws")
+
+
+# Formulas and assumptions
+
+
+def details(scenario: Scenario) -> None:
+    """Show the formulas with their numbers, what they assume, what an audit finds, and the code."""
+    with st.expander("Formulas, assumptions and source"):
+        _formulas(scenario)
+        _assumptions(scenario)
+        source(Reference("Notes", "Section 2"))
+    with st.expander("Audit: exact privacy loss over all tables", on_change="rerun", key="hellinger.audit") as audit:
+        if audit.open:
+            with sentence_instead():
+                _audit(scenario)
+    with st.expander("The same from Python or the command line"):
+        st.code(python_of(scenario, seed=current().seed), language="python", wrap_lines=True)
+        st.code(command_of(scenario, seed=current().seed), language="bash", wrap_lines=True)
+        st.caption(
+            "Errors at the setting and along n, ε and m. Add `--out results.parquet`, or .csv, to write them with "
+            "their settings to a file; instead of single options, `--settings` takes this page's link."
+        )
+
+
+def _formulas(scenario: Scenario) -> None:
+    die, counts = scenario.die, scenario.counts
+    run, delta = scenario.smooth_run
+    widest = hellinger.global_sensitivity(die)
+    local = hellinger.local_sensitivity(die, counts=counts)
+    smooth = hellinger.smooth_sensitivity(die, counts=counts, beta=scenario.beta)
+    extreme = r"g(\alpha)^2" if die.sides > 2 else r"g(\alpha)\,g(\alpha+n-1)"
+    st.markdown(
+        f"""
+$P[r] \\propto \\exp\\left(-\\varepsilon H(x, r)\\,/\\,2\\Delta\\right)$ over the
+$|R| = \\binom{{n+m-1}}{{m-1}} = {die.size:,}$ distinct posteriors, where $H$ is the Hellinger distance and $\\Delta$ is
+
+- **global**: $\\Delta_g = \\sqrt{{1 - {extreme}}} = {latex(widest)}$, with
+  $g(t) = \\Gamma(t+\\frac12)/\\sqrt{{\\Gamma(t)\\Gamma(t+1)}}$, run at $\\varepsilon = {latex(scenario.epsilon)}$;
+- **local**: $\\Delta_l(x) = \\max_y H(x, y) = {latex(local)}$ over the tables $y$ that differ from $x$ in one throw;
+- **smooth**: $S_\\beta(x) = \\max_y \\Delta_l(y)\\,e^{{-\\beta d(x, y)}} = {latex(smooth)}$, run at
+  $\\varepsilon = {latex(run)}$, $\\delta = {latex(delta, 3)}$, with
+  $\\beta = \\ln(1 + \\varepsilon/(2\\ln(2|R|/\\delta))) = {latex(scenario.beta)}$.
+
+Laplace noise has scale $2/\\varepsilon = {latex(2 / scenario.epsilon)}$ on every count, which is then clipped to
+$[0, n]$ and rescaled to $n$"""
+        + (
+            f", or $1/\\varepsilon = {latex(1 / scenario.epsilon)}$ on one of two counts."
+            if die.sides == 2
+            else "; one replaced throw moves two counts, whatever $m$ is."
+        )
+    )
+
+
+def _assumptions(scenario: Scenario) -> None:
+    die, smooth = scenario.die, scenario.certified(Method.SMOOTH)
+    assumption(f"Neighbours are {smooth.neighbours.value}; n and the prior are public.", holds=True)
+    assumption(
+        f"There are n + 1 = {die.n + 1:,} candidates, as the Notes print: right for two sides; this page counts "
+        f"{die.size:,}.",
+        holds=die.sides == 2,
+    )
+    assumption("Global sensitivity gives (ε, 0): proved.", holds=True)
+    assumption(
+        "Local sensitivity gives (ε, 0): not claimed, not proved. Its noise depends on the data, and so tells of them.",
+        holds=False,
+    )
+    assumption(
+        f"Smooth sensitivity gives what the Notes claim, {scenario.claimed(Method.SMOOTH)} for this run: not proved. "
+        "The printed lemmas are false as they stand and would not imply it; no audit here has found it violated.",
+        holds=False,
+    )
+    assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)
+    assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling cost nothing.", holds=True)
+    assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
+
+
+def _audit(scenario: Scenario) -> None:
+    found = audited_epsilons(scenario)
+    frame = pd.DataFrame(
+        {
+            "mechanism": [method.value for method in found],
+            "claimed": [promise(scenario.claimed(method)) for method in found],
+            "proved": [promise(scenario.certified(method)) for method in found],
+            "measured: exact loss (ε at δ = 0)": list(found.values()),
+        }
+    )
+    mechanism_table(frame)
+    st.caption(
+        "The largest log-ratio over all neighbouring tables of this n and prior, and all outputs (up to "
+        f"{MOST_AUDITED} candidates). It belongs to this die: for the local one it is a finding, no guarantee. "
+        "Laplace noise on one count reaches its ε; on every count, the noisy counts do before they are rescaled."
+    )

@@ -1,0 +1,135 @@
+"""The Hellinger page: who is nearest to the exact posterior of a die. Its throws are made up: both seats see it all."""
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, Noise, error_laws
+from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
+from dpbayes.experiments.hellinger.study import noise_here
+from dpbayes.figures.hellinger import error_box_figure
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.text import numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
+from dpbayes.ui.pages.hellinger.sweeps import sweeps
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets.show import chart, headline, remark
+
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+NAMES = {
+    Method.GLOBAL: "the exponential mechanism with global sensitivity",
+    Method.SMOOTH: "the exponential mechanism with smooth sensitivity",
+    Method.LOCAL: "the exponential mechanism with local sensitivity",
+    Method.CELLS: "Laplace noise on every count",
+    Method.ONE: "Laplace noise on one count",
+}
+TIE = 0.03
+"""Medians closer than this, relative to the larger, are called equal; simulated ones are known to about 0.02."""
+
+
+def scenario_of(settings: Settings) -> Scenario:
+    """Return what the settings describe."""
+    options = settings.options("hellinger")
+    own = {name: getattr(options, name) for name in parameters_of(Scenario) if hasattr(options, name)}
+    return Scenario(epsilon=settings.parameter("epsilon"), **own)
+
+
+def hellinger_page() -> None:
+    """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    possible = nearest(current(), {"hellinger.n": lowest("hellinger.n")}, lambda settings: scenario_of(settings).die)
+    scenario = scenario_of(possible.settings)
+    noise = noise_here(scenario, seed=current().seed)
+    with right:
+        remark(possible.why)
+        laws = _errors(scenario, noise)
+    with left:
+        _controls(possible)
+    medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
+    with place:
+        headline(verdict(medians, scenario))
+    time.sleep(PAINT)
+    with right:
+        _table(scenario, laws)
+    pictures(scenario, laws, noise)
+    sweeps(scenario, laws)
+    details(scenario)
+
+
+def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
+    """Return who wins among the mechanisms with a proof: the best of them, beside the best of the other family."""
+    proved = {method: error for method, error in medians.items() if method is not Method.LOCAL}
+    best = min(proved, key=proved.__getitem__)
+    rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
+    throws = f"{scenario.n:,} throw" + ("s" if scenario.n != 1 else "")
+    text = (
+        f"At ε = {scenario.epsilon:g} and {throws}, {NAMES[best]} misses the exact posterior by "
+        f"{numeral(proved[best], 2)} (Hellinger distance, median), {NAMES[rival]} by {numeral(proved[rival], 2)}: "
+    )
+    if proved[rival] - proved[best] <= TIE * proved[rival]:
+        text += "neither wins"
+    else:
+        text += "Laplace wins" if best.is_laplace else "the exponential mechanism wins"
+    if proved[best] > 0.5:
+        text += ", and neither is close"
+    if scenario.calibration is Calibration.AS_PRINTED and Method.SMOOTH in (best, rival):
+        text += f". But of the smooth one only {scenario.certified(Method.SMOOTH)} is proved"
+    return text + "."
+
+
+def _controls(possible: Possible) -> None:
+    controls.parameter_control("epsilon")
+    controls.parameter_control("hellinger.n", reach=possible.stops("hellinger.n"))
+    for name in ("sides", "balance"):
+        controls.parameter_control(f"hellinger.{name}")
+    if current().options("hellinger").balance is Balance.SHARE:
+        controls.parameter_control("hellinger.share")
+    controls.parameter_control("hellinger.calibration")
+    with st.expander("Prior, delta and seed"):
+        controls.parameter_control("hellinger.prior")
+        controls.parameter_control("hellinger.delta")
+        controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
+    """Show the errors as boxes and return their laws."""
+    laws = error_laws([scenario], noise)
+    quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
+    summary = "; ".join(f"{method.value} {numeral(q[LEVELS.index(0.5)])}" for method, q in quantiles.items())
+    chart(
+        error_box_figure({method.look: levels for method, levels in quantiles.items()}),
+        key="hellinger.errors",
+        alt=f"Boxes: Hellinger distance between exact and released posterior by mechanism. Medians: {summary}.",
+    )
+    return laws
+
+
+def _table(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
+    """Say what is promised beside what it costs."""
+    counts = " + ".join(f"{count:,}" for count in scenario.counts)
+    st.caption(
+        f"Boxes: the middle half of releases; whiskers: 5 % to 95 %. Hypothetical throws {counts}. Exponential "
+        f"mechanisms: exact; Laplace: {DRAWS:,} simulated releases. The local one has no guarantee: it is not ranked."
+    )
+    frame = pd.DataFrame(
+        {
+            "mechanism": [method.value for method in laws],
+            "claimed": [promise(scenario.claimed(method)) for method in laws],
+            "proved": [promise(scenario.certified(method)) for method in laws],
+            "median error": [law.quantiles()[0, LEVELS.index(0.5)] for law in laws.values()],
+            "95 % below": [law.quantiles()[0, LEVELS.index(0.95)] for law in laws.values()],
+        }
+    )
+    mechanism_table(frame)
+    levels = np.linspace(0.01, 0.99, 99)
+    shares = {method.value: law.quantiles(levels)[0] for method, law in laws.items()}
+    download({"probability": levels} | shares, scenario, name="hellinger-errors")

@@ -1,0 +1,123 @@
+"""The Hellinger page's curves: errors against n, epsilon and m, and the whole experiment as files."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpbayes.experiments.hellinger.errors import (
+    EPSILONS,
+    SWEEP_DRAWS,
+    Accuracy,
+    ErrorLaw,
+    accuracy_against_epsilon,
+    accuracy_against_sides,
+    accuracy_against_throws,
+    most_throws,
+    sides_grid,
+    throws_grid,
+)
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Method, Scenario
+from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along, parquet_bytes
+from dpbayes.mechanisms.export import safe_csv
+from dpbayes.figures.hellinger import errors_figure, sides_figure
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import chart
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
+def _against_epsilon(scenario: Scenario, seed: int) -> Accuracy:
+    return accuracy_against_epsilon(scenario, EPSILONS, noise_along(seed=seed))
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every n …", hash_funcs={Scenario: hash})
+def _against_throws(scenario: Scenario, throws: tuple[int, ...], seed: int) -> Accuracy:
+    return accuracy_against_throws(scenario, throws, noise_along(seed=seed))
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every m …", hash_funcs={Scenario: hash})
+def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Accuracy:
+    return accuracy_against_sides(scenario, sides, noise_along(seed=seed))
+
+
+def sweeps(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
+    """Show the errors against n, epsilon and m; each is computed again only when something else moves."""
+    st.subheader("When does who win?")
+    left, right = st.columns(2, gap="medium")
+    seed = current().seed
+    with left:
+        throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
+        title = f"throws n, at ε = {scenario.epsilon:g}, m = {scenario.sides}"
+        figure = errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
+        chart(figure, key="hellinger.throws", alt=_alt(title))
+    with right:
+        epsilons = _against_epsilon(scenario.at(epsilon=1.0), seed)
+        title = f"ε, at n = {scenario.n:,} throws, m = {scenario.sides}"
+        figure = errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
+        chart(figure, key="hellinger.epsilons", alt=_alt(title))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        sides = _against_sides(scenario.at(sides=2), sides_grid(scenario), seed)
+        if len(sides.places) > 1:
+            title = f"sides m, at n = {scenario.n:,} throws, ε = {scenario.epsilon:g}"
+            figure = sides_figure(sides.places, sides.curves, marked=scenario.sides, title=title)
+            chart(figure, key="hellinger.sides", alt=_alt(title))
+        more = more_sides(scenario)
+        if more:
+            st.markdown(more)
+    with right:
+        st.caption(
+            f"Lines are medians, bands hold the middle half of releases. Laplace: {SWEEP_DRAWS:,} simulated releases "
+            "at each point. Whatever m is, the throws are spread over the sides as chosen above; noise on one count "
+            "releases a die of two sides only."
+        )
+        study = HellingerStudy(scenario, seed, at_setting(scenario, laws), (throws, epsilons, sides))
+        _numbers_and_files(study)
+
+
+def _alt(title: str) -> str:
+    return f"Median Hellinger error of every mechanism against {title}."
+
+
+def more_sides(scenario: Scenario) -> str:
+    """Return how many throws would leave room for more sides than the picture along m has; nothing if it has all."""
+    shown = sides_grid(scenario)[-1]
+    if shown == SIDES.high:
+        return ""
+    first, *others = (f"{most_throws(m):,} for m = {m}" for m in range(shown + 1, int(SIDES.high) + 1))
+    allowed = ", ".join([first, *others])
+    if shown == 2:
+        return (
+            f"There is no picture along the number of sides m here: with {scenario.n:,} throws only two sides have at "
+            f"most {MOST_SHOWN:,} possible posteriors. Fewer throws give one: up to {allowed}."
+        )
+    return (
+        f"With {scenario.n:,} throws, dice of up to {shown} sides have at most {MOST_SHOWN:,} possible posteriors. "
+        f"Fewer throws show more sides: up to {allowed}."
+    )
+
+
+def _numbers_and_files(study: HellingerStudy) -> None:
+    """Show the tidy frame of boxes and curves, once asked for, and offer it as CSV and Parquet with its settings."""
+    with st.expander("Numbers and download", on_change="rerun", key="numbers.hellinger") as numbers:
+        if not numbers.open:
+            return
+        frame = study.frame()
+        st.dataframe(frame, hide_index=True, height=300)
+        left, right = st.columns(2)
+        left.download_button(
+            "Download CSV",
+            lambda: safe_csv(frame),
+            file_name="hellinger.csv",
+            mime="text/csv",
+            key="download.hellinger.csv",
+            on_click="ignore",
+        )
+        right.download_button(
+            "Download Parquet",
+            lambda: parquet_bytes(study),
+            file_name="hellinger.parquet",
+            mime="application/vnd.apache.parquet",
+            key="download.hellinger.parquet",
+            on_click="ignore",
+        )
+        st.caption("The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`")

@@ -1,0 +1,275 @@
+"""The parts of the Network page: the editor, the costs, import and export."""
+
+from contextlib import suppress
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.edgelist import read_edges, write_edges
+from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
+from dpbayes.figures.structure import noise_figure
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
+from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
+from dpbayes.ui.session.settings import Cpts, current
+from dpbayes.ui.widgets.show import chart, noise_is_not_error, sentence_instead, source
+from dpbayes.ui.session.chosen import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
+from dpbayes.base.validation import InputError, brief
+
+MANY_ARROWS = 60
+"""Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
+
+FILE = "The network of the file"
+CHOICES = ("data", *NAMED, *TEMPLATES)
+
+
+# The editor
+
+
+def editor() -> None:
+    """Draw the DAG by hand, or start from a ready one."""
+    _start_from()
+    history, place = drawings(), st.empty()  # the place is there without a sentence too: the editor stays put
+    if history.replaced:
+        place.caption(f"{history.replaced}; Undo brings it back.")
+    notes = {name: "no column of this name in the table" for name in strays(current())} if domains(current()) else {}
+    # The editor owns its drawing until Python brings another one: then `rev` moves on.
+    if st.session_state.get("rev") != history.rev:
+        st.session_state["rev"] = history.rev
+        st.session_state["drawing"] = _drawing(history.present.graph)
+    start: Drawing = st.session_state["drawing"]
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
+    try:
+        drawn = dag_editor(start, rev=history.rev, key="dag", notes=notes, edge_notes=_arrow_notes(), beyond=beyond)
+    except DrawingError as error:
+        st.warning(escaped(str(error)))
+        return
+    if drawn != start:
+        with sentence_instead():
+            _take(drawn)
+            st.rerun()
+    _add_columns()
+    if notes:
+        st.caption(
+            f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
+            "them to a column's name, or draw synthetic records from this network."
+        )
+        if st.button("Draw synthetic records from this network"):
+            with sentence_instead():
+                adopt_as_source(current())
+                st.rerun()
+
+
+def _arrow_notes() -> dict[tuple[str, str], str]:
+    """Say at each arrow what the network would be without it; nothing while the drawing is no valid network."""
+    try:
+        net = network(current())
+    except InputError:
+        return {}
+    if not 0 < len(net.edges) <= MANY_ARROWS:
+        return {}
+    frame = _all_arrow_costs(net, current().parameter("epsilon"))
+    sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
+    return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
+
+
+def _drawing(graph: Graph) -> Drawing:
+    return Drawing(tuple(DrawnNode(name, *graph.places[name]) for name in graph.names), graph.edges)
+
+
+def _take(drawn: Drawing) -> None:
+    """Make the drawing the network to fit; states follow a node through everything but a new name."""
+    places = {node.name: (node.x, node.y) for node in drawn.nodes}
+    before = graph(current()).states
+    draw(Graph(tuple(places), drawn.edges, places, {name: before[name] for name in places if name in before}))
+    st.session_state["drawing"] = drawn
+
+
+def _turn(drawn: Drawing, direction: str) -> None:
+    """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
+    with suppress(InputError):  # too large to keep; the page has said so
+        _take(drawn)
+    travel(direction)
+
+
+def _start_from() -> None:
+    """Offer ready networks and shapes."""
+    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    kind = left.selectbox("Start from", CHOICES, format_func=_choice_title, key="start.kind")
+    size = middle.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
+    if right.button("Use", width="stretch", help="Replace the drawing"):
+        spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
+        with sentence_instead():
+            if spec:
+                graph_of(spec)
+            replace_drawing("The chosen network" if spec else "The table's own network", graph=spec)
+            st.rerun()
+
+
+def _choice_title(kind: str) -> str:
+    shapes = {
+        "data": "the data's own network",
+        "bayes": "naive Bayes with … features",
+        "chain": "chain of …",
+        "tree": "tree of …",
+        "full": "complete graph of …",
+        "empty": "no arrows, … nodes",
+    }
+    return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
+
+
+def _add_columns() -> None:
+    """Offer the table's columns that are not nodes yet."""
+    names = graph(current()).names
+    unused = [name for name in domains(current()) if name not in names]
+    if not unused:
+        return
+    chosen = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
+    if chosen and st.button("Add as nodes"):
+        old = graph(current())
+        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(chosen)}
+        states = {name: domains(current())[name] for name in chosen}
+        added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
+        with sentence_instead():
+            replace_drawing("", graph=code_of(drawable(added)))
+            st.rerun()
+
+
+# What the structure costs
+
+
+def headline_of(net: Network) -> str:
+    """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
+    epsilon = current().parameter("epsilon")
+    cost = structure_cost(net, epsilon)
+    laplace = numeral(cost.laplace_noise)
+    if cost.fourier_noise is None:
+        name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
+        return (
+            f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace. Fourier needs binary nodes, "
+            f"and {escaped(brief(name))} is not; posterior sampling and private MAP take it as it is."
+        )
+    bound = "" if cost.fourier_exact else "at most "
+    return (
+        f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace and of "
+        f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. "
+        "Release shows whose probabilities are nearer."
+    )
+
+
+def _t_for(net: Network) -> float:
+    """Return the increment that keeps nine in ten noise-only releases of this graph non-negative."""
+    return stealth_increment(net, Calibration.CERTIFIED, STEALTH) if net.is_binary else 0.0
+
+
+def costs(net: Network) -> None:
+    """Show epsilon, sizes, and noise by node."""
+    controls.parameter_control("epsilon")
+    epsilon = current().parameter("epsilon")
+    cost = structure_cost(net, epsilon, t=_t_for(net))
+    top, bottom = st.columns(3), st.columns(2)
+    top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")
+    top[1].metric("Cells K", f"{cost.cells:,}", help="Counts that a release must protect.")
+    closure = "—" if cost.closure is None else f"{cost.closure:,}"
+    top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")
+    bottom[0].metric("Laplace noise per cell", numeral(cost.laplace_noise), help="Standard deviation, in counts.")
+    fourier = "—" if cost.fourier_noise is None else numeral(cost.fourier_noise)
+    bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
+    if cost.fourier_lift is not None:
+        st.caption(
+            f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
+            "in every table, spread evenly over its cells."
+        )
+    if cost.fourier_noise is not None:
+        noise_is_not_error()
+    if cost.fourier_noise is not None:  # Laplace alone is the same in every cell: no picture needed
+        nodes = node_costs(net, epsilon)
+        noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
+        figure = noise_figure(list(nodes["node"]), *noises)
+        chart(figure, key="noise", alt="Bars: noise in each node's counts under the Laplace and Fourier mechanisms.")
+    with st.expander("Formula and source"):
+        st.markdown(
+            f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
+            "Fourier: $b = 2O/\\varepsilon$ on integer coefficients, hence sd "
+            "$\\sqrt2\\,b\\,\\sqrt{2^{f}-1}/2^{f}$ in a table of $f$ variables. "
+            + (f"Here $|N_I| = {cost.closure}$." if cost.closure else "")
+        )
+        st.caption(
+            "Remark 1 of the paper compares scales of coefficients; counted in records, denser graphs are worse."
+        )
+        source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))
+
+
+def arrows(net: Network) -> None:
+    """Show what the network would cost with each arrow removed."""
+    epsilon = current().parameter("epsilon")
+    if not net.edges:
+        st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
+        return
+    if len(net.edges) > MANY_ARROWS:
+        labels = [f"{a} → {b}" for a, b in net.edges]
+        picked = st.selectbox("Arrow to remove", range(len(labels)), format_func=labels.__getitem__)
+        frame = arrow_costs(net, epsilon, only=(net.edges[picked],))
+    else:
+        frame = _all_arrow_costs(net, epsilon)
+    st.markdown("**With one arrow removed**, the network would cost:")
+    st.dataframe(frame.dropna(axis="columns").round(2), hide_index=True, height=min(38 + 35 * len(frame), 320))
+
+
+@st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
+def _all_arrow_costs(net: Network, epsilon: float) -> pd.DataFrame:
+    return arrow_costs(net, epsilon, only=net.edges)
+
+
+# In and out
+
+
+def exchange() -> None:
+    """Import and export the network as BIF or as a list of arrows."""
+    with st.expander("Import or export"):
+        left, right = st.columns(2)
+        with left:
+            file = st.file_uploader("BIF file or list of arrows", type=["bif", "txt", "csv"], key="network.file")
+            if file is not None and st.button("Use this file"):
+                with sentence_instead():
+                    _import(file.name, file.getvalue())
+        with right, suppress(InputError):  # the page has said why
+            net = network_of(graph(current()), domains(current()))
+            st.download_button(
+                "Download list of arrows", write_edges(net), "network.txt", key="edges.out", on_click="ignore"
+            )
+            uniform = 1.0 / net.cards[net.node_of_row[net.row_of_cell]]
+            st.download_button(
+                "Download BIF (uniform tables)",
+                lambda: write_bif(net, uniform),
+                "network.bif",
+                key="bif.out",
+                help="The structure only: the probabilities in the file are uniform, so it says nothing of the data.",
+                on_click="ignore",
+            )
+
+
+def _import(name: str, content: bytes) -> None:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
+    if name.lower().endswith(".bif") or "probability" in text:
+        net, cpts = read_bif(text)
+        code = code_of(drawable(Graph.of(net)))
+        given_cpts()[code] = cpts
+        if current().data == "synthetic":
+            replace_drawing(FILE, source=code, cpts=Cpts.GIVEN, graph="")
+        else:
+            replace_drawing(FILE, graph=code)
+    else:
+        names, edges = read_edges(text)
+        replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
+    st.rerun()

@@ -1,0 +1,67 @@
+"""On which page, and at which settings, a claim can be seen: the exhibits of Bounds, and what other pages name."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpbayes.theory.zhang16 import fourier
+from dpbayes.theory.zhang16 import regression
+from dpbayes.theory.zhang16 import stealth
+from dpbayes.theory.zhang16 import table1
+from dpbayes.theory.claims.claim import Claim
+from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.ui.session.settings import set_parameter
+
+BOUNDS = "pages/bounds.py"
+
+TITLES = {
+    BOUNDS: "Bounds",
+    "pages/stealth.py": "Stealth",
+    "pages/structure.py": "Structure",
+    "pages/robustness.py": "Robustness",
+    "pages/regression.py": "Regression",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """A page, and the parameters that let it show a claim."""
+
+    page: str
+    parameters: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The page's title."""
+        return TITLES[self.page]
+
+    def open(self) -> None:
+        """Set the parameters, and go to the page."""
+        for name, value in self.parameters:
+            set_parameter(name, value)
+        st.switch_page(self.page)
+
+
+NAMED: dict[Claim, View] = {
+    fourier.REMARK_SCALE: View("pages/structure.py"),
+    fourier.REMARK_COMPARISON: View("pages/structure.py"),
+    fourier.ALGORITHM_2: View("pages/stealth.py"),
+    fourier.CONSISTENCY: View("pages/stealth.py"),
+    stealth.SMALL_INCREMENTS: View("pages/stealth.py"),
+    regression.LEMMA_D1: View("pages/regression.py"),
+    regression.GRADIENT: View("pages/regression.py"),
+    ASSUMPTION_2: View("pages/robustness.py"),
+    **dict.fromkeys(table1.CLAIMS, View(BOUNDS)),
+}
+"""Claims without an exhibit on Bounds that a page names."""
+
+VIEWS: dict[Claim, View] = NAMED | {
+    exhibit.claim: View(BOUNDS, (("bounds.claim", shown),)) for shown, exhibit in reversed(EXHIBITS.items())
+}
+"""Where every claim that a page shows is shown; of two exhibits of a claim, the first."""
+
+
+def view_of(claim: Claim) -> View | None:
+    """Return where a claim can be seen; None where no page shows it."""
+    return VIEWS.get(claim)

@@ -1,0 +1,286 @@
+"""The Regression page: Figure 2 of AAAI-16, with what is proved of epsilon at every point."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, several_name
+from dpbayes.experiments.regression.scenario import (
+    NormBound,
+    Records,
+    RegressionScenario,
+    study_of,
+)
+from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.base.text import escaped, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
+from dpbayes.ui.pages.regression.upload import own_table
+from dpbayes.ui.pages.regression.work import Run, own_columns, possible, public_size, recipe_for, run_of
+from dpbayes.ui.widgets.running import progress, run_again
+from dpbayes.ui.session.settings import current, write_link
+from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
+from dpbayes.ui.session.chosen import upload
+from dpbayes.base.validation import InputError
+
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+
+def regression_page() -> None:
+    """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
+    scenario: RegressionScenario = current().options("regression")
+    place = st.container()
+    if scenario.records is Records.UPLOAD and is_curator():
+        own_table()
+    left, right = st.columns([1, 2], gap="medium")
+    with right:
+        nearby = _possible(scenario)
+        if nearby is not None:
+            scenario = nearby.settings.options("regression")
+        found = _errors(scenario) if nearby is not None and shows_errors(scenario) else None
+    with left:
+        _controls(scenario, nearby)
+    if nearby is None:
+        return
+    if shows_errors(scenario):
+        if found is None:
+            return
+        run, result = found
+        with place:
+            headline(verdict(result, scenario, target=run.target.name))
+        time.sleep(PAINT)
+        with right:
+            _beside(run, result, scenario)
+        study, size = result.study, (result.train, result.features)
+    else:
+        n, d = public_size(scenario)
+        study = study_of(scenario)
+        run, size = None, (study.checked_training(n, features=d), d)
+        with place:
+            headline(price(study, scenario, size=size))
+            st.caption("Errors on real records are not private, even those of private draws: the curator sees them.")
+    with right:
+        _epsilons(study, scenario, size=size)
+    details(study, scenario, size=size)
+    if run:
+        with st.expander("The same from Python or the command line"):
+            code(recipe_for(scenario, current()))
+    if run and not run.done and not run.stopped:
+        write_link()
+        run_again()
+
+
+def shows_errors(scenario: RegressionScenario) -> bool:
+    """Whether this seat may see errors: those of real records, private or not, are for the curator."""
+    return is_curator() or scenario.records is Records.SYNTHETIC
+
+
+def looked_at(study: RegressionStudy, scenario: RegressionScenario) -> int:
+    """Return the place of the precision that is nearest to the one chosen."""
+    return int(np.argmin(np.abs(np.log(study.precisions) - np.log(scenario.precision))))
+
+
+# Sentences
+
+
+def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: str) -> str:
+    """Return what privacy costs at the precision looked at."""
+    k, study = looked_at(result.study, scenario), result.study
+    private, exact, baseline = (float(e.mean[k]) for e in (result.several, result.exact, result.baseline))
+    text = (
+        f"At {_place(study, scenario)}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
+        f"a mean squared error of {numeral(private)} instead of {numeral(exact)}, at a certified ε of "
+        f"{numeral(study.certified[k])}; {_printed(study, result.claimed[k])}."
+    )
+    if private >= baseline:
+        text += f" Predicting the training mean for everyone errs no more: {numeral(baseline)}."
+    return text
+
+
+def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> str:
+    """Return what the draws cost, for those who may not see what they are worth."""
+    k = looked_at(study, scenario)
+    printed = study.claimed(size[0], features=size[1])[k]
+    costs = "costs" if study.draws == 1 else "cost"
+    return (
+        f"At {_place(study, scenario)}, {_draws(study)} of the weights {costs} a certified ε of "
+        f"{numeral(study.certified[k])}; {_printed(study, printed)}."
+    )
+
+
+def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
+    """Return which precision is looked at, and what was asked for where that is another one."""
+    found, asked = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
+    nearest = f", of the {len(study.precisions)} computed the nearest to {asked}" if asked != found else ""
+    return f"prior precision b = {found}{nearest}"
+
+
+def _draws(study: RegressionStudy) -> str:
+    return "one private draw" if study.draws == 1 else f"{study.draws:,} private draws"
+
+
+def _predicts(study: RegressionStudy) -> str:
+    return "predicts" if study.draws == 1 else "predict, by their mean,"
+
+
+def _printed(study: RegressionStudy, printed: float) -> str:
+    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {_rough(printed)}"
+
+
+def _rough(number: float) -> str:
+    """Return a number in two digits, without an exponent where it is not too long."""
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
+
+
+# Controls
+
+
+def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
+    def offer(name: str) -> None:
+        limited = nearby is not None and f"regression.{name}" in nearby.giving
+        reach = nearby.stops(f"regression.{name}") if nearby is not None and limited else None
+        controls.parameter_control(f"regression.{name}", reach=reach)
+
+    controls.parameter_control("regression.records")
+    if scenario.records is Records.SYNTHETIC:
+        for name in ("n", "features"):
+            offer(name)
+    controls.parameter_control("regression.precision")
+    controls.parameter_control("regression.norm_bound")
+    if scenario.norm_bound is NormBound.EPSILON:
+        controls.parameter_control("regression.epsilon")
+    for name in ("draws", "noise_variance", "repeats"):
+        offer(name)
+    with st.expander("Training share, precisions and seed"):
+        ends = ("lowest", "highest") if scenario.points > 1 else ()
+        for name in ("train_share", "points", *ends):
+            offer(name)
+        controls.text_field("Seed of splits and draws", "seed", help="A real release has no seed.")
+        if scenario.records is Records.SYNTHETIC:
+            controls.text_field("Seed of the made-up records", "data_seed")
+
+
+# Pictures
+
+
+def _possible(scenario: RegressionScenario) -> Possible | None:
+    """Return what can be run, nearest to what is asked for; what cannot is said."""
+    stated = scenario.records is not Records.UPLOAD or upload() is None or own_columns() is not None
+    if not stated and shows_errors(scenario):
+        st.info("The picture comes once every column in use has its public bounds.")
+        return None
+    try:
+        found = possible(current())
+    except InputError as error:
+        refusal(error)
+        return None
+    remark(found.why)
+    return found
+
+
+def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None:
+    """Work for a moment and show what is in; what turns out not to run gets its sentence."""
+    try:
+        run = run_of(scenario, current())
+    except InputError as error:
+        refusal(error)
+        return None
+    run.work()
+    result = run.last
+    if result is None:
+        return None
+    k = looked_at(result.study, scenario)
+    b = np.array(result.study.precisions)
+    summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in result.errors.items())
+    chart(
+        error_figure(b, result.curves, marked=float(b[k])),
+        key="regression.errors",
+        alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
+    )
+    _progress(run, result)
+    return run, result
+
+
+def _progress(run: Run, result: RegressionResult) -> None:
+    if run.done:
+        return
+    total = result.study.repeats
+    said = f"{result.repeats:,} of {total:,} repeats"
+    progress(run, result.repeats / total, said, key="regression.stop")
+
+
+def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) -> None:
+    """Say what the curves are, give the numbers at the precision looked at, and offer all of them."""
+    k, study = looked_at(result.study, scenario), result.study
+    costs = {ONE_NAME: study.certified[k] / study.draws, several_name(study.draws): study.certified[k]}
+    unit = f", {run.target.unit}" if run.target.unit else ""
+    frame = pd.DataFrame(
+        {
+            f"at b = {numeral(study.precisions[k], 4)}": name,
+            "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
+            "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
+            f"root error{unit}": _known(run.target.root(float(errors.mean[k])), numeral),
+            "certified ε": numeral(float(costs[name])) if name in costs else "none",
+        }
+        for name, errors in result.errors.items()
+    )
+    st.dataframe(frame, hide_index=True)
+    st.caption(_about(run, result, scenario))
+    numbers_and_files(recipe_for(scenario, current()), result)
+
+
+def _features(d: int) -> str:
+    return "1 feature" if d == 1 else f"{d} features"
+
+
+def _known(number: float, shown: Callable[[float], str]) -> str:
+    return "unknown" if np.isnan(number) else shown(float(number))
+
+
+def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> str:
+    made_up = scenario.records is Records.SYNTHETIC
+    whose = "Made-up records, a stand-in for the paper's census. " if made_up else ""
+    clipped = (
+        f"{run.clipped:,} of {run.values:,} values lay outside the public bounds and were clipped. "
+        if run.clipped
+        else ""
+    )
+    repeats = "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
+    text = (
+        f"{whose}{result.train:,} records to train on, {result.test:,} to test, {_features(result.features)}; "
+        f"{repeats} with new splits, bands of one standard error, which takes splits that overlap as independent. "
+        f"{clipped}A simulation: splits and draws are seeded. Without an ε in the table there is no privacy; dotted "
+        "blue is the mean of the posterior that private draws come from, left out where too few draws tell its error."
+    )
+    return text if made_up else text + " Curator only: not private."
+
+
+def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
+    k, b = looked_at(study, scenario), np.array(study.precisions)
+    one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
+    several = study.certified if study.draws > 1 else None
+    chart(
+        epsilon_figure(b, one, printed, several=several, marked=float(b[k])),
+        key="regression.epsilons",
+        alt=(
+            "Epsilon of one draw against prior precision, certified and as printed. "
+            f"At b = {numeral(b[k], 4)}: certified {numeral(float(one[k]))}, printed {numeral(float(printed[k]))}."
+        ),
+    )
+    st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {_features(size[1])}, σ², B and N.")
+    columns = {"prior_precision": b, "norm_bound": study.norm_bounds, "certified_epsilon_of_all_draws": study.certified}
+    columns |= {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}
+    data_and_download(
+        lambda: pd.DataFrame(columns | {"training_records": size[0], "features": size[1]}).assign(
+            **recipe_for(scenario, current()).settings
+        ),
+        name="regression-epsilons",
+        curator_only=False,
+    )

@@ -1,0 +1,138 @@
+"""The person's own table for a regression: which columns of numbers, and the public bounds that she types."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.regression.records import NumericColumn, OwnColumns, is_numeric, stated_column
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.pages.regression.work import own_columns
+from dpbayes.ui.widgets.show import refusal, sentence_instead
+from dpbayes.ui.pages.data.upload import loader
+from dpbayes.ui.session.chosen import Upload, keep_upload, upload
+from dpbayes.base.validation import InputError, brief
+
+NUMBERS = ("lowest", "highest", "if missing")
+EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)
+TARGET = "regression.target"
+
+
+def own_table() -> None:
+    """Offer to load a table and state its columns' bounds; what is typed is kept for the session."""
+    with st.expander("Your own table", expanded=own_columns() is None):
+        loader()
+        mine = upload()
+        if mine is None:
+            return
+        with sentence_instead():
+            _editor(mine)
+
+
+def _editor(mine: Upload) -> None:
+    columns = _numeric_columns(mine.frame)
+    if len(columns) < 2:
+        raise InputError(f"The table {brief(mine.name)} has fewer than two columns of numbers; a regression needs two.")
+    others = len(mine.frame.columns) - len(columns)
+    left_out = f" Left out, since not numbers: {others:,}." if others else ""
+    st.caption(
+        escaped(f"{mine.name}: {len(mine.frame):,} records, {len(columns)} columns of numbers.{left_out}")
+        + " Type bounds that are known without looking at the records: bounds taken from them would be a leak. Values "
+        "outside are clipped. *If missing* is a public number that stands in for missing values."
+    )
+    for each in mine.proposals:
+        if each.name in _identifiers(mine) and each.name in columns:
+            st.caption(escaped(f"{each.reason} It is not ticked."))
+    mine = _typed(mine, columns)
+    assert mine.bounds is not None
+    st.data_editor(
+        mine.bounds,
+        hide_index=True,
+        disabled=["column"],
+        column_config={
+            "use": st.column_config.CheckboxColumn(width="small"),
+            "lowest": st.column_config.NumberColumn(format="%g"),
+            "highest": st.column_config.NumberColumn(format="%g"),
+            "if missing": st.column_config.NumberColumn(format="%g"),
+        },
+        key=_key(mine),
+    )
+    try:
+        keep_upload(replace(mine, own=stated(mine.bounds, mine.target)))
+    except InputError as error:
+        keep_upload(replace(mine, own=None))
+        refusal(error)
+
+
+def _key(mine: Upload) -> str:
+    return f"regression.bounds.{mine.number}.{mine.version}"
+
+
+def _typed(mine: Upload, columns: list[str]) -> Upload:
+    """Return the upload with the target that is chosen and the bounds that are typed."""
+    bounds = _blank(columns, _identifiers(mine)) if mine.bounds is None else mine.bounds
+    if st.session_state.get(TARGET) not in columns:  # another table, or Streamlit forgot it while elsewhere
+        likely = [name for name in columns if name not in _identifiers(mine)] or columns
+        st.session_state[TARGET] = mine.target or likely[-1]
+    target = st.selectbox("Target", columns, format_func=escaped, key=TARGET)
+    mine = replace(mine, bounds=bounds, target=target)
+    try:
+        edits = edits_of(_key(mine), len(bounds), EDITABLE)
+    except InputError as error:
+        refusal(error)
+        return mine.declared(mine.columns)
+    lines = bounds.to_dict("records")
+    for place, edit in edits.items():
+        lines[place].update(edit)
+    return replace(mine, bounds=_table(lines))
+
+
+def _numeric_columns(frame: pd.DataFrame) -> list[str]:
+    kept = st.session_state.get("regression.numeric")
+    if not kept or kept[0] is not frame:
+        kept = (frame, [str(name) for name in frame.columns if is_numeric(frame[name])])
+        st.session_state["regression.numeric"] = kept
+    return kept[1]
+
+
+def _identifiers(mine: Upload) -> frozenset[str]:
+    """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
+    return frozenset(each.name for each in mine.proposals if each.reason and each.domain)
+
+
+def _blank(columns: list[str], unused: frozenset[str]) -> pd.DataFrame:
+    """Return the table of bounds before the person types."""
+    return _table([{"use": name not in unused, "column": name} | dict.fromkeys(NUMBERS) for name in columns])
+
+
+def _table(lines: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame({"use": [bool(line["use"]) for line in lines], "column": [line["column"] for line in lines]})
+    for name in NUMBERS:
+        frame[name] = pd.array([pd.NA if _is_blank(line[name]) else line[name] for line in lines], dtype="Float64")
+    return frame
+
+
+def stated(edited: pd.DataFrame, target: str) -> OwnColumns:
+    """Return the columns in use as typed. Errors: InputError for bounds that are not given, or not in order."""
+    lines = {str(line["column"]): line for line in edited.to_dict("records")}
+    used = [name for name, line in lines.items() if line["use"] and name != target]
+    if not used:
+        raise InputError("Tick at least one feature besides the target.")
+    features = tuple(_column({str(key): value for key, value in lines[name].items()}) for name in used)
+    return OwnColumns(features, _column({str(key): value for key, value in lines[target].items()}))
+
+
+def _column(line: dict[str, object]) -> NumericColumn:
+    name = str(line["column"])
+    if _is_blank(line["lowest"]) or _is_blank(line["highest"]):
+        raise InputError(f"Column {brief(name)} has no public bounds; type its lowest and highest value, or untick it.")
+    stand_in = None if _is_blank(line["if missing"]) else line["if missing"]
+    return stated_column(name, line["lowest"], line["highest"], stand_in)
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,162 @@
+"""What the Regression page keeps in the session: one table, and experiments that go on from run to run.
+
+An experiment is worked on for a moment in each run of the page; see `running`.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.experiments.regression.command import Recipe
+from dpbayes.experiments.regression.scenario import (
+    Records,
+    RegressionScenario,
+    StudyRecords,
+    TargetUnits,
+    experiment,
+    records_of,
+    study_of,
+    study_records,
+)
+from dpbayes.experiments.regression.records import OwnColumns, numeric_table
+from dpbayes.base.parameters import Parameter
+from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
+from dpbayes.ui.widgets.running import Coming
+from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.session.chosen import upload
+from dpbayes.base.validation import InputError
+
+KEPT = 8
+"""Experiments kept, with what they have found."""
+
+NO_TABLE = (
+    "There is no uploaded table here, and uploads never leave their session. Load a file below, then tick its columns "
+    "of numbers and state their public bounds."
+)
+
+
+@dataclass(kw_only=True)
+class Run(Coming[RegressionResult]):
+    """An experiment on its way; of the records it keeps their target, and how many of all values were clipped."""
+
+    target: TargetUnits
+    clipped: int = 0
+    values: int = 0
+
+
+# The records
+
+
+def own_columns() -> OwnColumns | None:
+    """Return what the person stated of the uploaded table's columns in this session, if anything."""
+    mine = upload()
+    return mine.own if mine else None
+
+
+def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
+    """Return what the records depend on."""
+    if scenario.records is Records.SYNTHETIC:
+        return Records.SYNTHETIC, scenario.n, scenario.features, settings.data_seed
+    if scenario.records is Records.FULTON:
+        return Records.FULTON
+    mine = upload()
+    return Records.UPLOAD, mine.number if mine else 0, own_columns()
+
+
+@st.cache_resource(max_entries=1, show_spinner="Reading the table …")
+def _fulton() -> StudyRecords:
+    return records_of(RegressionScenario(records=Records.FULTON), seed=0)
+
+
+def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords:
+    """Return the records, of which the session keeps one set. Errors: InputError."""
+    if scenario.records is Records.FULTON:
+        return _fulton()
+    key = records_key(scenario, settings)
+    kept = st.session_state.get("regression.records")
+    if kept and kept[0] == key:
+        return kept[1]
+    if scenario.records is Records.UPLOAD:
+        found = _own(own_columns())
+    else:
+        with st.spinner(f"Making up {scenario.n:,} records …"):
+            found = records_of(scenario, seed=settings.data_seed)
+    st.session_state["regression.records"] = (key, found)
+    return found
+
+
+def own_frame() -> pd.DataFrame:
+    """Return the uploaded table as text. Errors: InputError when there is none."""
+    mine = upload()
+    if mine is None:
+        raise InputError(NO_TABLE)
+    return mine.frame
+
+
+def _own(columns: OwnColumns | None) -> StudyRecords:
+    frame = own_frame()
+    if columns is None:
+        raise InputError("State the public bounds of your table's columns first.")
+    return study_records(*numeric_table(frame, columns.features, columns.target))
+
+
+def public_size(scenario: RegressionScenario) -> tuple[int, int]:
+    """Return the numbers of records and features, which are public, without a look at any value. Errors: InputError."""
+    if scenario.records is Records.SYNTHETIC:
+        return scenario.n, scenario.features
+    if scenario.records is Records.FULTON:
+        return _fulton().table.n, _fulton().table.features
+    columns = own_columns()
+    if columns is None:
+        raise InputError(NO_TABLE)
+    return len(own_frame()), len(columns.features)
+
+
+# The experiment
+
+
+def possible(settings: Settings) -> Possible:
+    """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
+    scenario: RegressionScenario = settings.options("regression")
+    giving = {"regression.highest": highest("regression.highest"), "regression.lowest": lowest("regression.lowest")}
+    n, d = public_size(scenario)
+    if scenario.records is Records.SYNTHETIC:
+        giving["regression.features"] = d = int(lowest("regression.features"))
+    share = PARAMETERS["regression.train_share"]
+    assert isinstance(share, Parameter)
+    giving["regression.train_share"] = min(max((d + n - 1) / (2 * n), share.low), share.high)  # leaves most to both
+    giving |= {f"regression.{name}": lowest(f"regression.{name}") for name in ("draws", "repeats")}
+    return nearest(settings, giving, _checked)
+
+
+def _checked(settings: Settings) -> None:
+    scenario: RegressionScenario = settings.options("regression")
+    n, features = public_size(scenario)
+    study_of(scenario).checked_training(n, features=features)
+
+
+def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
+    """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
+    varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
+    key = (varied, records_key(scenario, settings), settings.seed)
+    runs: dict[Hashable, Run] = st.session_state.setdefault("regression.runs", {})
+    if key not in runs:
+        known = records(scenario, settings)
+        coming = experiment(scenario, known, seed=settings.seed)
+        new = Run(coming, target=known.target, clipped=known.clipped, values=known.values)
+        # What is not finished holds its records: it is forgotten.
+        finished = [(old, run) for old, run in runs.items() if run.done][1 - KEPT :]
+        st.session_state["regression.runs"] = runs = dict(finished) | {key: new}
+    return runs[key]
+
+
+def recipe_for(scenario: RegressionScenario, settings: Settings) -> Recipe:
+    """Return what gives the experiment's numbers again, outside of this session too."""
+    mine, columns = upload(), own_columns()
+    found = Recipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
+    if scenario.records is not Records.UPLOAD or mine is None or columns is None:
+        return found
+    return replace(found, table=mine.name, columns=columns)

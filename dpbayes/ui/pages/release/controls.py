@@ -1,0 +1,128 @@
+"""The controls of the Release page: mechanism and parameters, the picked cell, prior and seed."""
+
+import streamlit as st
+
+from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
+from dpbayes.model.network import Network
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current, set_parameter
+from dpbayes.ui.widgets.show import is_curator, sentence_instead
+from dpbayes.ui.session.chosen import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
+from dpbayes.base.validation import whole_number
+
+ARROW = ":material/arrow_forward:"
+
+EXAMPLE = "dysp | bronc=yes, either=no"
+"""The row in the picture of the table that comes first, while the person has picked none."""
+
+MOST_LISTED = 2_000
+"""Rows that one list offers: a browser gets all of them at once."""
+
+ROW_HELP = "A node, and the states of its parents."
+NUMBER_HELP = "Rows are counted through the states of the parents, those of the last parent first."
+
+
+def picked(net: Network) -> tuple[int, int]:
+    """Return the row and the cell in the picture: what the settings name, else an example and its telling state."""
+    named = (net.row_called(name) for name in (current().row, EXAMPLE))
+    row = next((row for row in named if row is not None), 0)
+    node, _ = net.node_and_codes(row)
+    states = net.states[node]
+    state = states.index(current().state) if current().state in states else net.telling_state(node)
+    return row, net.cells_of_row(row).start + state
+
+
+def has_picked(net: Network) -> bool:
+    """Whether the row in the picture is the person's choice."""
+    return net.row_called(current().row) is not None
+
+
+def question(net: Network) -> tuple[str, dict[str, str]]:
+    """Return the target, the first node where none is chosen, and what is given: states by node."""
+    target = current().target if current().target in net.names else net.names[0]
+    states = dict(zip(net.names, net.states, strict=True))
+    given = {name: state for name, state in current().evidence if name != target and state in states.get(name, ())}
+    return target, given
+
+
+def has_asked(net: Network) -> bool:
+    """Whether the question is the person's: she chose a target or what is given."""
+    return current().target in net.names or bool(question(net)[1])
+
+
+def release_controls(net: Network) -> None:
+    """Offer everything that a release depends on."""
+    names = {kind.__name__: kind for kind in MECHANISMS}
+    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
+    _elsewhere(net)
+    chosen = names[current().mechanism]
+    controls.parameter_controls(chosen, defaults_for(chosen, current(), net))
+    if chosen is LaplaceFourier:
+        with sentence_instead():
+            _stealth(net)
+    row_choice(net)
+    with st.expander("Prior and seed" if is_curator() else "Prior"):
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        if is_curator():
+            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def row_choice(net: Network) -> None:
+    """Offer the CPT rows and the states of the one picked."""
+    row, _ = picked(net)
+    node, _ = net.node_and_codes(row)
+    if net.row_count <= MOST_LISTED:
+        controls.choice("CPT row", "row", net.row_labels(), default=net.row_label(row), help=ROW_HELP)
+    else:
+        _node_and_row(net, node, row)
+    controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
+
+
+def _node_and_row(net: Network, node: int, row: int) -> None:
+    """Offer the nodes, and the rows of the one picked: by number where they are too many for a list."""
+    first, rows = int(net.row_offsets[node]), int(net.rows_per_node[node])
+    st.session_state["row.node"] = net.names[node]
+    st.selectbox("Node of the CPT row", net.names, key="row.node", on_change=_pick_node, args=(net,))
+    if rows <= MOST_LISTED:
+        labels = [net.row_label(k) for k in range(first, first + rows)]
+        controls.choice("CPT row", "row", labels, default=net.row_label(row), help=ROW_HELP)
+        return
+
+    def pick(text: str) -> None:
+        number = whole_number("The row", text.replace(",", "").strip(), low=1, high=rows)
+        change(row=net.row_label(first + number - 1))
+
+    controls.box(f"Row of its table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP)
+    st.caption(escaped(net.row_label(row)))
+
+
+def _pick_node(net: Network) -> None:
+    change(row=net.row_label(int(net.row_offsets[net.index(st.session_state["row.node"])])))
+
+
+def _elsewhere(net: Network) -> None:
+    """Lead to the mechanisms that do not release a network's CPTs."""
+    compared = is_curator() and len(net.names) == 1
+    die = " This network is a single die: the comparison below has the former." if compared else ""
+    st.caption(
+        "Two more release something else, on pages of their own: one of the finitely many posteriors of a single die, "
+        f"and the weights of a regression.{die}"
+    )
+    with st.container(horizontal=True, gap="small"):
+        st.page_link("pages/hellinger.py", label="Hellinger mechanism", icon=ARROW)
+        st.page_link("pages/regression.py", label="Regression", icon=ARROW)
+
+
+def _stealth(net: Network) -> None:
+    """Say how often the chosen t keeps every table non-negative, and find a t for a target."""
+    if not net.is_binary:
+        return
+    calibration = current().parameter("calibration")
+    t = current().parameter("t", stealth_increment(net, calibration, STEALTH))
+    kept = f"{kept_share(net, calibration, t):.1%} of releases"
+    said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
+    st.caption(f"With no data at all, {said} non-negative; real counts only help.")
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
+    right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target)))

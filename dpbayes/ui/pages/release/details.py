@@ -1,0 +1,282 @@
+"""What the Release page shows below the picture: the spread, a query, all rows, the promise, a comparison, the file."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
+from dpbayes.mechanisms.export import release_json
+from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.die import DieMechanism
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.model.network import Network, assignment
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets import controls
+from dpbayes.mechanisms.formulas import formula
+from dpbayes.ui.pages.release.controls import question
+from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, is_curator, refusal, sentence_instead, source
+from dpbayes.ui.session.chosen import counts, data_title, leaking_columns, mechanism
+from dpbayes.base.validation import InputError
+
+DRAWS = 200
+"""Simulated releases behind every spread on this page."""
+
+LEAST_DRAWS, FEWEST_DRAWS = 20, 3
+
+LEVEL = 0.95
+
+Compared = dict[str, object] | InputError
+"""What a mechanism does, by column, or why it cannot be run."""
+
+_DIGITS = "%.3g"
+_COLUMNS = {
+    "|diff.|, all": "Distance of private probabilities from exact ones, mean over all cells.",
+    "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
+    "|diff.|, cell": "Distance of this cell's private probability from the exact one.",
+    "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
+    "s.e.": "Standard error of that mean over the simulated releases.",
+    "held": f"How much of this cell's exact posterior the private {LEVEL:.0%} interval holds.",
+}
+"""What the columns of the comparison mean."""
+
+ROWS_AT_ONCE = 24
+MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
+"""Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
+page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
+
+
+def draws_of(chosen: Mechanism[Outcome]) -> int:
+    """Return how many releases to simulate: fewer of a large network, or where each holds many draws.
+
+    Errors: InputError where one release alone holds too many numbers.
+    """
+    cells, each = chosen.prior.network.cell_count, getattr(chosen, "draws", 1)
+    size = cells * each
+    if size > MOST_VALUES and each > 1:
+        raise InputError(
+            f"One release of {each:,} draws of {cells:,} probabilities would hold {size:,} numbers; up to "
+            f"{MOST_VALUES:,} are simulated. Choose fewer posterior draws, or remove arrows on the Network page."
+        )
+    return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
+
+
+def simulate(chosen: Mechanism[Outcome]) -> ReleaseStudy:
+    """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
+    found = counts(current())
+    rng = stream(current().seed, "release", type(chosen).__name__)
+    return study_release(chosen, found, rng, draws_of(chosen))
+
+
+def release_details(study: ReleaseStudy, net: Network, cell: int) -> Running[Compared] | None:
+    """Show everything below the picture; the recipient gets what one release contains. Returns what still goes on."""
+    _spread_and_query(study, net, cell)
+    _all_rows(study, net)
+    _guarantee(mechanism(current(), net))
+    work = _comparison(net, cell) if is_curator() else None
+    _download(study)
+    return work if work is not None and work.going else None
+
+
+def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
+    left, right = st.columns(2, gap="medium")
+    if is_curator():
+        with left:
+            st.subheader("Many possible releases")
+            name = f"P({net.cell_label(cell)})"
+            figure = quantile_dots_figure(study.private[:, cell], float(study.exact.mean[cell]), name=name)
+            chart(figure, key="dots", alt=f"Quantile dots of the private posterior mean of {name}.")
+            st.caption(f"{len(study.private)} simulated releases. Publishing them all would cost ε for each.")
+    with right if is_curator() else left, sentence_instead():
+        st.subheader("Ask a question")
+        _query(study, net)
+
+
+def _query(study: ReleaseStudy, net: Network) -> None:
+    controls.choice("What is the probability of", "target", net.names)
+    target, evidence = question(net)
+    known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
+             if name != target for state in states}  # fmt: skip
+    st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
+    st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
+    exact, private = study.query(target, evidence)
+    states = net.states[net.index(target)]
+    frame = pd.DataFrame({"state": states, "private": private[0]})
+    if is_curator():
+        frame["exact"] = exact
+        frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)
+        low, high = np.quantile(private, (0.05, 0.95), axis=0)
+        frame["nine of ten releases"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
+    st.dataframe(frame.round(4), hide_index=True)
+    if is_curator():
+        st.caption("Exact and differences: curator only, not private.")
+
+
+def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
+    """Keep one state of each node: the one picked last."""
+    picked = dict(known[text] for text in st.session_state["evidence"])
+    change(evidence=tuple(picked.items()))
+
+
+def _all_rows(study: ReleaseStudy, net: Network) -> None:
+    with st.expander("All rows of the network", expanded=net.row_count <= ROWS_AT_ONCE):
+        rows = _rows_shown(net)
+        cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
+        labels = [net.cell_label(int(cell)) for cell in cells]
+        first = _summary(study.posterior.part(0), cells) if study.is_posterior else _drawn_summary(study, cells)
+        figure = rows_figure(labels, first, _summary(study.exact, cells) if is_curator() else None)
+        chart(figure, key="rows", alt="Means with 95 % intervals of one state of every row.")
+        if is_curator():
+            _kl_of_rows(study, net)
+
+
+def _kl_of_rows(study: ReleaseStudy, net: Network) -> None:
+    """Show the rows that lose most: of predictions, which every release makes; of posteriors, where it holds them."""
+    means = {"prediction": study.predictive_kl_rows.mean(axis=0)}
+    if study.is_posterior:
+        means["posterior"] = study.kl_rows.mean(axis=0)
+    for what, mean_kl in means.items():
+        worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
+        chart(
+            kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what),
+            key="kl" if what == "prediction" else "posterior-kl",
+            alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
+        )
+    columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
+    data_and_download(lambda: pd.DataFrame({"row": net.row_labels(), **columns}), name="kl-by-row", curator_only=True)
+
+
+def _rows_shown(net: Network) -> np.ndarray:
+    if net.row_count <= ROWS_AT_ONCE:
+        return np.arange(net.row_count)
+    node = net.index(st.selectbox("Node", net.names, key="rows.node"))
+    rows = np.arange(net.row_offsets[node], net.row_offsets[node + 1])
+    if len(rows) > ROWS_AT_ONCE:
+        st.caption(f"The first {ROWS_AT_ONCE} of {len(rows):,} rows of this node.")
+    return rows[:ROWS_AT_ONCE]
+
+
+def _summary(posterior: Dirichlets, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    low, high = posterior.interval(LEVEL, cells=cells)
+    return posterior.mean[cells], low, high
+
+
+def _drawn_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean and the middle 95 % of the first release's draws; of a single one, that one."""
+    drawn = np.stack([drawn_values(study, int(cell))[0] for cell in cells])
+    low, high = np.quantile(drawn, (0.5 - LEVEL / 2, 0.5 + LEVEL / 2), axis=-1)
+    return drawn.mean(axis=-1), low, high
+
+
+def _guarantee(chosen: Mechanism[Outcome]) -> None:
+    with st.expander("What is promised, by whom, and why"):
+        left, right = st.columns(2)
+        left.metric("Claimed", str(chosen.claimed))
+        left.caption(str(chosen.claimed.reference))
+        right.metric("Certified", str(chosen.certified))
+        right.caption(str(chosen.certified.reference))
+        assumption(f"Neighbours are {chosen.certified.neighbours.value}.", holds=True)
+        assumption("Every column's domain is public, not taken from the data.", holds=not leaking_columns(current()))
+        assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
+        st.markdown(formula(chosen))
+        source(chosen.claimed.reference)
+
+
+def _comparison(net: Network, cell: int) -> Running[Compared] | None:
+    """Show what each mechanism would do, once asked for: of a large network, one in each run of the page."""
+    with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as comparison:
+        if not comparison.open:
+            return None
+        settings = current()
+        key = (net, settings.prior, settings.seed, settings.parameters, cell, counts(settings).digest)
+        work = running("release.comparison", key, lambda: _comparison_steps(net, cell))
+        work.work()
+        while work.going and net.cell_count <= MANY_VALUES // LEAST_DRAWS:
+            work.work()
+        if work.is_long:
+            told = f"{len(work.parts)} of {work.total} mechanisms"
+            progress(work, work.share, told, key="comparison.stop")
+        for each in work.parts:
+            if isinstance(each, InputError):
+                refusal(each)
+        records = [each for each in work.parts if not isinstance(each, InputError)]
+        if len(net.names) == 1:
+            with sentence_instead():
+                records += [_compared(study, other, cell) for other, study in hellinger_studies(net)]
+        numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
+        st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
+        st.caption(
+            "Curator only: not private. Means over simulated releases; KL in nats. A release that holds draws and no "
+            "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
+        )
+        return work
+
+
+def _comparison_steps(net: Network, cell: int) -> Running[Compared]:
+    settings = current()
+
+    def step(number: int) -> Compared:
+        try:
+            other = mechanism(settings, net, MECHANISM_NAMES[number])
+            return _compared(simulate(other), other, cell)
+        except InputError as error:
+            return error
+
+    return Running(step, total=len(MECHANISM_NAMES))
+
+
+def hellinger_studies(net: Network) -> list[tuple[DieMechanism, ReleaseStudy]]:
+    """Simulate the Hellinger mechanisms on a network of one node, a die. Errors: InputError for too many candidates."""
+    found, prior = counts(current()), Dirichlets.symmetric(net, current().prior)
+    die = Die(tuple(prior.alpha), found.n)
+    epsilon, delta = current().parameter("epsilon"), current().parameter("hellinger.delta")
+    studies: list[tuple[DieMechanism, ReleaseStudy]] = []
+    for chosen in (
+        HellingerGlobal(die=die, epsilon=epsilon),
+        HellingerSmooth(die=die, epsilon=epsilon, delta=delta),
+        HellingerLocal(die=die, epsilon=epsilon),
+    ):
+        rng = stream(current().seed, "release", type(chosen).__name__)
+        made = chosen.release(found.values.astype(np.int64), rng, (DRAWS,))
+        outcome = ReleasedPosterior(prior, made.alpha - prior.alpha)
+        release = Release[Outcome](outcome, made.guarantee, made.mechanism, made.public)
+        studies.append((chosen, ReleaseStudy(prior.updated(found), release)))
+    return studies
+
+
+def _compared(study: ReleaseStudy, chosen: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
+    found: dict[str, object] = {
+        "mechanism": chosen.label,
+        "certified": str(chosen.certified),
+        "|diff.|, all": study.shift.mean(),
+        "prediction KL": study.predictive_kl.mean(),
+        "|diff.|, cell": study.shifts[:, cell].mean(),
+    }
+    if study.is_posterior:
+        held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+        found |= {
+            "posterior KL": study.kl.mean(),
+            "s.e.": study.kl_error,
+            "held": held.mean(),
+        }
+    return found
+
+
+def _download(study: ReleaseStudy) -> None:
+    """Offer the first simulated release: what a recipient would get, and nothing else."""
+    net = study.exact.network
+    st.download_button(
+        "Download this simulated release (JSON)",
+        lambda: release_json(study.release.part(0), net),
+        "simulated-release.json",
+        "application/json",
+        key="download.release",
+        help="What the recipient would get. Its noise is seeded, so it protects nobody: for demonstration only.",
+        on_click="ignore",
+    )
+    st.caption(f"Table: {escaped(data_title(current()))}.")

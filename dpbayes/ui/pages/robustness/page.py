@@ -1,0 +1,174 @@
+"""The Robustness page: how far one record moves a posterior, and how soon answers give the table away.
+
+All tables are hypothetical, so both seats see everything.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
+from dpbayes.figures.robustness import answers_figure, moved_figure
+from dpbayes.base.text import numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
+from dpbayes.ui.pages.robustness.details import details
+from dpbayes.ui.session.options.robustness import RobustnessOptions
+from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets.show import chart, data_and_download, headline, remark
+
+GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}
+"""What gives way where the weakest prior shown is not weaker than the strongest."""
+
+PRIORS = {
+    RecordFamily.EXPONENTIAL: "The rate has the prior Exp(λ); λ is the strength, and c of the paper’s Assumption 2.",
+    RecordFamily.NORMAL: "Mean 0, unknown precision with the prior Exp(λ); λ is the strength, and c = 2λ.",
+    RecordFamily.BINOMIAL: "The probability has the prior Beta(a, a); a is the strength, and c about √(a/π).",
+}
+
+
+def robustness_page() -> None:
+    """Show the picture first: it is what a moving slider waits for."""
+    possible = nearest(current(), GIVING, _range_of_priors)
+    options: RobustnessOptions = possible.settings.options("robustness")
+    tables = tables_of(options)
+    here = _curves(tables, (options.prior,), options.error)
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    with place:
+        headline(verdict(here))
+    curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
+    with right:
+        remark(possible.why)
+        _moved(curves, here)
+    with left:
+        _controls(options.family, possible)
+    _answers(curves, here, options)
+    data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
+    details(tables, here, prior=options.prior)
+
+
+def _range_of_priors(settings: Settings) -> None:
+    prior_grid(settings.parameter("robustness.low"), settings.parameter("robustness.high"))
+
+
+def tables_of(options: RobustnessOptions) -> NeighbourTables:
+    """Return the two hypothetical tables."""
+    return NeighbourTables(options.family, options.records, options.value, options.distance, options.share)
+
+
+@st.cache_data(scope="session", max_entries=64, show_spinner="Integrating posteriors …", hash_funcs={RecordFamily: str})
+def _curves(tables: NeighbourTables, prior: tuple[float, ...], error: float) -> Robustness:
+    return robustness(tables, np.array(prior), error=error)
+
+
+def verdict(here: Robustness) -> str:
+    """Return how far one record moves the posterior at this prior (1,), and which bounds keep their word."""
+    moved, printed, proved = (float(values[0]) for values in (here.moved, here.printed, here.proved))
+    start = f"With a prior of strength {numeral(float(here.prior[0]))}, one record moves the posterior by "
+    start += f"{numeral(moved)} nats; the printed bound allows {numeral(printed)} and "
+    return start + (
+        f"is broken, the corrected one allows {numeral(proved)}."
+        if here.broken[0]
+        else f"holds here; the corrected one, which always holds, allows {numeral(proved)}."
+    )
+
+
+def _controls(family: RecordFamily, possible: Possible) -> None:
+    controls.parameter_control("robustness.family")
+    st.caption(PRIORS[family])
+    controls.parameter_control("robustness.prior")
+    controls.parameter_control("robustness.records")
+    if family is RecordFamily.BINOMIAL:
+        controls.parameter_control("robustness.share")
+    else:
+        controls.parameter_control("robustness.distance")
+        controls.parameter_control("robustness.value")
+    with st.expander("Range of priors, errors"):
+        for name in GIVING:
+            controls.parameter_control(name, reach=possible.stops(name))
+        controls.parameter_control("robustness.error")
+
+
+def _moved(curves: Robustness, here: Robustness) -> None:
+    """Show the divergence against the prior's strength."""
+    chart(
+        moved_figure(
+            curves.prior,
+            exact=curves.moved,
+            printed=curves.printed,
+            proved=curves.proved,
+            broken=curves.broken,
+            chosen=(float(here.prior[0]), float(here.moved[0])),
+        ),
+        key="robustness.moved",
+        alt=f"KL divergence between the posteriors of two tables one record apart, against the strength of the prior "
+        f"from {numeral(curves.prior[0])} to {numeral(curves.prior[-1])}: exact, proved and as printed. "
+        f"{broken_text(curves)}",
+    )
+    st.caption(
+        f"The larger of both directions of the KL divergence, exact. {broken_text(curves)} Both tables are "
+        "hypothetical: nothing here depends on anybody’s data."
+    )
+
+
+def broken_text(curves: Robustness) -> str:
+    """Return for which priors the printed bound is broken."""
+    where = curves.prior[curves.broken]
+    if not len(where):
+        return "The printed bound is not broken by these two tables; others break it, see below."
+    weakest, strongest = numeral(float(where[0])), numeral(float(where[-1]))
+    return f"The printed bound is broken for strengths from {weakest} to {strongest} (red)."
+
+
+def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -> None:
+    """Show how many draws from the posterior tell the tables apart."""
+    st.subheader("How many answers give it away?")
+    least, most, promised = (float(values[0]) for values in (here.least, here.most, here.promised))
+    said = math.ceil(max(promised, 1.0))
+    verdict = "fewer than any adversary needs" if here.too_few[0] else "which is not refuted here"
+    sure = "which is true here" if said >= most else verdict
+    st.markdown(
+        f"**To lose at most {100 * options.error:.3g} % of games, an adversary needs at least {_whole(least)} and at "
+        f"most {_whole(most)} answers; the paper says that {said:,} {'is' if said == 1 else 'are'} enough, {sure}.**"
+    )
+    chart(
+        answers_figure(
+            curves.prior,
+            least=curves.least,
+            most=curves.most,
+            promised=curves.promised,
+            too_few=curves.too_few,
+            at=options.prior,
+        ),
+        key="robustness.answers",
+        alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved bracket, at "
+        f"strength {options.prior:g} from {_whole(least)} to {_whole(most)}; the paper says that {said:,} suffice.",
+    )
+    st.caption(
+        "Each answer is a draw from the posterior of x or of y, of which the adversary knows both; the true table is "
+        "picked by a fair coin."
+    )
+
+
+def _whole(answers: float) -> str:
+    return f"{math.ceil(answers - 1e-9):,}"
+
+
+def frame_of(curves: Robustness) -> pd.DataFrame:
+    """Return one record per strength of the prior."""
+    return pd.DataFrame(
+        {
+            "prior": curves.prior,
+            "c": curves.c,
+            "KL(x || y)": curves.exact,
+            "KL(y || x)": curves.reverse,
+            "KL as printed": curves.printed,
+            "KL proved": curves.proved,
+            "answers, at least": curves.least,
+            "answers, at most": curves.most,
+            "answers said to suffice": curves.promised,
+        }
+    )

@@ -1,0 +1,170 @@
+"""The Posterior sampling page, last part: smoothness constants, KL of neighbouring posteriors, assumptions, sources."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.sampling import Family, Tables, pair_of
+from dpbayes.figures.sampling import robustness_figure
+from dpbayes.posteriors.smoothness import (
+    beta_concentration,
+    discrete_log_ratio_bound,
+    exponential_concentration,
+    kl_bound_sharp,
+    laplace_concentration,
+    normal_concentration,
+)
+from dpbayes.mechanisms import PosteriorSampler
+from dpbayes.theory.dimitrakakis14.game import KAPPA, Pair, symmetric_kl_bound
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex, numeral
+from dpbayes.ui.session.options.index import SamplingOptions
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, source
+
+RECORDS = np.unique(np.round(np.geomspace(1, 10_000, 41)))
+
+CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE: laplace_concentration}
+"""Assumption 2's constant c of the families whose records are apart by the distance that is set."""
+
+
+def details_section(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
+    """Show why so many answers are needed: how far one record moves the likelihood, and the posterior."""
+    with st.expander("How far one record moves the posterior"):
+        _robustness(options, pair, mechanism)
+    with st.expander("Smoothness constants, and whether they hold"):
+        st.dataframe(constants(options, mechanism), hide_index=True)
+        st.caption(
+            "L bounds how far one record moves the log-likelihood, c how rarely the prior allows more: at most "
+            "exp(−c L). Both are the same for any number of records; Lemma 1 as printed has L n and c/n."
+        )
+    with st.expander("Formula, assumptions, sources"):
+        _formula(options, pair, mechanism)
+
+
+def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
+    records, divergence, bound, printed = _curves(options, mechanism)
+    figure = robustness_figure(records, divergence, bound, printed)
+    chart(figure, key="robustness", alt="KL between the posteriors of neighbouring tables over n, and its bounds.")
+    here = f"Here KL = {numeral(float(pair.kl))} nats from x to y and {numeral(float(pair.swapped().kl))} from y to x; "
+    if mechanism is not None:
+        moved = options.columns * mechanism.log_odds_bound
+        sharp = numeral(float(kl_bound_sharp(2 * moved)))
+        st.markdown(
+            f"{here}Theorem 1(i) prints at most $2 L \\rho = {latex(2 * moved)}$, which is valid; the largest possible "
+            f"is ${sharp}$, because the log ratio has a range of length $2 L \\rho$."
+        )
+    else:
+        st.markdown(
+            f"{here}together at most $\\rho\\,(E_x \\ell + E_y \\ell) = {numeral(float(symmetric_kl_bound(pair)))}$. "
+            f"Theorem 1(ii) prints $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$, which is refuted: exponential "
+            "records under Exp(1), n = 5, one of them moved from 0 to 100, give 572.3 nats, and 491.1 are printed."
+        )
+    data_and_download(
+        lambda: pd.DataFrame(
+            {"records n": records, "KL (nats)": divergence, "corrected bound": bound}
+            | ({} if printed is None else {"as printed": printed})
+        ),
+        name="robustness",
+        curator_only=False,
+    )
+
+
+def _curves(
+    options: SamplingOptions, mechanism: PosteriorSampler | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return n, the larger KL divergence of the two, its corrected bound and the printed one (grid,)."""
+    successes = round(options.records * options.share)
+    two = Tables(options.records, successes, options.columns, options.concentration, options.distance)
+    bound = mechanism.log_odds_bound if mechanism else math.inf
+    pairs = pair_of(options.family, two, bound=bound, records=RECORDS)
+    divergence = np.maximum(pairs.kl, pairs.swapped().kl)
+    flat = np.ones_like(RECORDS)
+    if mechanism is not None:
+        eta = 2 * options.columns * bound
+        return RECORDS, divergence, flat * float(kl_bound_sharp(eta)), flat * eta
+    if options.family is Family.NORMAL:
+        return RECORDS, divergence, pairs.movement, None
+    binomial = options.family is Family.BINOMIAL
+    concentration = beta_concentration if binomial else CONCENTRATIONS[options.family]
+    c, distance = concentration(options.concentration), 1.0 if binomial else options.distance
+    return RECORDS, divergence, symmetric_kl_bound(pairs), flat * KAPPA * distance / c
+
+
+def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> pd.DataFrame:
+    """Return the families' constants, as printed and as proved, for the chosen prior concentration."""
+    a = options.concentration
+    omega = mechanism.omega if mechanism else 0.0
+    network = numeral(math.log(1 / omega), 4) if omega else "no finite L: not trimmed"
+    sharp = numeral(discrete_log_ratio_bound(omega), 4) if omega else "no finite L: not trimmed"
+    rows = [
+        (
+            "exponential, rate ~ Exp(a)",
+            "c",
+            "|x − y|",
+            f"{a:g}",
+            f"{exponential_concentration(a):g}",
+            "✓ as printed",
+        ),
+        (
+            "Laplace, 1/scale ~ Exp(a)",
+            "c",
+            "|x − y|",
+            f"{a:g}, for scale ≥ L",
+            f"{laplace_concentration(a):g}, for scale ≥ 1/L",
+            "✓ once corrected",
+        ),
+        (
+            "binomial, Beta(a, a)",
+            "c",
+            "|x − y|",
+            "O(a)",
+            f"{numeral(beta_concentration(a), 4)}, as √(a/π)",
+            "✗ from n = 2 as printed, ✓ corrected",
+        ),
+        (
+            "normal, variance ~ Exp(a)",
+            "c",
+            "|x² − y²| + 2|x − y|",
+            f"{a:g}",
+            f"{normal_concentration(a):g}, for 1/variance ~ Exp(a), |mean| ≤ 1",
+            "✗ as printed, ✓ for the precision",
+        ),
+        (
+            "network, probabilities ≥ ω",
+            "L",
+            "weights 1 + children",
+            network,
+            sharp,
+            "✓ with these weights, ✗ with weights 1" if omega else "✗ without trimming",
+        ),
+    ]
+    names = ["family and prior", "constant", "distance ρ", "printed", "corrected", "does it hold?"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
+    affinity = float(pair.affinity)
+    st.markdown(
+        r"With $b = -\ln \int \sqrt{p(\theta|x)\,p(\theta|y)}\,d\theta$ = "
+        f"{numeral(affinity)} and error $d = 0.05$: "
+        r"$\frac{1}{2b}\ln\frac{1}{4d(1-d)} \le N \le \frac{1}{b}\ln\frac{1}{2d}$. "
+        r"After $j$ answers the adversary's probability is at most $1/(1+e^{-j\varepsilon})$, if every answer is "
+        r"$\varepsilon$-private by itself."
+    )
+    if mechanism is not None:
+        st.markdown(
+            f"Here $\\omega = {latex(mechanism.omega)}$, and one answer is certified for "
+            f"$\\varepsilon = 2 |I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
+        )
+    trimmed = mechanism is not None
+    kept = trimmed and mechanism is not None and mechanism.claimed.epsilon >= mechanism.certified.epsilon * (1 - 1e-9)
+    assumption("The two tables differ in one record, and the adversary knows both and the prior.", holds=True)
+    assumption("Every answer is a fresh draw from the same posterior.", holds=True)
+    assumption("Every answer is ε-private by itself: the prior is trimmed to a public region.", holds=trimmed)
+    assumption("The printed 2 ln(1/ω) covers all columns that a record changes.", holds=kept)
+    assumption("The number of answers is limited: Algorithm 1 keeps no account of them.", holds=False)
+    source(Reference("Dimitrakakis14", "Algorithm 1, Theorems 1 to 3, Lemmas 1 and 3 to 7"))
+    source(Reference("Zhang16", "Section 4 and Appendix C.2"))
+    source(Reference("dpbayes", "Theorem 3 of Dimitrakakis14, corrected"))

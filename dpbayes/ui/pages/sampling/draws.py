@@ -1,0 +1,110 @@
+"""The Posterior sampling page, second part: what draws buy at a fixed epsilon, and omega against epsilon."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
+from dpbayes.figures.sampling import draws_figure, omega_figure
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.sampler import MOST_DRAWS
+from dpbayes.model.network import Network
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, numeral
+from dpbayes.ui.pages.sampling.page import Shown, shown
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import chart, data_and_download, is_curator
+from dpbayes.ui.session.chosen import network
+
+TIMES = (1.0, 10.0, 100.0)
+"""How many times the chosen epsilon the curves are drawn for."""
+
+SIMULATED = 20_000
+"""Draws behind the simulated point."""
+
+NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
+
+
+def draws_section() -> None:
+    """Show the trade-off between more draws and less trimming."""
+    net = network(current())
+    found = shown(net)
+    st.subheader("What do draws buy?")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _error(found, net)
+    with right:
+        _omega(found, net)
+
+
+def hypothetical() -> RowState:
+    """Return the row of two states that the query game's public sliders describe."""
+    options = current().options("sampling")
+    successes = round(options.records * options.share)
+    prior = options.concentration
+    return RowState(np.array([prior + successes, prior + options.records - successes]), 0)
+
+
+def _error(found: Shown, net: Network) -> None:
+    row = found.posterior if is_curator() else hypothetical()
+    epsilon = found.mechanism.epsilon
+    several = epsilon * np.array(TIMES)[:, None]
+    errors = row.error_of_mean(certified_bound(net, epsilon=several, draws=NUMBERS), NUMBERS)
+    best = best_draws(errors, NUMBERS)
+    labels = [f"ε = {epsilon * times:g}" for times in TIMES]
+    certified = found.mechanism.calibration is Calibration.CERTIFIED
+    measured = _measured(found) if is_curator() and certified else None
+    figure = draws_figure(NUMBERS, errors, labels, best=best, measured=measured)
+    chart(figure, key="draws", alt="Error of the mean of N draws over N, for three epsilons; best N marked.")
+    place = escaped(f"P({net.cell_label(found.cell)})") if is_curator() else "a hypothetical row (see the game)"
+    count = int(best[0])
+    st.markdown(
+        f"At ε = {epsilon:g} in all, the mean of **{count:,} draw{'s' if count > 1 else ''}** is nearest to the exact "
+        f"mean of {place}: off by {numeral(float(errors[0].min()))} (root mean square). Every further draw trims the "
+        "others more."
+    )
+    st.caption(
+        "Curves are computed, not simulated; certified calibration. Curator only: not private."
+        if is_curator()
+        else "Curves are computed, not simulated; certified calibration, and no one's data."
+    )
+    data_and_download(
+        lambda: pd.DataFrame({"draws N": NUMBERS} | dict(zip(labels, errors, strict=True))),
+        name="error-by-draws",
+        curator_only=is_curator(),
+    )
+
+
+def _measured(found: Shown) -> tuple[int, float, float]:
+    """Return N, the simulated root mean square error and its standard error, for the release that is set."""
+    draws = found.mechanism.draws
+    repeats = max(20, SIMULATED // draws)
+    rng = stream(current().seed, "sampling", "error", found.cell)
+    means = found.posterior.sample(found.bound, rng, (repeats, draws)).mean(axis=1)
+    squares = (means - found.posterior.mean) ** 2
+    error = float(np.sqrt(squares.mean()))
+    return draws, error, float(squares.std(ddof=1) / np.sqrt(repeats) / (2 * error)) if error > 0 else 0.0
+
+
+def _omega(found: Shown, net: Network) -> None:
+    chosen = found.mechanism
+    epsilon = np.geomspace(1e-2, 1e3, 201)
+    certified = certified_omega(net, epsilon=epsilon, draws=chosen.draws)
+    printed = printed_omega(net, epsilon=epsilon)
+    figure = omega_figure(epsilon, certified, printed, chosen=(chosen.epsilon, chosen.omega))
+    chart(figure, key="omega", alt="Omega over epsilon: certified for this network and N, and as printed.")
+    at_printed = float(printed_omega(net, epsilon=chosen.epsilon))
+    if np.isnan(at_printed):
+        said = f"The printed ω = exp(−ε/2) leaves nothing to draw from at ε = {chosen.epsilon:g}."
+    else:
+        kept = float(certified_omega(net, epsilon=chosen.epsilon, draws=chosen.draws))
+        said = (
+            f"At ε = {chosen.epsilon:g} the printed ω is {numeral(at_printed)}; "
+            f"{'safe is' if at_printed < kept else 'enough would be'} {numeral(kept)} for this network "
+            f"and {chosen.draws:,} draw{'s' if chosen.draws > 1 else ''}."
+        )
+    st.markdown(said)
+    st.caption(
+        "ω depends on ε, the network and N alone: it is public."
+        + (" The dot is as printed." if chosen.calibration is Calibration.AS_PRINTED else "")
+    )

@@ -1,0 +1,277 @@
+"""The Posterior sampling page, third part: the query game between two hypothetical tables that differ in one record."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.sampling import (
+    Family,
+    GameStudy,
+    NeededAnswers,
+    Tables,
+    answering,
+    needed_answers,
+    pair_of,
+    play,
+)
+from dpbayes.figures.sampling import game_figure, needed_figure
+from dpbayes.posteriors.smoothness import beta_concentration
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.theory.dimitrakakis14.game import (
+    Pair,
+    ceiling,
+    necessary_answers,
+    needed_answers_bracket,
+    printed_answers,
+    printed_answers_tail,
+)
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.options.index import SamplingOptions
+from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
+from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.widgets.show import chart, data_and_download, refusal
+from dpbayes.base.validation import InputError
+
+LEVEL = 0.95
+MOST_SIMULATED = 4000
+"""Answers at most that a game is simulated for when looking for how many are needed."""
+
+DRAWS_AT_ONCE = 1_000_000
+MOST_GAMES, LEAST_GAMES = 1000, 50
+MOST_ASKED = 2000
+
+LEAST_PRINTED = 2 * math.log(2)
+"""At this epsilon and below, the printed omega leaves nothing to draw from a yes-no column."""
+
+HELP = {
+    Family.NETWORK: "Yes-no columns; the record changes all of them. Trimmed for the epsilon of one answer.",
+    Family.BINOMIAL: "One yes-no column with a Beta prior that is not trimmed.",
+    Family.EXPONENTIAL: "Positive values with a rate.",
+    Family.LAPLACE: "Values on one side of a known centre; their distance from it is exponential of rate 1/scale.",
+    Family.NORMAL: "Values of variance 1 around an unknown mean.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """What is played: the options, the pair of posteriors, and the trimmed mechanism where there is one."""
+
+    options: SamplingOptions
+    pair: Pair
+    mechanism: PosteriorSampler | None
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """Proved least and most number of answers for LEVEL."""
+        least, most = needed_answers_bracket(self.pair, error=1 - LEVEL)
+        return max(1.0, float(least)), max(1.0, float(most))
+
+
+def game() -> Game:
+    """Return the game that the settings describe. Errors: InputError where nothing can be drawn."""
+    options: SamplingOptions = current().options("sampling")
+    chosen = None
+    if options.family is Family.NETWORK:
+        calibration, epsilon = current().parameter("calibration"), options.answer_epsilon
+        if calibration is Calibration.AS_PRINTED and epsilon <= LEAST_PRINTED:
+            raise InputError(
+                f"The epsilon of one answer must be above {LEAST_PRINTED:.4g} for the printed omega = exp(-epsilon/2) "
+                f"to leave anything to draw from; {epsilon:g} is not. Raise it, or use the certified calibration."
+            )
+        chosen = answering(options.columns, epsilon=epsilon, calibration=calibration)
+    bound = chosen.log_odds_bound if chosen else math.inf
+    return Game(options, pair_of(options.family, tables(options), bound=bound), chosen)
+
+
+def tables(options: SamplingOptions) -> Tables:
+    """Return the two hypothetical tables."""
+    return Tables(
+        options.records,
+        round(options.records * options.share),
+        options.columns,
+        options.concentration,
+        options.distance,
+    )
+
+
+def game_section() -> None:
+    """Play the game: chart first, controls beside it."""
+    st.subheader("The query game")
+    place = st.container()
+    controls.parameter_control("sampling.family")
+    st.caption(HELP[current().options("sampling").family])
+    left, right = st.columns([1, 2], gap="medium")
+    found = None
+    with right:
+        try:
+            found = game()
+        except InputError as error:
+            refusal(error)
+        if found is not None:
+            study = _study(found)
+            needed = needed_answers(study, level=LEVEL)
+            _belief(found, study)
+    with left:
+        _controls()
+    if found is None:
+        return
+    with place:
+        st.markdown(f"**{_sentence(found, study, needed)}**")
+        st.caption(
+            "An adversary knows both tables and wants to know which one answers; prior odds are even. The tables are "
+            "hypothetical, so both seats see this. Games are simulated from a seed."
+        )
+    _needed(found, study, needed)
+    details_section(found.options, found.pair, found.mechanism)
+
+
+def _controls() -> None:
+    family = current().options("sampling").family
+    controls.parameter_control("sampling.answers")
+    asked = current().parameter("sampling.answers")
+    st.button("Ask one more", disabled=asked >= MOST_ASKED, on_click=_ask)
+    controls.parameter_control("sampling.answer_epsilon")
+    if family is Family.NETWORK:
+        controls.parameter_control("sampling.columns")
+    controls.parameter_control("sampling.records")
+    if family in (Family.NETWORK, Family.BINOMIAL):
+        controls.parameter_control("sampling.share")
+    else:
+        controls.parameter_control("sampling.distance")
+    controls.parameter_control("sampling.concentration")
+
+
+def _ask() -> None:
+    set_parameter("sampling.answers", min(MOST_ASKED, current().parameter("sampling.answers") + 1))
+
+
+def _study(found: Game) -> GameStudy:
+    """Return games long enough for what is asked and, if it can be, for what is needed."""
+    length = max(found.options.answers, min(MOST_SIMULATED, math.ceil(found.bracket[1])))
+    draws = length * (found.options.columns if found.mechanism else 1)
+    games = max(LEAST_GAMES, min(MOST_GAMES, DRAWS_AT_ONCE // draws))
+    calibration = found.mechanism.calibration if found.mechanism else Calibration.CERTIFIED
+    return _played(
+        found.options.family,
+        tables(found.options),
+        found.mechanism.log_odds_bound if found.mechanism else math.inf,
+        (length, games),
+        (current().seed, calibration.value),
+    )
+
+
+@st.cache_data(scope="session", max_entries=4, show_spinner="Playing …")
+def _played(family: Family, two: Tables, bound: float, size: tuple[int, int], seed: tuple[int, str]) -> GameStudy:
+    rng = stream(seed[0], "sampling", "game", family.value)
+    return play(pair_of(family, two, bound=bound), rng, answers=size[0], games=size[1])
+
+
+def _ceilings(found: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]]:
+    """Return the ceilings over all simulated answers: the certified one, and the printed one where it differs."""
+    steps = np.arange(1, len(study.log_odds) + 1)
+    if found.mechanism is None:
+        epsilon = found.options.answer_epsilon
+        curve = ceiling(epsilon, steps)
+        name = f"what ε = {epsilon:g} would allow (not promised)"
+        return [(name, curve, study.above(curve) == 0)]
+    promised = [("certified", found.mechanism.certified.epsilon)]
+    if found.mechanism.calibration is Calibration.AS_PRINTED:
+        promised.append(("claimed", found.mechanism.claimed.epsilon))
+    curves = [
+        (f"ceiling, {who} ε = {numeral(epsilon, 4)} an answer", ceiling(epsilon, steps)) for who, epsilon in promised
+    ]
+    return [(name, curve, study.above(curve) == 0) for name, curve in curves]
+
+
+def _belief(found: Game, study: GameStudy) -> None:
+    asked = found.options.answers
+    bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])  # a typical game, the same at every j
+    order = np.concatenate([[bold], np.delete(np.arange(study.log_odds.shape[1]), bold)])
+    order[1:] = order[1:][np.argsort(np.arange(len(order) - 1) * 0.6180339887 % 1)]  # of both tables
+    ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(found, study)]
+    belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:asked, order]])
+    figure = game_figure(np.arange(asked + 1.0), belief, ceilings)
+    chart(figure, key="game", alt="The adversary's probability for the true table after each answer, in many games.")
+    left, middle, right = st.columns(3)
+    left.metric("Right after these answers", f"{study.right[asked - 1]:.1%}")
+    left.caption(f"± {study.right_error[asked - 1]:.1%} (standard error), {study.log_odds.shape[1]:,} games")
+    low, high = (float(end) for end in found.pair.gain_range)
+    most = max(abs(low), abs(high))
+    middle.metric("Most one answer can tell", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
+    claimed = found.mechanism.claimed.epsilon if found.mechanism else math.inf
+    broken = most > claimed * (1 + 1e-9)
+    middle.caption("of these two tables, exact" + (f"; ✗ only {numeral(claimed, 4)} is claimed" if broken else ""))
+    name, curve, _ = _ceilings(found, study)[-1]
+    right.metric("Games above the ceiling", f"{study.above(curve):.1%}")
+    right.caption(f"at any of {len(curve):,} answers; {name}")
+
+
+def _sentence(found: Game, study: GameStudy, needed: NeededAnswers) -> str:
+    asked = found.options.answers
+    least, most = found.bracket
+    right = study.right[asked - 1]
+    first = (
+        f"After {asked:,} answer{'s' if asked > 1 else ''} the adversary is right in {right:.0%} of games; "
+        f"to be right in {LEVEL:.0%} takes "
+    )
+    proved = f"between {numeral(math.ceil(least))} and {numeral(math.ceil(most))} by proof"
+    if needed.value is None:
+        return f"{first}more than {len(study.log_odds):,} answers ({proved})."
+    return f"{first}about {needed.value:,} ± {numeral(needed.error, 2)} answers ({proved})."
+
+
+def printed_number(found: Game) -> float | None:
+    """Return the number of answers that Theorem 3 as printed calls enough, where the family is one of the paper's."""
+    options, error = found.options, 1 - LEVEL
+    if found.mechanism is not None:
+        return printed_answers(options.columns * found.mechanism.log_odds_bound, error=error)
+    if options.family is Family.BINOMIAL:
+        return printed_answers_tail(beta_concentration(options.concentration), 1.0, error=error)
+    if options.family in CONCENTRATIONS:
+        concentration = CONCENTRATIONS[options.family](options.concentration)
+        return printed_answers_tail(concentration, options.distance, error=error)
+    return None
+
+
+def _needed(found: Game, study: GameStudy, needed: NeededAnswers) -> None:
+    st.subheader("How many answers does it take?")
+    least, most = found.bracket
+    marks = [("least, by proof", least, True), ("most, by proof", most, True)]
+    printed = printed_number(found)
+    if printed is not None:
+        wrong = max(1.0, math.ceil(printed)) < least
+        marks.append((f"Theorem 3 as printed{', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
+    steps = np.arange(1.0, len(study.right) + 1)
+    picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
+    figure = needed_figure(steps[picked], study.right[picked], study.right_error[picked], level=LEVEL, marks=marks)
+    chart(figure, key="needed", alt=f"How often the adversary is right over answers; bounds for {LEVEL:.0%}.")
+    _bounds(found, needed, printed)
+    data_and_download(
+        lambda: pd.DataFrame({"answers": steps, "right": study.right, "standard error": study.right_error}),
+        name="query-game",
+        curator_only=False,
+    )
+
+
+def _bounds(found: Game, needed: NeededAnswers, printed: float | None) -> None:
+    least, most = found.bracket
+    columns = st.columns(4)
+    columns[0].metric("At least (proved)", numeral(math.ceil(least)))
+    columns[1].metric("Simulated", f"{needed.value:,}" if needed.value else f"> {MOST_SIMULATED:,}")
+    if needed.value:
+        columns[1].caption(f"± {numeral(needed.error, 2)} (standard error)")
+    columns[2].metric("At most (proved)", numeral(math.ceil(most)))
+    columns[3].metric("Enough, as printed", "none" if printed is None else numeral(math.ceil(printed)))
+    columns[3].caption("[Dimitrakakis14] Theorem 3; its condition could at best be necessary.")
+    if found.mechanism is not None:
+        moved = found.options.columns * found.mechanism.log_odds_bound
+        public = numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL)))
+        st.caption(
+            f"Whatever the two tables, if they differ in one record: at least {public} answers, because the region is "
+            f"trimmed (L ρ = {numeral(moved)})."
+        )

@@ -1,0 +1,249 @@
+"""The Posterior sampling page, first part: one CPT row, the region left by trimming, and the draws handed over."""
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.experiments.releases import density, density_grid
+from dpbayes.experiments.sampling import RowState, exact_mass_within, printed_omega
+from dpbayes.figures.sampling import trim_figure
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.model.network import Network
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.pages.release.controls import has_picked, picked, row_choice
+from dpbayes.ui.pages.release.page import PAINT
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, is_curator, refusal, source
+from dpbayes.ui.session.chosen import counts, leaking_columns, mechanism, network
+from dpbayes.base.validation import InputError
+
+GRID = 201
+"""Points of the density inside the region, and half as many outside."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the picture is of: the mechanism, the picked cell, its row after and before the data, its draws (N,)."""
+
+    mechanism: PosteriorSampler
+    cell: int
+    posterior: RowState
+    prior: RowState
+    draws: np.ndarray
+
+    @property
+    def bound(self) -> float:
+        """The largest log-odds drawn."""
+        return self.mechanism.log_odds_bound
+
+    @property
+    def region(self) -> tuple[float, float]:
+        """What the cell's probability is drawn from."""
+        low, high = self.posterior.region(self.bound)
+        return float(low), float(high)
+
+
+def shown(net: Network) -> Shown:
+    """Return the picked row under the settings. Errors: InputError where nothing can be drawn."""
+    chosen = mechanism(current(), net, "PosteriorSampler")
+    assert isinstance(chosen, PosteriorSampler)
+    row, cell = picked(net)
+    cells = net.cells_of_row(row)
+    state = cell - cells.start
+    posterior = RowState(chosen.prior.updated(counts(current())).alpha[cells], state)
+    rng = stream(current().seed, "sampling", net.row_label(row), state)
+    draws = posterior.sample(chosen.log_odds_bound, rng, (chosen.draws,))
+    return Shown(chosen, cell, posterior, RowState(chosen.prior.alpha[cells], state), draws)
+
+
+def trim_section() -> bool:
+    """Show the picture first, controls beside it; return whether there is a release to go on with."""
+    net = network(current())
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    found = None
+    with right:
+        try:
+            found = shown(net)
+            _picture(found, net)
+        except InputError as error:
+            refusal(error)
+    with left:
+        _controls(net)
+    if found is None:
+        if nothing_printed(net, epsilon := current().parameter("epsilon")):
+            with place:
+                omega = f"ω = exp(−ε/2) = {numeral(math.exp(-epsilon / 2))}"
+                headline(f"As printed, nothing can be drawn at ε = {epsilon:g}: trimming at {omega} leaves nothing.")
+        return False
+    with place:
+        headline(_headline(found, net))
+    time.sleep(PAINT)
+    with right:
+        _measures(found)
+        data_and_download(lambda: _frame(found), name="trimmed-row", curator_only=is_curator())
+    _promise(found)
+    return True
+
+
+def _controls(net: Network) -> None:
+    for name in ("epsilon", "draws", "calibration"):
+        controls.parameter_control(name)
+    row_choice(net)
+    with st.expander("Prior and seed" if is_curator() else "Prior"):
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        if is_curator():
+            controls.text_field("Seed of the simulated draws", "seed", help="A real release has no seed.")
+
+
+def nothing_printed(net: Network, epsilon: float) -> bool:
+    """Whether the printed omega is asked for, and leaves nothing to draw from."""
+    printed = current().parameter("calibration") is Calibration.AS_PRINTED
+    return printed and bool(np.isnan(printed_omega(net, epsilon=epsilon)))
+
+
+def _headline(found: Shown, net: Network) -> str:
+    """Speak of all rows; of the row that the person picked, where she did, after that."""
+    chosen = found.mechanism
+    promise, rows = f"ε = {chosen.epsilon:g}", _drawn_from(chosen, net)
+    nodes, draws = _many(len(net.names), "node"), _many(chosen.draws, "draw")
+    if chosen.calibration is Calibration.AS_PRINTED:
+        first = (
+            f"With the printed ω, {rows}, and {promise} is claimed for {nodes} and {draws}; certified is "
+            f"ε = {chosen.certified.epsilon:.4g}."
+        )
+    else:
+        first = f"With {promise} shared by {nodes} and {draws}, {rows}."
+    name = escaped(f"P({net.cell_label(found.cell)})")
+    if not is_curator():
+        why = "which you picked" if has_picked(net) else "in the picture"
+        return f"{first} The draws of {name}, {why}, average {found.draws.mean():.3f}."
+    posterior = chosen.prior.updated(counts(current()))
+    text = f"{first} {_visibility(float(exact_mass_within(posterior, found.bound).mean()))}"
+    if not has_picked(net):
+        return text
+    inside = _share(found.posterior.exact_mass_within(found.bound))
+    region = _interval(*found.region)
+    return f"{text} {name}, which you picked, is drawn from {region}, with {inside.lower()} of its exact posterior."
+
+
+def _drawn_from(chosen: PosteriorSampler, net: Network) -> str:
+    if net.is_binary:
+        return f"every probability is drawn from {_interval(chosen.omega, 1 - chosen.omega)}"
+    return f"no probability is drawn below {numeral(chosen.omega)}"
+
+
+def _visibility(inside: float) -> str:
+    verdict = "hardly visible" if inside < 0.1 else "partly visible" if inside < 0.9 else "plainly visible"
+    return f"{_share(inside)} of the exact posteriors lie there, on average over all rows: the data are {verdict}."
+
+
+def _share(inside: float) -> str:
+    return "All" if inside >= 0.9995 else "Less than 0.1 %" if inside < 0.001 else f"{inside:.1%}".replace("%", " %")
+
+
+def _interval(low: float, high: float) -> str:
+    """Return [low, high] with as many digits as tell the ends apart."""
+    digits = 3 if high <= low else min(8, max(3, 1 + math.ceil(-math.log10(high - low))))
+    return f"\\[{low:.{digits}f}, {high:.{digits}f}\\]"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _grid(found: Shown) -> np.ndarray:
+    """Points where the densities have their mass, and both sides of the region's ends."""
+    low, high = found.region
+    inside = np.linspace(low, high, GRID)
+    just = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
+    exact: list[float] | np.ndarray = (
+        density_grid([found.mechanism.prior.updated(counts(current()))], found.cell) if is_curator() else []
+    )
+    points = np.concatenate([np.linspace(0, 1, GRID // 2), inside, just, exact])
+    return np.unique(np.clip(points, 1e-6, 1 - 1e-6))
+
+
+def _curves(found: Shown) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """Return theta, the exact density and the trimmed one; the recipient gets nothing exact and the prior's."""
+    theta = _grid(found)
+    if not is_curator():
+        return theta, None, found.prior.trimmed_density(found.bound, theta)
+    exact = found.posterior.row
+    state = found.posterior.state
+    if len(found.posterior.alpha) == 1:
+        return theta, np.zeros_like(theta), np.zeros_like(theta)
+    return theta, density(exact, state, theta), found.posterior.trimmed_density(found.bound, theta)
+
+
+def _picture(found: Shown, net: Network) -> None:
+    theta, exact, trimmed = _curves(found)
+    name = net.cell_label(found.cell)
+    figure = trim_figure(theta, exact, trimmed, found.draws, region=found.region, name=name)
+    whose = "exact posterior, and of the trimmed one that is drawn from" if is_curator() else "public trimmed prior"
+    chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.")
+
+
+def _measures(found: Shown) -> None:
+    columns = st.columns(3)
+    columns[0].metric("ω, least probability", numeral(found.mechanism.omega), help="No drawn probability is below it.")
+    columns[1].metric("Mean of the draws", f"{found.draws.mean():.3f}")
+    if is_curator():
+        columns[2].metric("Exact posterior mean", f"{found.posterior.mean:.3f}")
+        _one_state_only(found)
+        st.caption("Curator only: not private. The draws are simulated from a seed; a real release has none.")
+    else:
+        columns[2].metric("Prior mean", f"{found.prior.mean:.3f}")
+        st.caption("You see the draws, and what is public. They are simulated from a seed; a real release has none.")
+
+
+def _one_state_only(found: Shown) -> None:
+    """Say of a row whose records are all in one state that no draw will: a region of certainties is none."""
+    held = found.posterior.alpha - found.prior.alpha
+    if len(held) > 1 and held.max() > 0 and np.count_nonzero(held) == 1:
+        most = float(found.posterior.region(found.bound)[1])
+        st.caption(
+            f"All {held.max():,.0f} records of this row are in one state. No draw can say so: if the row is "
+            f"deterministic in truth, it lies outside every trimmed region, and here no probability above {most:.3f} "
+            "is drawn. More ε widens the region; nothing brings it to 1."
+        )
+
+
+def _frame(found: Shown) -> pd.DataFrame:
+    theta, exact, trimmed = _curves(found)
+    if exact is None:
+        return pd.DataFrame({"draw": found.draws})
+    return pd.DataFrame({"theta": theta, "exact density": exact, "trimmed density": trimmed})
+
+
+def _promise(found: Shown) -> None:
+    chosen = found.mechanism
+    with st.expander("What is promised, by whom, and why"):
+        left, right = st.columns(2)
+        left.metric("Claimed", str(chosen.claimed))
+        left.caption(str(chosen.claimed.reference))
+        right.metric("Certified", str(chosen.certified))
+        right.caption(str(chosen.certified.reference))
+        terms = round(chosen.certified.epsilon / (2 * chosen.draws * chosen.log_odds_bound))
+        st.markdown(
+            "One record moves a term of every node, in every draw: "
+            r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
+            f"with $T = {terms}$ yes-no decisions on the way to a record's states (one for a binary node), "
+            f"$N = {chosen.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(chosen.log_odds_bound)}$. "
+            r"Printed is $\varepsilon = 2 \ln\frac{1}{\omega}$, whatever the number of nodes and draws."
+        )
+        assumption("Neighbours are " + chosen.certified.neighbours.value + ".", holds=True)
+        assumption("Every column's domain is public, not taken from the data.", holds=not leaking_columns(current()))
+        assumption("The prior is trimmed to a public region, before the data are seen.", holds=True)
+        assumption("The work done for a draw does not depend on the data: no rejection.", holds=True)
+        assumption("All draws together are charged for, not one.", holds=chosen.calibration is Calibration.CERTIFIED)
+        assumption("The draws are made afresh, exactly, and unseen: not in this simulation.", holds=False)
+        source(Reference("Zhang16", "Section 4 and Appendix C.2"))
+        source(Reference("Dimitrakakis14", "Algorithm 1, Theorem 2(i)"))

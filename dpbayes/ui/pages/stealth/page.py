@@ -1,0 +1,320 @@
+"""The Stealth page: which increment keeps a Fourier release non-negative, and what it costs in invented records."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.theory.zhang16.stealth import (
+    certified_increment,
+    certified_table_increment,
+    printed_increment,
+    printed_probability,
+)
+from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.mechanisms.stealth import Needed, Sense, are_enough
+from dpbayes.figures.stealth import stealth_figure
+from dpbayes.model.fourier import require_binary
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.base.text import escaped, numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.options.index import StealthAim
+from dpbayes.ui.widgets.running import Running, progress, run_again
+from dpbayes.ui.session.settings import Settings, current, set_parameter, write_link
+from dpbayes.ui.widgets.show import chart, data_and_download, headline
+from dpbayes.ui.pages.stealth.details import agreement, counted, details, many, share_text
+from dpbayes.ui.pages.stealth.simulations import Stealth, agreement_of, proved_probability, stealth_of
+from dpbayes.ui.session.chosen import dataset, is_simulated, network
+from dpbayes.base.validation import InputError
+
+PAINT = 0.03
+"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+
+NEAREST = 1 - 1e-12
+"""The largest probability that a t is proved for."""
+
+KEEPS = {
+    Sense.MARGINALS: "{share} releases non-negative",
+    Sense.PARAMETERS: "every parameter positive in {share} releases",
+    Sense.TABLE: "the whole table, with all counts zero, non-negative in {share} releases",
+}
+
+
+def stealth_page() -> None:
+    """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
+    net = network(current())
+    require_binary(net)
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    found = stealth_of(current(), net)
+    options = current().options("stealth")
+    chosen = chosen_increment(found, current())
+    t = chosen.t if chosen is not None else None
+    works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), found.works, strict=False))
+    view = None
+    if chosen is not None:
+        asked = st.session_state.get("stealth.shared")
+        view = agreement_of(found, chosen.t, records=_records(current()), seed=current().seed, chosen=asked)
+        works["made-up table"] = view.work
+    with right:
+        _picture(found, options.sense, t)
+        _progress(works)
+    with left:
+        _controls(t)
+    if chosen is not None and view is not None:
+        with place:
+            headline(verdict(found, current(), chosen, name=_name(current())))
+        time.sleep(PAINT)
+        with right:
+            _numbers(found, options.sense, chosen)
+        agreement(net, view)
+        details(found, options.sense, chosen.t)
+    if any(work.going for work in works.values()):
+        write_link()
+        run_again()
+
+
+def _progress(works: Mapping[str, Running[Any]]) -> None:
+    """Show how far the first of the works is that takes long, by what is released."""
+    long = next((name for name, work in works.items() if work.is_long), None)
+    if long is not None:
+        share, of = works[long].share, "" if long == "noise" else f" of the {long}"
+        what = f"{100 * share:.0f} % of the simulated releases{of}"
+        progress(works[long], share, what, key="stealth.stop", along=tuple(works.values()))
+
+
+@dataclass(frozen=True)
+class Increment:
+    """The t at hand, and whether it is proved to do what is asked or known from the simulation."""
+
+    t: float
+    is_proved: bool
+
+
+def chosen_increment(found: Stealth, settings: Settings) -> Increment | None:
+    """Return t as given, or as found for the target: by simulation, by proof where that says nothing of the target.
+
+    None while the draws are too few and enough are still to come. Next to 1 it is the largest that is proved.
+    """
+    options = settings.options("stealth")
+    worst, target = found.worst.get(options.sense), options.target
+    if options.aim is StealthAim.INCREMENT:
+        return Increment(float(options.t), is_proved=worst is None)
+    is_known = options.sense is Sense.MARGINALS and not is_simulated(found.network)
+    if worst is not None and not is_known and are_enough(len(worst.increments), target):
+        return Increment(_rounded(worst.increment(target)), is_proved=False)
+    if worst is not None and not is_known and found.works[0].going and are_enough(found.draws, target):
+        return None
+    proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
+    t = proved(found.network, min(target, NEAREST), noise=found.noise)
+    # Up to three digits: what the sentence shows is proved, too.
+    return Increment(_rounded(t, 2 - math.floor(math.log10(t))) if t > 0 else 0.0, is_proved=True)
+
+
+def _rounded(t: float, digits: int = 4) -> float:
+    """Return t rounded up: a larger one suffices as well."""
+    return math.ceil(t * 10.0**digits) / 10.0**digits
+
+
+def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str) -> str:
+    """Return what this t does, and what the paper’s formula says of it."""
+    options, t = settings.options("stealth"), chosen.t
+    verb, keeps = "is proved to keep" if chosen.is_proved else "keeps", KEEPS[options.sense]
+    if options.aim is StealthAim.TARGET:
+        if options.target > NEAREST:
+            return _certainty(f"On {name}", t, keeps, target=options.target)
+        share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)} % of"
+        printed = float(printed_increment(options.target))
+        asked = _asked(found, printed, t)
+        return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
+    promised = min(float(printed_probability(t)), NEAREST)
+    if options.sense in found.worst:
+        kept = found.worst[options.sense].estimate(t)
+        share = simulated_share(kept, len(found.worst[options.sense].increments))
+        false = kept.value + 4 * kept.error < promised
+    else:
+        proved = float(proved_probability(found.network, found.mechanism.calibration, options.sense, np.array(t)))
+        at_least = "more than 99.9 %" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
+        share, false = f"{at_least} of", False
+    return (
+        f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula promises "
+        f"{share_text(promised)}{', which is too much' if false else ''}. "
+        f"It invents {_records_of(t * found.records)} in every table."
+    )
+
+
+def _certainty(start: str, t: float, keeps: str, *, target: float) -> str:
+    """Return what is true of a probability of 1, or one so near to it that nothing is proved."""
+    most = f"t = {numeral(t)} is proved to keep {keeps.format(share='all but one in 10¹²')}"
+    if target < 1:
+        return f"{start}, {most}; nearer to 1 nothing is proved."
+    return (
+        f"{start}, no finite t keeps {keeps.format(share='all')}, for Laplace noise has no bound; {most}. "
+        "The paper’s formula asks for an infinite t too."
+    )
+
+
+def simulated_share(kept: Estimate, draws: int) -> str:
+    """Return a share of simulated releases with its standard error; all and none in so many words."""
+    if kept.value in (0, 1):
+        return f"{'all' if kept.value else 'none of'} {draws:,} simulated"
+    return f"{kept.times(100)} % of simulated"
+
+
+def _asked(found: Stealth, printed: float, t: float) -> str:
+    """Return what the formula asks for, beside t: at the noise in use, and at the paper’s own."""
+    if t <= 0:
+        return f"t = {numeral(printed, 2)}, where none is needed."
+    ratio = printed / t
+    times = numeral(ratio) if ratio >= 100 else numeral(ratio, 2)
+    is_printed = found.mechanism.calibration is Calibration.AS_PRINTED
+    own = "" if is_printed else f"; {many(printed * found.printed_records)} at the noise as printed"
+    return (
+        f"t = {numeral(printed, 2)}, {times} times as many invented records"
+        f"{'' if is_printed else ' at the same noise'} ({many(printed * found.records)} instead of "
+        f"{many(t * found.records)} in every table{own})."
+    )
+
+
+def _records_of(number: float) -> str:
+    said = many(number)
+    return f"{said} record{'' if said == '1' else 's'}"
+
+
+def _name(settings: Settings) -> str:
+    """Return what to call the network."""
+    if settings.graph in NAMED:
+        return NAMED[settings.graph].title
+    if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
+        return NAMED[settings.source].title
+    if not settings.graph and settings.data in SHIPPED:
+        return f"the network of {escaped(SHIPPED[settings.data].title)}"
+    return "this network"
+
+
+def _records(settings: Settings) -> int | None:
+    """Return the public n, where there is a table."""
+    try:
+        return dataset(settings).n
+    except InputError:
+        return None
+
+
+def _controls(t: float | None) -> None:
+    controls.parameter_control("stealth.aim")
+    controls.parameter_control(
+        "stealth.target" if current().options("stealth").aim is StealthAim.TARGET else "stealth.t"
+    )
+    controls.parameter_control("stealth.sense")
+    controls.parameter_control("epsilon")
+    controls.parameter_control("calibration")
+    if t is not None and t <= INCREMENT.high:
+        st.button(
+            f"Use t = {numeral(t, 4)} on the Release page",
+            on_click=set_parameter,
+            args=("t", t),
+            help="There it becomes the stealth increment of the Fourier mechanism.",
+        )
+
+
+def _picture(found: Stealth, sense: Sense, t: float | None) -> None:
+    """Show the probabilities against t, and the t at hand."""
+    simulated = {each: needed.probability(found.grid) for each, needed in found.worst.items()}
+    bounds = {"the paper’s 1 − exp(−t)": printed_probability(found.grid), "proved, at least": found.proved}
+    real = found.real.probability(found.grid) if found.real is not None else None
+    chosen = None
+    if t is not None:
+        worst, calibration = found.worst.get(sense), found.mechanism.calibration
+        proved = float(proved_probability(found.network, calibration, sense, np.array(t)))
+        chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0))
+    chart(
+        stealth_figure(found.grid, simulated, bounds, real, chosen=chosen, records=found.records),
+        key="stealth.probability",
+        alt="Probability that a Fourier release is non-negative against the increment t: as printed, as proved, and "
+        f"as simulated in {len(simulated)} senses."
+        + (f" At t = {numeral(chosen[0])} it is {chosen[1]}." if chosen is not None else ""),
+    )
+
+
+def _numbers(found: Stealth, sense: Sense, chosen: Increment) -> None:
+    """Show the numbers at this t, and offer the curves."""
+    draws, t = len(found.worst[Sense.MARGINALS].increments), chosen.t
+    aside = (
+        ""
+        if Sense.TABLE in found.worst
+        else (" The whole table of this graph is too large to simulate: for it only the proved bound is shown.")
+    )
+    st.caption(
+        f"Simulated: the noise of {counted(draws, 'release')}, with all counts zero. Real counts can only help "
+        "released tables and parameters, so this holds for every n and data: it is public, and costs no privacy. Not "
+        "so for the whole table rebuilt from few coefficients, which real counts can make negative. "
+        f"Dotted: proved for {sense.value}.{aside}{_known_from(found, sense, chosen)}"
+    )
+    calibration = found.mechanism.calibration
+    records = []
+    for each in Sense:
+        worst = found.worst.get(each)
+        proved = float(proved_probability(found.network, calibration, each, np.array(t)))
+        records.append(
+            {
+                "what is non-negative": each.value,
+                "simulated": _decimals(float(worst.probability(t))) if worst else math.nan,
+                "standard error": _decimals(float(worst.standard_error(t))) if worst else math.nan,
+                "proved, at least": _decimals(max(proved, 0.0)),
+                "printed": _decimals(float(printed_probability(t))),
+            }
+        )
+    # Streamlit's own format has four decimals and makes 1 of a probability just below.
+    shown = {name: st.column_config.NumberColumn(format="%.13g") for name in list(records[0])[1:]}
+    st.dataframe(pd.DataFrame.from_records(records), hide_index=True, column_config=shown)
+    if found.real is not None:
+        draws = len(found.real.increments)
+        share = simulated_share(found.real.estimate(t), draws)
+        about = f"{draws:,} draws, ± is the standard error; " if "±" in share else ""
+        st.caption(
+            f"With the real counts, {share} releases are non-negative ({about}{sense.value}). "
+            "Curator only: not private."
+        )
+    elif found.refused:
+        st.caption(f"The real counts are not shown: {escaped(found.refused)}")
+    data_and_download(lambda: _curves(found, sense), name="stealth", curator_only=found.real is not None)
+
+
+def _known_from(found: Stealth, sense: Sense, chosen: Increment) -> str:
+    """Return where a t found for a target comes from, and how far it may be off."""
+    if current().options("stealth").aim is StealthAim.INCREMENT:
+        return ""
+    if not chosen.is_proved:
+        return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
+    if sense is Sense.MARGINALS and not is_simulated(found.network):
+        return " t is proved by a formula, which for tables of this size is as good as a simulation."
+    if sense in found.worst:
+        return " They are too few for this probability: t is the one proved for it."
+    return ""
+
+
+def _curves(found: Stealth, sense: Sense) -> pd.DataFrame:
+    columns = {"t": found.grid, "invented records": found.grid * found.records}
+    for each, needed in found.worst.items():
+        columns |= _with_errors(f"simulated: {each.value}", needed, found.grid)
+    columns |= {f"proved: {sense.value}": found.proved, "printed": printed_probability(found.grid)}
+    if found.real is not None:
+        columns |= _with_errors("with the real counts", found.real, found.grid)
+    return pd.DataFrame(columns)
+
+
+def _decimals(share: float) -> float:
+    """Return a share in four decimals, in more where they would make it 1."""
+    return round(share, 4) if round(share, 4) != 1 else float(near_one(share))
+
+
+def _with_errors(name: str, needed: Needed, t: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: needed.probability(t), f"standard error: {name}": needed.standard_error(t)}

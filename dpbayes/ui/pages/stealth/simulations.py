@@ -1,0 +1,279 @@
+"""What the Stealth page simulates, once for each graph and calibration; a moving t only looks numbers up.
+
+Simulations go on from run to run of the page; see `running`.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.mechanisms.stealth import (
+    LeastNoise,
+    Needed,
+    Noticed,
+    Sense,
+    UnitNoise,
+    is_table_in_reach,
+    least_noise,
+    noticed,
+    sharing_families,
+    simulate,
+    table_work,
+)
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.model.network import Network
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.widgets.running import Part, Running, running
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets.show import is_curator
+from dpbayes.ui.session.chosen import counts, is_simulated, noise_of
+from dpbayes.base.validation import InputError
+
+MOST_SHOWN = 20_000
+"""Most records of the made-up table."""
+
+MOST_VALUES = 1_000_000
+"""Draws times cells that are simulated anew, with the real counts, each time that epsilon moves."""
+
+MOST_NOISE, LEAST_DRAWS = 200_000_000, 200
+"""Draws times cells of the noise alone, some ten seconds of work; draws at least."""
+
+RELEASES, LEAST_RELEASES = 300, 20
+MOST_RELEASED = 600_000
+"""Releases of the made-up table, and releases times cells that are still quick."""
+
+WITHOUT_TABLE = 1000
+"""Records of the made-up table where there is no table whose n is public."""
+
+POINTS = 161
+HIGHEST = 5.0
+
+
+STEP, TABLE_STEP = 500_000, 5_000_000
+"""Cells of released tables, and of the whole table's elimination, that one step of a simulation goes through."""
+
+MADE_UP_STEP = 250_000
+"""Cells that one step goes through where more than the least cell is looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """Simulated noise alone: the least noise of released tables, and the whole table's increments where in reach."""
+
+    least: LeastNoise
+    table: Needed | None
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Worst]") -> "Worst":
+        """Return all draws together."""
+        tables = [part.table for part in parts if part.table is not None]
+        return cls(LeastNoise.joined([part.least for part in parts]), Needed.joined(tables) if tables else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Stealth:
+    """All that the page shows of one network: the mechanism, simulations by sense, bounds on a grid of increments.
+
+    `real` is simulated with the real counts, for the curator; `refused` says why it is not there. `works` are the
+    simulations, which may still go on.
+    """
+
+    mechanism: LaplaceFourier
+    worst: Mapping[Sense, Needed]
+    real: Needed | None
+    refused: str
+    grid: np.ndarray
+    proved: np.ndarray
+    works: tuple[Running[Any], ...]
+
+    @property
+    def network(self) -> Network:
+        """The network."""
+        return self.mechanism.prior.network
+
+    @property
+    def noise(self) -> CoefficientNoise:
+        """The noise in use, as the bounds know it."""
+        return noise_of(self.network, self.mechanism.calibration)
+
+    @property
+    def draws(self) -> int:
+        """How many releases the noise of is simulated once all of it is in."""
+        return _draws(self.network)
+
+    @property
+    def records(self) -> float:
+        """Records that t = 1 adds to every table."""
+        return self._records(self.noise)
+
+    @property
+    def printed_records(self) -> float:
+        """Records that t = 1 adds to every table with the noise as printed."""
+        return self._records(printed_noise(self.network))
+
+    def _records(self, noise: CoefficientNoise) -> float:
+        return float(invented_records(self.network, noise=noise, epsilon=self.mechanism.epsilon, t=1.0))
+
+
+def stealth_of(settings: Settings, network: Network) -> Stealth:
+    """Return simulations and bounds for the settings. Errors: InputError when a node is not binary."""
+    calibration, sense = settings.parameter("calibration"), settings.options("stealth").sense
+    prior = Dirichlets.symmetric(network, settings.prior)
+    mechanism = LaplaceFourier(prior=prior, epsilon=settings.parameter("epsilon"), t=0.0, calibration=calibration)
+    simulation = running("stealth", (network, calibration), lambda: _worst_steps(network, calibration))
+    simulation.work()
+    noise = Worst.joined(simulation.parts)
+    worst = {
+        Sense.MARGINALS: noise.least.needed(),
+        Sense.PARAMETERS: noise.least.needed(settings.prior / mechanism.noise_scale),
+    }
+    if noise.table is not None:
+        worst[Sense.TABLE] = noise.table
+    grid = _grid(worst[Sense.MARGINALS])
+    proved = _proved(network, calibration, sense, tuple(grid))
+    again, refused = _real(settings, mechanism, sense) if is_curator() else (None, "")
+    if again is None:
+        return Stealth(mechanism, worst, None, refused, grid, proved, (simulation,))
+    again.work()
+    return Stealth(mechanism, worst, Needed.joined(again.parts), "", grid, proved, (simulation, again))
+
+
+def proved_probability(network: Network, calibration: Calibration, sense: Sense, t: np.ndarray) -> np.ndarray:
+    """Return the proved probability of a non-negative release; positive parameters need no more than the tables."""
+    bound = negative_table_probability if sense is Sense.TABLE else negative_marginal_probability
+    return 1 - bound(network, noise=noise_of(network, calibration), t=t)
+
+
+_proved = st.cache_data(scope="session", max_entries=32, show_spinner=False, hash_funcs={Network: hash})(
+    lambda network, calibration, sense, grid: proved_probability(network, calibration, sense, np.array(grid))
+)
+
+
+def _grid(worst: Needed) -> np.ndarray:
+    low = float(np.clip(0.3 * worst.increments[len(worst.increments) // 20], 1e-3, 0.02))
+    return np.geomspace(10 ** (math.floor(math.log10(low) * 10) / 10), HIGHEST, POINTS)
+
+
+def _draws(network: Network) -> int:
+    """Return as many draws as the Release page's default t comes from, so that the two pages agree.
+
+    Of large networks, whose t is proved on both pages, fewer.
+    """
+    if is_simulated(network):
+        return 10_000 if network.cell_count < 1000 else 2_000
+    return max(LEAST_DRAWS, min(2_000, MOST_NOISE // network.cell_count))
+
+
+def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Running[Part]:
+    """Return a simulation of `draws` in steps of `each`; `step` is given how many to draw."""
+    return Running(lambda number: step(min(each, draws - number * each)), total=math.ceil(draws / each))
+
+
+def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
+    """Simulate what depends on the graph alone; the whole table only where it is in reach."""
+    draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
+    each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
+    if is_table_shown:
+        each = max(1, min(each, TABLE_STEP // table_work(network)))
+    mechanism = LaplaceFourier(prior=Dirichlets.symmetric(network), epsilon=1.0, calibration=calibration)
+
+    def step(size: int) -> Worst:
+        noise = UnitNoise.draw(network, calibration, rng, draws=size)
+        return Worst(least_noise(noise), simulate(Sense.TABLE, noise, mechanism) if is_table_shown else None)
+
+    return _steps(draws, each=each, step=step)
+
+
+def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[Needed] | None, str]:
+    """Simulate with the real counts; kept while they and the mechanism stay the same. Never shared."""
+    try:
+        found = counts(settings)
+    except InputError as error:
+        return None, str(error)
+    network, calibration = mechanism.prior.network, mechanism.calibration
+    draws, each = max(200, min(_draws(network), MOST_VALUES // network.cell_count)), STEP // network.cell_count
+    if sense is Sense.TABLE:
+        if not is_table_in_reach(network, draws=draws):
+            return None, ""
+        each = TABLE_STEP // table_work(network)
+    rng = stream(0, "stealth")
+
+    def step(size: int) -> Needed:
+        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, found.values)
+
+    key = (network, calibration, mechanism.epsilon, settings.prior, sense, found.digest)
+    return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
+
+
+# Do tables agree?
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Releases of a made-up table, of which two `families` hold a `node`, or none do where no two tables share one.
+
+    `work` simulates them, a dictionary by mechanism for each step; `shared` are all nodes that two tables hold.
+    """
+
+    records: int
+    shared: tuple[str, ...]
+    node: int
+    families: tuple[int, ...]
+    work: Running[dict[str, Noticed]]
+
+    @property
+    def seen(self) -> dict[str, Noticed]:
+        """What shows in the releases so far, by mechanism."""
+        parts = self.work.parts
+        return {label: Noticed.joined([part[label] for part in parts]) for label in parts[0]}
+
+
+def agreement_of(found: Stealth, t: float, *, records: int | None, seed: int, chosen: str | None) -> Agreement:
+    """Return what two tables of a release say of the `chosen` node, else of the first that two tables hold."""
+    network = found.network
+    shared = tuple(name for k, name in enumerate(network.names) if len(sharing_families(network, k)) > 1)
+    node = network.index(chosen if isinstance(chosen, str) and chosen in shared else shared[0]) if shared else 0
+    families = sharing_families(network, node)[:2]
+    public = min(records if records is not None else WITHOUT_TABLE, MOST_SHOWN)
+    fourier = replace(found.mechanism, t=min(t, INCREMENT.high))
+    key = (network, fourier.calibration, fourier.epsilon, fourier.t, node, public, seed)
+    work = running("stealth.agreement", key, lambda: _agreement_steps(fourier, public, seed, node, families))
+    if not work.parts or not any(other.going for other in found.works):
+        work.work()
+    return Agreement(public, shared, node, families, work)
+
+
+def _agreement_steps(
+    fourier: LaplaceFourier, records: int, seed: int, node: int, families: Sequence[int]
+) -> Running[dict[str, Noticed]]:
+    """Simulate releases of a made-up table under Laplace and under Fourier: nothing here depends on anybody's data."""
+    network = fourier.prior.network
+    mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon), fourier)
+    drawn = {each.label: stream(seed, "stealth", each.label) for each in mechanisms}
+
+    def step(size: int) -> dict[str, Noticed]:
+        held = made_up_counts(network, records, seed)
+        return {
+            each.label: noticed(each, held, drawn[each.label], releases=size, node=node, families=families)
+            for each in mechanisms
+        }
+
+    releases = max(LEAST_RELEASES, min(RELEASES, MOST_RELEASED // network.cell_count))
+    return _steps(releases, each=max(1, MADE_UP_STEP // network.cell_count), step=step)
+
+
+@st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
+def made_up_counts(network: Network, n: int, seed: int) -> Counts:
+    """Count a table of n fair coin flips in every column: it holds nothing of anybody's data."""
+    fair = np.full(network.cell_count, 0.5)
+    return count(network, sample_dataset(network, fair, n, stream(seed, "stealth", "table")))

@@ -1,0 +1,213 @@
+"""The Structure page: noise against density over families of graphs, Laplace beside Fourier. Everything is public."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
+from dpbayes.base.estimates import Estimate
+from dpbayes.experiments.graph_families import GraphCosts, costs_of, mean_crossing, named_families, random_costs
+from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_families_figure
+from dpbayes.sources.named_networks import chain
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.text import numeral
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, noise_is_not_error, source
+
+DENSER = 8
+"""Nodes of the complete graph in the counterexample."""
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Costs at epsilon 1: of the `families` in the order of `names`, and of random graphs (graphs, densities)."""
+
+    names: tuple[str, ...]
+    families: GraphCosts
+    random: GraphCosts
+
+    @property
+    def arrows(self) -> np.ndarray:
+        """The densities of the random graphs (densities,)."""
+        return self.random.arrows[0]
+
+    @property
+    def graphs(self) -> int:
+        """How many random graphs there are of each density."""
+        return len(self.random.arrows)
+
+    def crossing(self, noise: np.ndarray) -> Estimate | None:
+        """Return up to how many arrows per node this noise (graphs, densities) is on average below Laplace's."""
+        return mean_crossing(self.arrows, noise / self.random.laplace)
+
+
+def structure_page() -> None:
+    """Show the picture first: it is what a moving slider waits for."""
+    options, epsilon = current().options("structure"), float(current().parameter("epsilon"))
+    place = st.container()
+    left, right = st.columns([1, 2], gap="medium")
+    with right:
+        found = _costs(options.nodes, options.graphs, current().seed)
+        _picture(found, epsilon)
+    with place:
+        headline(verdict(found))
+    with left:
+        controls.parameter_control("structure.nodes")
+        controls.parameter_control("structure.graphs")
+        controls.parameter_control("epsilon")
+        st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
+    _table(found, epsilon)
+    noise_is_not_error()
+    data_and_download(lambda: _records(found, epsilon), name="structure", curator_only=False)
+    _formulas(found, epsilon)
+    _counterexample()
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Drawing random graphs …")
+def _costs(nodes: int, graphs: int, seed: int) -> Costs:
+    families = named_families(nodes)
+    drawn = random_costs(nodes, stream(seed, "structure", nodes), graphs=graphs)
+    return Costs(tuple(families), costs_of(list(families.values())), drawn)
+
+
+def verdict(found: Costs) -> str:
+    """Return up to which density Fourier adds less noise, and what the paper says of it."""
+    nodes, most = found.random.nodes, numeral(found.arrows[-1], 2)
+    among, denser = f"among random graphs of {nodes} nodes", "in denser ones"
+    if found.graphs == 1:
+        among, denser = f"in the one random graph of {nodes} nodes drawn", "once it is denser"
+    certified, printed = found.crossing(found.random.certified), found.crossing(found.random.printed)
+    remark = "the paper’s remark says that denser graphs gain more."
+    if certified is None:
+        return (
+            f"{among[0].upper()}{among[1:]}, Fourier adds less noise than Laplace at every density, "
+            f"up to {arrows_per_node(most)}; but each arrow adds to it, where {remark}"
+        )
+    as_printed = f"as printed, up to {density(printed)}" if printed and printed.value else "never less, as printed"
+    return (
+        f"Fourier adds less noise than Laplace up to about {arrows_per_node(density(certified))} ({as_printed}) "
+        f"{among}, and more {denser}; {remark}"
+    )
+
+
+def density(crossing: Estimate) -> str:
+    """Return a number of arrows per node with its standard error; two digits where a single graph tells none."""
+    return str(crossing) if np.isfinite(crossing.error) else numeral(crossing.value, 2)
+
+
+def arrows_per_node(number: str) -> str:
+    """Return a number of arrows per node in words."""
+    return f"{number} arrow{'' if number == '1' else 's'} per node"
+
+
+def _picture(found: Costs, epsilon: float) -> None:
+    def noise(costs: GraphCosts) -> dict[str, np.ndarray]:
+        values = {LAPLACE: costs.laplace, CERTIFIED: costs.certified, PRINTED: costs.printed}
+        return {name: value / epsilon for name, value in values.items()}
+
+    by_mechanism = noise(found.families)
+    families = {
+        family: (float(found.families.arrows[i]), {name: float(values[i]) for name, values in by_mechanism.items()})
+        for i, family in enumerate(found.names)
+    }
+    random, reached = noise(found.random), found.crossing(found.random.certified)
+    chart(
+        graph_families_figure(
+            found.arrows,
+            random,
+            families,
+            scale=found.random.scale / epsilon,
+            crossing=reached.value if reached is not None else None,
+        ),
+        key="structure.noise",
+        alt=f"Noise sd per cell against average in-degree for graphs of {found.random.nodes} nodes: Laplace stays at "
+        f"{numeral(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
+        f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}.",
+    )
+    by_node = found.crossing(found.random.certified_by_node)
+    other = f"up to {arrows_per_node(density(by_node))}" if by_node is not None else "at every density shown"
+    lines = (
+        f"Lines: the mean of {found.graphs} random graphs (dots) for each number of arrows, each grown arrow by arrow "
+        "from a seed; bands and ±: one standard error of that mean."
+        if found.graphs > 1
+        else "Lines: one random graph, grown arrow by arrow from a seed; it takes more of them to say how far others "
+        "are from it."
+    )
+    st.caption(
+        f"{lines} Noise is averaged over cells; the cells of a node with many parents are many, and "
+        f"have less noise each. Averaged over nodes instead, certified Fourier adds less than Laplace {other}. "
+        "The dashed line is not noise in counts: it is the scale on a coefficient in the paper’s units."
+    )
+
+
+def _table(found: Costs, epsilon: float) -> None:
+    frame = found.families.frame(epsilon=epsilon)
+    frame.insert(0, "family", found.names)
+    less = found.families.certified < found.families.laplace
+    frame["less noise"] = np.where(less, "Fourier", "Laplace")
+    st.dataframe(frame.round(3), hide_index=True)
+
+
+def _records(found: Costs, epsilon: float) -> pd.DataFrame:
+    """Return one record per graph, the families first; then the means over random graphs and their standard errors."""
+    families, random = found.families.frame(epsilon=epsilon), found.random.frame(epsilon=epsilon)
+    means = found.random.mean_frame(epsilon=epsilon)
+    families.insert(0, "family", found.names)
+    random.insert(0, "family", "random")
+    means.insert(0, "family", "mean of the random ones")
+    return pd.concat([families, random, means], ignore_index=True)
+
+
+def _formulas(found: Costs, epsilon: float) -> None:
+    """Show the formulas with the numbers of the chain, and what they assume."""
+    nodes = found.random.nodes
+    line = chain(nodes)
+    overlap, cells = line.closure.odd_overlap, 4
+    printed, certified = (2 * value / epsilon for value in (len(line.closure), overlap.value))
+    remark, size = comparison_bound(line), closure_bound(line)
+    rebuilt = np.sqrt(2 * (cells - 1)) * certified / cells
+    as_printed = np.sqrt(2 * cells) * printed / cells
+    with st.expander("Formulas, assumptions and source"):
+        st.markdown(
+            f"""
+The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {epsilon:g}$.
+
+- **Laplace** (Lemma 1, Corollary 1): one record moves the counts by $2|I| = {2 * nodes}$ in any graph, hence the sd
+  $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {numeral(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell, however many arrows.
+- **Fourier, as printed** (Corollary 2): scale $b = 2|N_I|/\\varepsilon = {numeral(printed)}$ on each integer
+  coefficient, $|N_I| = {len(line.closure)}$; a family of $c$ cells is rebuilt from $c$ of them, hence the sd
+  $\\sqrt 2\\, b/\\sqrt c = {numeral(as_printed)}$ in a cell of a node with one parent.
+- **Fourier, certified**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, $O = {overlap.value}$ being the most
+  coefficients that one record can flip, and none on the public $n$: the sd
+  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {numeral(rebuilt)}$.
+- **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}}
+  = {numeral(float(size.printed))}$. True.
+- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {numeral(float(remark.printed))}$
+  times Laplace’s; in counts per cell it is {numeral(float(remark.certified))} times Laplace’s at the worst node.
+  {REMARK_COMPARISON.finding}
+"""
+        )
+        assumption("Every node is binary.", holds=True)
+        exact = bool(found.families.exact.all() and found.random.exact.all())
+        assumption("O is found exactly in every graph here; otherwise a proved upper bound is used.", holds=exact)
+        few = bool(found.random.largest.max() <= nodes / 2)
+        assumption("No node of a graph here is a child of more than half the graph, as the remark asks.", holds=few)
+        source(Reference("Zhang16", "Lemma 1, Corollaries 1 and 2, Remark 1"))
+
+
+def _counterexample() -> None:
+    with st.expander("Where the remark fails", on_change="rerun", key="structure.fails") as fails:
+        if not fails.open:
+            return
+        empty, line, complete = counterexample_denser(DENSER)
+        st.markdown(
+            f"Graphs of {DENSER} nodes, noise as printed. Fourier’s noise per cell as a multiple of Laplace’s, root "
+            f"mean square over cells: **{numeral(empty)}** without arrows, **{numeral(line)}** in a chain, "
+            f"**{numeral(complete)}** in the complete graph. The remark: “the denser the graph … "
+            "the greater the reduction in scale”."
+        )
+        source(REMARK_COMPARISON.reference)

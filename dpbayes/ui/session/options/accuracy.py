@@ -1,0 +1,94 @@
+"""What the Accuracy page lets a person set."""
+
+import enum
+from dataclasses import dataclass
+from typing import Annotated
+
+from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.experiments.accuracy.plan import (
+    DRAWS,
+    MOST_EPSILONS,
+    RECORDS,
+    REPEATS,
+    STEALTH,
+    STRENGTH,
+    TESTING,
+    TRAINING,
+)
+from dpbayes.mechanisms.map import CELLS
+from dpbayes.sources.named_networks import MAX_FEATURES
+from dpbayes.base.parameters import Choice, Parameter
+
+
+class Scene(enum.Enum):
+    """Which network predicts which records."""
+
+    NAIVE_BAYES = "naive Bayes, synthetic"
+    NETWORK = "the drawn network, synthetic"
+    TABLE = "the table and its network"
+
+
+class Curves(enum.Enum):
+    """Which calibrations are compared."""
+
+    BOTH = "both"
+    CERTIFIED = "certified"
+    AS_PRINTED = "as printed"
+
+
+class Shown(enum.Enum):
+    """What is drawn against which epsilon."""
+
+    CLAIMED = "accuracy by ε claimed"
+    PROVED = "accuracy by ε proved"
+    LOG_LOSS = "log loss"
+
+
+class Drawn(enum.Enum):
+    """Whether a mechanism is compared."""
+
+    YES = "yes"
+    NO = "no"
+
+
+MECHANISMS: dict[str, tuple[Method, ...]] = {
+    "laplace": (Method.LAPLACE,),
+    "fourier": (Method.FOURIER, Method.FOURIER_PRINTED),
+    "sampling": (Method.SAMPLER, Method.SAMPLER_PRINTED),
+    "sampling_many": (Method.SAMPLER_MANY,),
+    "private_map": (Method.MAP,),
+}
+"""The curves of every mechanism that may be left out, by the option that says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyOptions:
+    """The Accuracy page: the paper's Figure 1 by default."""
+
+    scene: Annotated[Scene, Choice(Scene, title="network and records")]
+    features: Annotated[
+        int, Parameter("d", low=1, high=MAX_FEATURES, typical=16, log=True, whole=True, title="features")
+    ]
+    records: Annotated[int, RECORDS]
+    strength: Annotated[float, STRENGTH]
+    training: Annotated[int, TRAINING]
+    testing: Annotated[int, TESTING]
+    repeats: Annotated[int, REPEATS]
+    low: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=0.1, log=True, title="smallest epsilon")]
+    high: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=100, log=True, title="largest epsilon")]
+    points: Annotated[int, Parameter("", low=1, high=MOST_EPSILONS, typical=20, log=True, whole=True, title="epsilons")]
+    curves: Annotated[Curves, Choice(Curves, title="calibration")]
+    laplace: Annotated[Drawn, Choice(Drawn, title="Laplace")]
+    fourier: Annotated[Drawn, Choice(Drawn, title="Fourier")]
+    sampling: Annotated[Drawn, Choice(Drawn, title="posterior sampling, 1 draw")]
+    sampling_many: Annotated[Drawn, Choice(Drawn, title="posterior sampling, N draws")]
+    private_map: Annotated[Drawn, Choice(Drawn, title="private MAP")]
+    shown: Annotated[Shown, Choice(Shown, title="shown")]
+    stealth: Annotated[float, STEALTH]
+    draws: Annotated[int, DRAWS]
+    cells: Annotated[int, CELLS]
+
+    @property
+    def left_out(self) -> frozenset[Method]:
+        """The curves that are not to be drawn."""
+        return frozenset(m for name, kept in MECHANISMS.items() if getattr(self, name) is Drawn.NO for m in kept)

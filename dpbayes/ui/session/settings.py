@@ -1,0 +1,263 @@
+"""Everything a person has chosen, as one frozen value that lives in the session and in the link."""
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import streamlit as st
+
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.mechanisms import MECHANISMS
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.sources.synthetic import MAX_RECORDS
+from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
+from dpbayes.ui.session.options.index import OPTIONS, described_options
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+
+MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in MECHANISMS if mechanism.__name__ != "Exact")
+
+PARAMETERS: dict[str, Parameter | Choice] = {
+    name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()
+} | described_options()
+"""Every parameter of every mechanism, by name, and every option of a page; they go in the link under these names."""
+
+
+class Seat(enum.Enum):
+    """Who is looking."""
+
+    CURATOR = "curator"
+    RECIPIENT = "recipient"
+
+
+class Cpts(enum.Enum):
+    """Where the probabilities of a synthetic table come from."""
+
+    PUBLISHED = "published"
+    RANDOM = "random"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The whole state of the app but for uploaded content.
+
+    `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
+    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; "" and names
+    that there are none of mean that the person has picked none.
+    """
+
+    seat: Seat = Seat.CURATOR
+    data: str = "synthetic"
+    source: str = "asia"
+    cpts: Cpts = Cpts.PUBLISHED
+    records: int = 1000
+    data_seed: int = 1
+    graph: str = ""
+    mechanism: str = "LaplaceUpdates"
+    prior: float = 1.0
+    seed: int = 1
+    row: str = ""
+    state: str = ""
+    zoom: bool = False
+    target: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def parameter(self, name: str, default: object = None) -> Any:
+        """Return the value of a parameter or option: what was chosen, else `default`, else the typical one."""
+        chosen = dict(self.parameters)
+        if name in chosen or default is not None:
+            return chosen.get(name, default)
+        known = PARAMETERS[name]
+        return known.typical if isinstance(known, Parameter) else next(iter(known.options))
+
+    def options(self, page: str) -> Any:
+        """Return all options of a page as the instance of its class that `OPTIONS` names."""
+        kind = OPTIONS[page]
+        return kind(**{name: self.parameter(f"{page}.{name}") for name in parameters_of(kind)})
+
+    def with_parameter(self, name: str, value: object) -> "Settings":
+        """Return the settings with one parameter or option set. Errors: InputError out of range."""
+        checked = PARAMETERS[name].checked(opening(name), value)
+        chosen = {**dict(self.parameters), name: checked}
+        return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
+
+
+def called(name: str) -> str:
+    """Return what a person calls a parameter or an option."""
+    return PARAMETERS[name].title or name.rpartition(".")[2]
+
+
+def opening(name: str) -> str:
+    """Return `called` as a sentence begins with it: with a capital letter, but for a symbol such as epsilon or t."""
+    word, known = called(name), PARAMETERS[name]
+    symbol = known.symbol.removeprefix("\\") if isinstance(known, Parameter) else ""
+    return word if word == symbol else word[:1].upper() + word[1:]
+
+
+def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
+    options = tuple(known)
+
+    def read(text: str) -> str:
+        if text not in options:
+            raise InputError(f"There is no {name} called {brief(text)}.")
+        return text
+
+    return read
+
+
+def _graph_spec(text: str) -> str:
+    if text:
+        drawable(graph_of(text))
+    return text
+
+
+def _evidence(text: str) -> tuple[tuple[str, str], ...]:
+    parts = [part.partition("~") for part in text.split("~~") if part]
+    return tuple((unquote(name), unquote(state)) for name, _, state in parts if name and state)
+
+
+def _without_tilde(text: str) -> str:
+    return text.replace("%", "%25").replace("~", "%7E")
+
+
+def _short(text: str) -> str:
+    if len(text) > MAX_CODE:
+        raise InputError(f"The name {brief(text)} is too long.")
+    return text
+
+
+def _seat(text: str) -> Seat:
+    return Seat(_one_of("seat", (seat.value for seat in Seat))(text))
+
+
+def _cpts(text: str) -> Cpts:
+    return Cpts(_one_of("kind of probabilities", (kind.value for kind in Cpts))(text))
+
+
+def _data(text: str) -> str:
+    from dpbayes.sources.shipped_tables import SHIPPED  # late: reading the registry is not needed to draw a page
+
+    return _one_of("table", ("synthetic", "upload", *SHIPPED))(text)
+
+
+_whole = functools.partial(functools.partial, whole_number)
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "seat": _seat,
+    "data": _data,
+    "source": _graph_spec,
+    "cpts": _cpts,
+    "records": _whole("The number of records", low=0, high=MAX_RECORDS),
+    "data_seed": _whole("The seed of the data", low=0, high=2**32 - 1),
+    "graph": _graph_spec,
+    "mechanism": _one_of("mechanism", MECHANISM_NAMES),
+    "prior": functools.partial(finite_number, "The prior", low=LEAST_PRIOR, high=MOST_PRIOR),
+    "seed": _whole("The seed", low=0, high=2**32 - 1),
+    "row": _short,
+    "state": _short,
+    "zoom": lambda text: _one_of("zoom", ("True", "False"))(text) == "True",
+    "target": _short,
+    "evidence": lambda text: _evidence(_short(text)),
+}
+"""How each field is read from text, whether it comes from a link or was typed."""
+
+
+def read_parameter(name: str, text: str) -> Any:
+    """Return a parameter or an option from text. Errors: InputError with a sentence."""
+    parameter = PARAMETERS[name]
+    if isinstance(parameter, Choice):
+        text = _one_of(called(name), (option.value for option in parameter.options))(text)
+        return parameter.options(text)
+    return parameter.checked(opening(name), text)
+
+
+def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings a link asks for, and one sentence for each part that was ignored."""
+    settings, problems = Settings(), []
+    for key, text in query.items():
+        try:
+            if key in PARAMETERS:
+                settings = settings.with_parameter(key, read_parameter(key, text))
+            elif key in READERS:
+                settings = dataclasses.replace(settings, **{key: READERS[key](text)})
+        except InputError as error:
+            problems.append(f"This part of the link was ignored: {key}. {error}")
+    return settings, tuple(problems)
+
+
+def query_of(settings: Settings) -> dict[str, str]:
+    """Return what the link must carry: every choice that is not the default and fits. `settings_from` reads it."""
+    short = {name: text for name, text in _texts(settings).items() if len(text) <= MAX_CODE}
+    return short | {name: _text(value) for name, value in settings.parameters}
+
+
+def left_out(settings: Settings) -> tuple[str, ...]:
+    """Return in words what the link does not carry, because it is too long for an address."""
+    return tuple(_CALLED[name] for name, text in _texts(settings).items() if len(text) > MAX_CODE)
+
+
+_CALLED = {
+    "source": "the network that records are drawn from",
+    "graph": "the drawn network",
+    "row": "the CPT row",
+    "state": "the state",
+    "target": "the target of the question",
+    "evidence": "the evidence",
+}
+"""What a person calls the settings whose text has no bound."""
+
+
+def _texts(settings: Settings) -> dict[str, str]:
+    """Return the text of every field that is not the default."""
+    texts: dict[str, str] = {}
+    for field in dataclasses.fields(Settings):
+        value = getattr(settings, field.name)
+        if field.name == "parameters" or value == field.default:
+            continue
+        if field.name == "evidence":
+            texts["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
+        else:
+            texts[field.name] = _text(value)
+    return texts
+
+
+def _text(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+# The session
+
+
+def current() -> Settings:
+    """Return the session's settings; the first call reads them from the link."""
+    if "settings" not in st.session_state:
+        settings, problems = settings_from(st.query_params.to_dict())
+        st.session_state["settings"] = settings
+        st.session_state["link_problems"] = problems
+    settings = st.session_state["settings"]
+    assert isinstance(settings, Settings)
+    return settings
+
+
+def change(**fields: object) -> None:
+    """Replace some of the session's settings."""
+    st.session_state["settings"] = dataclasses.replace(current(), **fields)  # type: ignore[arg-type]
+
+
+def set_parameter(name: str, value: object) -> None:
+    """Set one parameter or option. Errors: InputError out of range."""
+    st.session_state["settings"] = current().with_parameter(name, value)
+
+
+def write_link() -> None:
+    """Make the address in the browser say what is on the page."""
+    query = query_of(current())
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)

@@ -1,0 +1,201 @@
+"""Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.text import escaped, typed
+from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
+from dpbayes.ui.widgets.guard import LEFT_OUT
+from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
+from dpbayes.base.validation import InputError
+
+FEW = 4
+"""More options than this are a list, not a row of buttons."""
+
+
+def mirror(key: str, value: object) -> None:
+    """Let the widget of this key show `value`; what was typed and refused does not linger.
+
+    What it shows already is not written again: that would go to the browser, and pull back a slider still on the move.
+    """
+    if key not in st.session_state or not _same(st.session_state[key], value):
+        st.session_state[key] = value
+
+
+def _same(shown: object, value: object) -> bool:
+    try:
+        return bool(shown == value)
+    except Exception:  # what cannot even be compared is another
+        return False
+
+
+def _attempt(key: str, kept: str, do: Callable[[str], object]) -> None:
+    """Apply what was typed in a text box; keep the old value and remember the sentence if it is refused."""
+    try:
+        do(st.session_state[key])
+        st.session_state.pop(f"{key}.refusal", None)
+    except InputError as error:
+        st.session_state[f"{key}.refusal"] = (str(error), kept)
+
+
+def _refusal(key: str, kept: str) -> None:
+    message, since = st.session_state.get(f"{key}.refusal", ("", ""))
+    if message and since == kept:  # another value, from wherever it came, is an answer to the refusal
+        st.caption(f":red[{escaped(message)}] Kept {escaped(kept)}.")
+
+
+def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:
+    """Offer a settings field as a box that takes any text and refuses what is not fit, with a sentence.
+
+    A `prefix` of the field's text is kept out of the box. Numbers may be written with thousands separators.
+    """
+
+    def apply(text: str) -> None:
+        change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
+
+    box(label, field, _number_text(getattr(current(), field)).removeprefix(prefix), apply, help=help)
+
+
+def box(label: str, name: str, shown: str, apply: Callable[[str], object], *, help: str | None = None) -> None:
+    """Offer a box that shows a text and applies what is typed; a refusal is a sentence, and the old text stays."""
+    key = f"box.{name}"
+    mirror(key, shown)
+    st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, shown, apply))
+    _refusal(key, shown)
+
+
+def choice(
+    label: str,
+    field: str,
+    options: Sequence[Any],
+    *,
+    default: object = None,
+    format_func: Callable[[Any], str] = str,
+    **more: Any,
+) -> None:
+    """Offer a settings field as a drop-down list; `default`, else the first option, stands for a value not in it."""
+    key = f"choice.{field}"
+    value = getattr(current(), field)
+    mirror(key, value if value in options else default or options[0])
+    st.selectbox(
+        label,
+        options,
+        key=key,
+        format_func=format_func,
+        on_change=lambda: change(**{field: st.session_state[key]}),
+        **more,
+    )
+
+
+def toggle(label: str, field: str) -> None:
+    """Offer a settings field as a switch."""
+    key = f"toggle.{field}"
+    mirror(key, getattr(current(), field))
+    st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}))
+
+
+def segments(label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str) -> None:
+    """Offer a settings field as a few buttons of which one is down."""
+    key = f"segments.{field}"
+    mirror(key, getattr(current(), field))
+    st.segmented_control(
+        label,
+        options,
+        key=key,
+        format_func=format_func,
+        required=True,
+        wrap=True,
+        on_change=lambda: change(**{field: st.session_state[key]}),
+    )
+
+
+def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **more: Any) -> pd.DataFrame:
+    """Offer a table whose cells can be typed in, but for `disabled` columns; edits of anything else are left out."""
+    open_to_typing = [name for name in frame.columns if name not in disabled]
+    try:
+        edits_of(key, len(frame), dict.fromkeys(open_to_typing, ANY_CELL))
+    except InputError:
+        del st.session_state[key]
+        st.warning(LEFT_OUT)
+    return st.data_editor(frame, key=key, disabled=disabled, **more)
+
+
+def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> None:
+    """Build every control of a mechanism from its annotated parameters; `defaults` stand where nothing was chosen."""
+    for name in parameters_of(mechanism):
+        parameter_control(name, default=defaults.get(name))
+
+
+def parameter_control(name: str, *, default: object = None, reach: Sequence[float] | None = None) -> None:
+    """Build the control of one parameter, or of a page's option `page.name`, from its annotation.
+
+    `reach` are the stops of its slider where other choices leave less than its range.
+    """
+    parameter = PARAMETERS[name]
+    if isinstance(parameter, Choice):
+        _choice_parameter(name, parameter, default)
+    else:
+        _number_parameter(name, default, parameter.stops if reach is None else reach)
+
+
+def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
+    key, options = f"parameter.{name}", list(parameter.options)
+    mirror(key, current().parameter(name, default))
+    shared: dict[str, Any] = {
+        "key": key,
+        "format_func": lambda option: str(option.value),
+        "help": parameter.description or None,
+        "on_change": lambda: set_parameter(name, st.session_state[key]),
+    }
+    if len(options) <= FEW:
+        st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
+    else:
+        st.selectbox(_title(name), options, **shared)
+
+
+def _title(name: str) -> str:
+    title = called(name)
+    return title[0].upper() + title[1:]
+
+
+def _number_parameter(name: str, default: object, reach: Sequence[float]) -> None:
+    """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
+    slider, box, parameter = f"parameter.{name}", f"box.{name}", PARAMETERS[name]
+    assert isinstance(parameter, Parameter)
+    value = current().parameter(name, default)
+    # A typed value is a stop as long as it is in use, so that the slider never shows another number.
+    grid = sorted({*reach, value})
+    st.session_state[f"{slider}.shown"] = value
+    mirror(slider, value)
+    mirror(box, _number_text(value))
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    left.select_slider(
+        f"{_title(name)} (${parameter.symbol}$)" if parameter.symbol else _title(name),
+        grid,
+        key=slider,
+        format_func=_number_text,
+        help=parameter.description or None,
+        on_change=lambda: set_parameter(name, st.session_state[slider]),
+    )
+    right.text_input(
+        f"{_title(name)} as a number",
+        label_visibility="collapsed",
+        key=box,
+        on_change=_typed,
+        args=(name, slider, box, _number_text(value)),
+    )
+    _refusal(box, _number_text(value))
+
+
+def _typed(name: str, slider: str, box: str, kept: str) -> None:
+    """Take the number in the box, unless the slider moved: then the browser sent what the box showed a moment ago."""
+    if st.session_state[slider] == st.session_state[f"{slider}.shown"]:
+        _attempt(box, kept, lambda text: set_parameter(name, read_parameter(name, text.strip())))
+
+
+def _number_text(value: Any) -> str:
+    return typed(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,66 @@
+"""What a browser says was typed into a table, checked against the table before anything is done with it."""
+
+import math
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any
+
+import streamlit as st
+
+from dpbayes.base.validation import InputError, is_writable
+
+Kind = type | UnionType
+
+ANY_CELL: Kind = bool | int | float | str
+"""Whatever a cell can hold, for a table whose values are checked where they are used."""
+
+
+def edits_of(key: str, lines: int, kinds: Mapping[str, Kind]) -> dict[int, dict[str, Any]]:
+    """Return what was typed in the editor of this key, by line and column; `kinds` are the columns that may be edited.
+
+    Text is never None, a cleared number is; a cleared tick is no edit. Errors: InputError for lines and columns that
+    the table does not have, and values of another type: they come from no browser that shows this table, and Streamlit
+    fails on them. The caller then draws the table under another key.
+    """
+    if key not in st.session_state:
+        return {}
+    state = st.session_state[key]
+    fits = isinstance(state, Mapping) and not state.get("added_rows") and not state.get("deleted_rows")
+    edited = state.get("edited_rows", {}) if fits else None
+    if not isinstance(edited, Mapping):
+        raise _misfit()
+    edits: dict[int, dict[str, Any]] = {}
+    for line, values in edited.items():
+        if not _is_line(line, lines) or not isinstance(values, Mapping) or not all(name in kinds for name in values):
+            raise _misfit()
+        checked = {str(name): _value(value, kinds[name]) for name, value in values.items()}
+        edits[line] = {name: value for name, value in checked.items() if value is not None or kinds[name] is float}
+    return edits
+
+
+def _is_line(line: object, lines: int) -> bool:
+    return isinstance(line, int) and not isinstance(line, bool) and 0 <= line < lines
+
+
+def _value(value: object, kind: Kind) -> object:
+    if value is None:
+        return "" if kind is str else None
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(value)
+    if not isinstance(value, kind) or (isinstance(value, str) and not is_writable(value)):
+        raise _misfit()
+    return value
+
+
+def _number(value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _misfit()
+    return number
+
+
+def _misfit() -> InputError:
+    return InputError("The page sent edits that do not fit this table; they were dropped, and the table is as it was.")

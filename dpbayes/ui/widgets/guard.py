@@ -1,0 +1,193 @@
+"""The one place where values enter from a browser: what no control can have sent is left out, and said."""
+
+import functools
+import inspect
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.runtime_util import WidgetStateSizeError
+from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
+from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
+from streamlit.runtime.state.session_state import SessionState, Value, WStates
+
+from dpbayes.base.validation import InputError
+
+LEFT_OUT = "The browser sent a value that is not offered here; it was left out, and nothing was changed."
+
+WENT_WRONG = (
+    "Something went wrong here. Your settings are kept: turn to another page, open a story, or load this page again. "
+    "The server's log says what happened."
+)
+
+MOST_BYTES = 10_000_000
+"""More than a control of this app ever sends: a drawing of 300 nodes with every arrow is smaller."""
+
+_NOTES, _WAITING, _UNSHOWN = "guard.notes", "guard.waiting", "guard.unshown"
+_LOG = logging.getLogger(__name__)
+
+
+def watch() -> None:
+    """Have Streamlit check what a browser sends before a control's reader or its callback sees it."""
+    take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
+    AppSession.request_rerun = _all_at_first(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
+    SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
+    SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
+
+
+def notes() -> list[str]:
+    """Return what is to be said of the browser's last message."""
+    said: list[str] = st.session_state.get(_NOTES, [])
+    return said
+
+
+def log_failure(error: Exception) -> None:
+    """Write to the server's log what nobody foresaw, with its traceback."""
+    _LOG.error("A part of the page failed.", exc_info=error)
+
+
+@contextmanager
+def delivering() -> Iterator[None]:
+    """Once the page is drawn, take what the browser sent before this session knew the page's controls."""
+    try:
+        yield
+    finally:
+        waiting, run = st.session_state.get(_WAITING), get_script_run_ctx()
+        if waiting is not None and run is not None:
+            st.session_state[_WAITING] = None
+            # Drawn as the link says, the controls went back on the screen to what they were before they moved.
+            st.session_state[_UNSHOWN] = {state.id for state in waiting.widgets}
+            raise RerunException(
+                RerunData(
+                    query_string=run.query_string,
+                    page_script_hash=run.page_script_hash,
+                    cached_message_hashes=run.cached_message_hashes,
+                    context_info=run.context_info,
+                    widget_states=waiting,
+                )
+            )
+
+
+def _all_at_first(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
+    @functools.wraps(request)
+    def requested(session: AppSession, client: ClientState | None) -> None:
+        # The server has started anew under an open page: this session knows no part of it that could rerun alone.
+        if client is not None and not session.session_state._new_widget_state.widget_metadata:
+            client.fragment_id = ""
+        request(session, client)
+
+    return requested
+
+
+def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[SessionState, WidgetStates], None]:
+    @functools.wraps(take)
+    def checked(session: SessionState, sent: WidgetStates) -> None:
+        known = session._new_widget_state.widget_metadata
+        if sent.widgets and not known and _WAITING not in session:
+            # The server has started anew under an open page. What moved there cannot be told from what did not before
+            # the page has been drawn as its link says.
+            session[_WAITING] = sent
+            st.rerun()
+        on_page = [state for state in sent.widgets if state.id in known]
+        fit = [state for state in on_page if _fits(state, known[state.id])]
+        session[_NOTES] = [LEFT_OUT] if len(fit) < len(on_page) else []
+        try:
+            take(session, WidgetStates(widgets=fit))
+        except WidgetStateSizeError:
+            session[_NOTES] = [LEFT_OUT]
+
+    return checked
+
+
+def _guarding(
+    register: Callable[[SessionState, WidgetMetadata[Any], str | None], RegisterWidgetResult[Any]],
+) -> Callable[[SessionState, WidgetMetadata[Any], str | None], RegisterWidgetResult[Any]]:
+    @functools.wraps(register)
+    def guarding(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> RegisterWidgetResult[Any]:
+        _forget_unfit(session, metadata, key)
+        if metadata.callback is not None:
+            metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
+        if metadata.callbacks is not None:  # of the graph editor, one for each event
+            guarded = {event: _all_or_nothing(callback) for event, callback in metadata.callbacks.items()}
+            metadata = replace(metadata, callbacks=guarded)
+        result = register(session, metadata, key)
+        return replace(result, value_changed=True) if _is_unshown(session, metadata.id) else result
+
+    return guarding
+
+
+def _is_unshown(session: SessionState, control: str) -> bool:
+    """Whether the browser has yet to be told, once, what a control is set to."""
+    if _UNSHOWN not in session or control not in session[_UNSHOWN]:
+        return False
+    session[_UNSHOWN].discard(control)
+    return True
+
+
+def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
+    """Whether a control can have sent this: it reads it, and would write the same."""
+    field = state.WhichOneof("value")
+    known: str | None = metadata.value_type
+    expected = known or "string_value"  # Streamlit forgets the type of a list that was emptied
+    if field not in (expected, None) or state.ByteSize() > MOST_BYTES:
+        return False
+    chosen = list(state.string_array_value.data) if expected == "string_array_value" else [state.string_value]
+    try:
+        sent = unpack_widget_state_value(state)
+        if field == "json_value" and not isinstance(sent, dict):  # Streamlit would take it for a state without fields
+            return False
+        value = deepcopy(metadata.deserializer(sent))
+        # Of an unknown option a slider or a row of buttons makes another one; and of the buttons one is always down.
+        if expected == "string_array_value" and (value is None or metadata.serializer(value) != chosen):
+            return False
+    except Exception:
+        return False
+    if field is None:  # emptied, where that can be
+        return value is None
+    options = metadata.formatted_options
+    return options is None or (set(chosen) <= set(options) and len(set(chosen)) == len(chosen))
+
+
+def _forget_unfit(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> None:
+    """Forget what a control cannot show of what the session holds for it: no browser put that there, only our code."""
+    kept, start = session._old_state, metadata.deserializer(None)
+    for values, name in ((session._new_session_state, key), (kept, key), (kept, metadata.id)):
+        if name is None or name not in values:
+            continue
+        fits = isinstance(values[name], type(start)) or not isinstance(start, bool | str | list)
+        if not fits or (name == key and not _shows(values[name], metadata)):
+            _LOG.error("The control %s cannot show %.200r; it shows what it did without.", key, values.pop(name))
+
+
+def _shows(value: object, metadata: WidgetMetadata[Any]) -> bool:
+    written = WStates({metadata.id: Value(value)}, {metadata.id: metadata})
+    try:
+        state = written.get_serialized(metadata.id)
+    except Exception:
+        return False
+    return state is not None and _fits(state, metadata)
+
+
+def _all_or_nothing(callback: Callable[..., None]) -> Callable[..., None]:
+    """Make a callback that fails a sentence on the page, and leave the settings as they were."""
+
+    @functools.wraps(callback)
+    def call(*args: Any, **more: Any) -> None:
+        before = st.session_state.get("settings")
+        try:
+            callback(*args, **more)
+        except Exception as error:
+            if before is not None:
+                st.session_state["settings"] = before
+            if not isinstance(error, InputError):
+                log_failure(error)
+            st.session_state[_NOTES] = [*notes(), str(error) if isinstance(error, InputError) else WENT_WRONG]
+
+    return call

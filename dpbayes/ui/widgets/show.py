@@ -1,0 +1,164 @@
+"""How a page shows things: a sentence, a chart with its data, a refusal."""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpbayes.mechanisms.export import safe_csv
+from dpbayes.base.references import PAPERS, Reference
+from dpbayes.base.text import escaped
+from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
+from dpbayes.ui.session.settings import Seat, current, write_link
+from dpbayes.base.validation import InputError
+
+SLOW = 2_000_000
+"""Bytes of a file, or values of a table, from which work on them shows a bar."""
+
+MOST_ROWS = 5_000
+"""Rows of numbers that a browser is given; what is downloaded has all."""
+
+CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+def inside(label: str) -> str:
+    """Return a mechanism's label as it stands inside a sentence; one of a single word is a name."""
+    return label if " " not in label else label[0].lower() + label[1:]
+
+
+def headline(text: str) -> None:
+    """Show the page's one sentence; names in it must be `escaped`."""
+    st.markdown(f"#### {text}")
+
+
+def is_curator() -> bool:
+    """Whether exact things may be shown."""
+    return current().seat is Seat.CURATOR
+
+
+@contextmanager
+def sentence_instead() -> Iterator[None]:
+    """Show a refusal as its sentence, in place of what could not be shown, and go on."""
+    try:
+        yield
+    except InputError as error:
+        refusal(error)
+
+
+def refusal(error: InputError) -> None:
+    """Show a refusal's sentence."""
+    st.warning(escaped(str(error)))
+
+
+def remark(sentence: str) -> None:
+    """Show a sentence about what was asked for, if there is one, where something near to it is shown."""
+    if sentence:
+        refusal(InputError(sentence))
+
+
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show a sentence in place of whatever fails inside, and write what nobody foresaw to the server's log.
+
+    The outermost of a run also shows what is to be said of the browser's message. Streamlit's own ways to end a run
+    are no `Exception` and pass.
+    """
+    if not _inside.get():
+        for note in notes():
+            st.warning(escaped(note))
+    token = _inside.set(True)
+    try:
+        yield
+    except InputError as error:
+        refusal(error)
+    except Exception as error:
+        log_failure(error)
+        st.error(WENT_WRONG)
+    finally:
+        _inside.reset(token)
+
+
+def fragment(part: Callable[[], None]) -> Callable[[], None]:
+    """Let a part of a page rerun alone when one of its controls moves: `app.py` then neither guards nor links it."""
+
+    @st.fragment
+    @functools.wraps(part)
+    def alone() -> None:
+        with linked(), guarded():
+            part()
+
+    return alone
+
+
+@contextmanager
+def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
+    """Show a bar while so many bytes or values are worked on, unless they take but a moment."""
+    if size < SLOW:
+        yield lambda share: None
+        return
+    bar = st.progress(0.0, escaped(text))
+    try:
+        yield lambda share: bar.progress(min(max(share, 0.0), 1.0), escaped(text))
+    finally:
+        bar.empty()
+
+
+@contextmanager
+def linked() -> Iterator[None]:
+    """Keep the address up to date with what happened inside."""
+    yield
+    write_link()
+
+
+def chart(figure: go.Figure, *, key: str, alt: str) -> None:
+    """Show a figure with a text for those who cannot see it."""
+    st.plotly_chart(figure, key=key, alt=alt, config=CHART_CONFIG)
+
+
+def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool) -> None:
+    """Show the numbers behind a chart, once asked for, and offer them as CSV."""
+    with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as numbers:
+        if not numbers.open:
+            return
+        frame = make()
+        if curator_only:
+            st.caption("Curator only: not private. Do not hand this file on.")
+        if len(frame) > MOST_ROWS:
+            st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
+        st.dataframe(frame.head(MOST_ROWS), hide_index=True, height=min(38 + 35 * len(frame), 300))
+        st.download_button(
+            "Download CSV",
+            lambda: safe_csv(frame),
+            file_name=f"{'curator-only-' if curator_only else ''}{name}.csv",
+            mime="text/csv",
+            key=f"download.{name}",
+            on_click="ignore",
+        )
+
+
+def assumption(text: str, *, holds: bool) -> None:
+    """Show one assumption of a statement with a tick or a cross."""
+    st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")
+
+
+def source(reference: Reference) -> None:
+    """Name the paper and place that a statement comes from."""
+    paper = PAPERS[reference.paper]
+    link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
+    st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")
+
+
+def noise_is_not_error() -> None:
+    """Say what noise per cell leaves open, and lead to the page that shows the errors."""
+    st.caption(
+        "Noise per cell alone does not decide whose probabilities are nearer: rows with few records and Fourier’s lift "
+        "do too. Release shows the errors of both."
+    )
+    st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")

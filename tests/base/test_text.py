@@ -1,0 +1,104 @@
+"""Numbers as text: a person never reads e-notation, at any magnitude, and the text says the number."""
+
+import math
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dpbayes.experiments.accuracy.cost import said_memory
+from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import apart, latex, numeral, typed
+from dpbayes.base.validation import InputError, finite_number
+
+E_NOTATION = re.compile(r"\d(?:\.\d+)?e[-+]?\d")
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+NUMBERS = st.floats(min_value=1e-300, max_value=1e300)
+
+
+def value_of(text: str) -> float:
+    """Read a number as a person does."""
+    mantissa, _, power = (
+        text.replace(",", "").rpartition("10") if re.search("10[⁻⁰-⁹¹²³]+$", text) else (text.replace(",", ""), "", "")
+    )
+    if not power:
+        return float(mantissa)
+    sign = {"": 1.0, "-": -1.0}
+    factor = sign[mantissa] if mantissa in sign else float(mantissa.removesuffix(" × "))
+    return factor * 10.0 ** int(power.translate(RAISED))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.000015, "0.000015"),
+        (0.1, "0.1"),
+        (1000, "1,000"),
+        (1e-6, "10⁻⁶"),
+        (1.5e-7, "1.5 × 10⁻⁷"),
+        (-1e-9, "-10⁻⁹"),
+        (999.6, "1,000"),
+        (38824.2, "38,824"),
+        (16067697, "16,067,697"),
+        (2.5e12, "2.5 × 10¹²"),
+        (0, "0"),
+        (math.inf, "∞"),
+        (-math.inf, "-∞"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_a_number_is_written_as_a_person_writes_it(number: float, text: str) -> None:
+    assert numeral(number) == text
+
+
+@given(NUMBERS, st.integers(1, 12))
+@example(9.9999e-6, 3)
+@example(999_999_999.7, 3)
+@example(0.99996, 4)
+def test_every_magnitude_is_said_without_e_and_to_its_digits(number: float, most: int) -> None:
+    for signed in (number, -number):
+        text = numeral(signed, most)
+        assert not E_NOTATION.search(text)
+        assert value_of(text) == pytest.approx(signed, rel=0.51 * 10.0 ** (1 - most))
+
+
+@given(NUMBERS)
+def test_a_formula_and_a_box_have_no_e_either(number: float) -> None:
+    assert not E_NOTATION.search(latex(number))
+    assert not E_NOTATION.search(typed(number))
+    assert float(typed(number)) == pytest.approx(number, rel=1e-11)
+
+
+def test_a_formula_writes_powers_and_separators_out() -> None:
+    assert [latex(x) for x in (0.25, 38824.2, 1.5e-7, 1e-9)] == ["0.25", "38{,}824", r"1.5 \cdot 10^{-7}", "10^{-9}"]
+
+
+@given(st.floats(1e-9, 1e6), st.floats(0, 1e-3))
+@example(0.28, 0.004 / 0.28)
+def test_two_numbers_that_differ_are_told_apart_or_called_equal(first: float, more: float) -> None:
+    texts = apart(first, first * (1 + more), most=2)
+    assert len(set(texts)) == 2 or more <= 1e-4
+    assert not any(E_NOTATION.search(text) for text in texts)
+
+
+def test_two_numbers_far_apart_have_few_digits() -> None:
+    assert apart(0.098123, 0.20345, most=2) == ("0.098", "0.2")
+    assert apart(0.2801, 0.2849, most=2) == ("0.28", "0.285")
+    assert apart(0.5, 0.5, most=2) == ("0.5", "0.5")
+
+
+@given(NUMBERS)
+@example(1.5e-5)
+@example(1e-9)
+@example(2.9e8)
+def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
+    said = [text for signed in (number, -number) for text in (numeral(signed), str(Estimate(signed, 0.0)))]
+    said += [near_one(number), str(Estimate(number, number / 20)), said_memory(number)]
+    said.append(str(Guarantee(number, min(number, 0.5), reference=Reference("Zhang16", "here"))))
+    with pytest.raises(InputError) as refused:
+        finite_number("It", number, low=number * 2, high=number * 3)
+    said.append(str(refused.value))
+    assert not [text for text in said if E_NOTATION.search(text)]

@@ -1,0 +1,60 @@
+import math
+
+import pytest
+
+from dpbayes.base.validation import InputError, brief, distinct_names, finite_number, whole_number
+
+NOT_NUMBERS = [None, True, "many", "", [1], {}, 1j, object()]
+
+
+def is_one_sentence(text: str) -> bool:
+    return text[0].isupper() and text.endswith(".") and "\n" not in text
+
+
+@pytest.mark.parametrize("value", [1, 1.5, 2])
+def test_a_number_in_range_comes_back_as_a_float(value):
+    assert finite_number("x", value, low=1, high=2) == value
+    assert isinstance(finite_number("x", value, low=1, high=2), float)
+
+
+@pytest.mark.parametrize("check", [finite_number, whole_number])
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, math.nan, math.inf, -math.inf, 0, 3, 10**400])
+def test_what_is_no_number_in_range_is_refused_in_one_sentence_naming_it(check, value):
+    with pytest.raises(InputError, match="The width") as caught:
+        check("The width", value, low=1, high=2)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_a_range_refusal_names_both_limits_and_the_value():
+    with pytest.raises(InputError, match=r"between 1 and 2; 3 is not"):
+        finite_number("x", 3, low=1, high=2)
+
+
+def test_a_whole_number_comes_back_as_an_int():
+    assert isinstance(whole_number("x", 2.0, low=0, high=5), int)
+
+
+def test_a_large_whole_number_is_not_rounded():
+    assert whole_number("x", 2**53 + 1, low=0, high=2**63) == 2**53 + 1
+
+
+def test_a_fraction_is_not_a_whole_number():
+    with pytest.raises(InputError, match=r"whole number; 1\.5 is not"):
+        whole_number("x", 1.5, low=0, high=5)
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000, "a\nb", "<script>"])
+def test_hostile_text_stays_on_one_short_line(value):
+    assert len(brief(value)) <= 42
+    assert "\n" not in brief(value)
+
+
+def test_names_come_back_in_order():
+    assert distinct_names("node", ["b", "a"]) == ("b", "a")
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["a", ""], ["  "], [3], [None]])
+def test_empty_repeated_and_non_text_names_are_refused(names):
+    with pytest.raises(InputError, match="node") as caught:
+        distinct_names("node", names)
+    assert is_one_sentence(str(caught.value))

@@ -1,0 +1,124 @@
+"""What a plan is said to cost; benchmarks compare that with what it takes."""
+
+import tracemalloc
+from itertools import islice
+
+import pytest
+
+from benchmarks.accuracy import UNLIKE, WIDE
+from dpbayes.experiments.accuracy.study import (
+    AccuracyPlan,
+    Method,
+    Synthetic,
+    accuracy_steps,
+    epsilon_grid,
+)
+from dpbayes.experiments.accuracy.cost import said_memory
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import naive_bayes
+from dpbayes.base.validation import InputError
+
+
+def plan_of(**more) -> AccuracyPlan:
+    given = {"network": naive_bayes(16), "target": "class", "epsilons": epsilon_grid(0.1, 100, points=20)}
+    return AccuracyPlan(**(given | more))
+
+
+def said(plan: AccuracyPlan) -> float:
+    return plan.size.prepared_seconds + plan.repeats * plan.size.seconds
+
+
+@pytest.mark.parametrize(
+    ("more", "times"),
+    [
+        ({"repeats": 200}, 1.7),
+        ({"draws": 10_000}, 20),
+        ({"cells": 1000}, 2),
+        ({"epsilons": WIDE}, 7),
+        ({"source": Synthetic(records=100_000)}, 5),
+        ({"network": naive_bayes(200)}, 7),
+    ],
+)
+def test_whatever_takes_longer_is_said_to(more, times):
+    assert said(plan_of(**more)) > times * said(plan_of())
+
+
+def test_memory_stays_small_whatever_is_asked():
+    """200 features, 1,000 of 2,000 records, 200 epsilons."""
+    plan = plan_of(
+        network=naive_bayes(200), source=Synthetic(records=2000), training=1000, epsilons=WIDE, methods=tuple(Method)
+    )
+    tracemalloc.start()
+    try:
+        for _ in islice(accuracy_steps(plan, blocks=plan.size.blocks()), 400):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 30e6 < peak < 500e6
+
+
+def test_steps_are_short():
+    """A step of a heavy plan takes nothing like the half minute that the whole does."""
+    plan = plan_of(draws=10_000, repeats=4, methods=(Method.SAMPLER_MANY,))
+    steps = sum(1 for _ in accuracy_steps(plan))
+    assert said(plan) / steps < 0.1
+    assert steps > 50
+
+
+def test_blocks_cover_the_repeats_and_the_first_is_small():
+    for plan in UNLIKE.values():
+        size = plan.size
+        blocks = list(size.blocks())
+        assert sum(blocks) == size.repeats
+        assert blocks[0] <= max(2, 0.2 / size.seconds)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"repeats": 10**9}, "days and 2.9 TB of memory; use at most"),
+        ({"repeats": 10**5}, "GB of memory; use at most|MB of memory; use at most"),
+        (
+            {"network": naive_bayes(200), "source": Synthetic(records=10**7), "epsilons": WIDE},
+            "2 days .* use fewer records, epsilons",
+        ),
+        ({"draws": 10_000, "epsilons": WIDE, "network": naive_bayes(200), "repeats": 1000}, "hours"),
+    ],
+)
+def test_what_is_refused_says_what_it_would_take(more, said):
+    with pytest.raises(InputError, match=said):
+        plan_of(**more)
+
+
+def test_what_is_advised_is_accepted():
+    with pytest.raises(InputError) as error:
+        plan_of(repeats=10**9)
+    most = int(str(error.value).rpartition("at most ")[2].split()[0].replace(",", ""))
+    assert plan_of(repeats=most).repeats == most
+    with pytest.raises(InputError):
+        plan_of(repeats=most + 1)
+
+
+def test_tables_too_large_to_hold_are_refused():
+    parents = [f"p{i}" for i in range(18)]
+    large = Network.from_edges([*parents, "y"], [(p, "y") for p in parents])
+    with pytest.raises(InputError, match="too many to hold in memory"):
+        AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(Method.LAPLACE,))
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (1, "1 kB"),
+        (999_000, "999 kB"),
+        (1e6, "1 MB"),
+        (1.26e6, "1.3 MB"),
+        (2.9e8, "290 MB"),
+        (9.99e8, "999 MB"),
+        (1.2e10, "12 GB"),
+        (3e15, "3,000 TB"),
+    ],
+)
+def test_memory_is_said_in_plain_numbers(size: float, said: str) -> None:
+    assert said_memory(size) == said

@@ -1,0 +1,31 @@
+"""Studies of accuracy made up by hand, so that what is found in them is known."""
+
+import numpy as np
+
+from dpbayes.experiments.accuracy.study import AccuracyPlan, AccuracyStudy, Measures, Method, Synthetic
+from dpbayes.sources.named_networks import naive_bayes
+
+GRID = (1.0, 10.0, 100.0, 1000.0)
+RACERS = (Method.LAPLACE, Method.SAMPLER_MANY, Method.SAMPLER)
+
+
+def crafted(printed: list[float], certified: list[float] | None = None, *, spread: float = 1e-3) -> AccuracyStudy:
+    """Return a study of 40 repeats in which the printed and the certified sampler lead Laplace, at 0.7, by so much."""
+    plan = AccuracyPlan(
+        network=naive_bayes(4),
+        target="class",
+        source=Synthetic(records=1050),
+        epsilons=GRID[: len(printed)],
+        methods=RACERS,
+        repeats=40,
+    )
+    wobble = spread * np.tile([-1.0, 1.0], 20)[:, None]
+    laplace = np.full((40, len(printed)), 0.7)
+    held = {
+        Method.EXACT: np.full((40, 1), 0.9),
+        Method.MAJORITY: np.full((40, 1), 0.5),
+        Method.LAPLACE: laplace,
+        Method.SAMPLER_MANY: laplace + np.array(printed) + wobble,
+        Method.SAMPLER: laplace + np.array(certified or printed) + wobble,
+    }
+    return AccuracyStudy(plan, {m: Measures(values, values) for m, values in held.items()}, {})

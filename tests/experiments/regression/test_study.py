@@ -1,0 +1,588 @@
+"""Errors of regression against direct computations on the drawn splits, closed forms, and refusals."""
+
+import argparse
+import io
+import itertools
+import json
+import math
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as arrow_parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import truncnorm
+
+from dpbayes.experiments.regression import study as regression
+from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, final, regression_curves
+from dpbayes.experiments.regression.command import Recipe, add_arguments, recipe_of, run
+from dpbayes.experiments.regression.scenario import (
+    NormBound,
+    Records,
+    RegressionScenario,
+    experiment,
+    records_of,
+    scenario_from,
+    settings_text,
+    study_of,
+    study_records,
+)
+from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
+from dpbayes.experiments.regression.records import (
+    CENSUS_BOUNDS,
+    CENSUS_FEATURES,
+    MOST_FEATURES,
+    NumericColumn,
+    OwnColumns,
+    census_like,
+    is_numeric,
+    numeric_table,
+)
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.base.randomness import stream
+from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
+from dpbayes.sources.shipped_regression import FULTON_BOUNDS, fulton_regression
+from dpbayes.base.validation import InputError
+
+FAR = 6.2
+"""Standard errors that chance exceeds with probability below 1e-9."""
+
+
+def table(n: int = 300, d: int = 3, seed: int = 1) -> SplitTable:
+    rng = stream(seed, "table")
+    x = rng.uniform(-1, 1, (n, d)) / np.sqrt(d)
+    y = np.clip(x @ np.linspace(-0.8, 0.9, d) + 0.1 + rng.normal(0, 0.2, n), -1, 1)
+    return SplitTable.of(ScaledRegression(x, y, tuple(f"c{i}" for i in range(d + 1))))
+
+
+def study(**fields: object) -> RegressionStudy:
+    return RegressionStudy(**({"precisions": (0.1, 1.0, 30.0), "repeats": 4} | fields))  # type: ignore[arg-type]
+
+
+def curves(records: SplitTable, asked: RegressionStudy, seed: int = 1) -> RegressionResult:
+    return final(regression_curves(records, asked, stream(seed, "run")))
+
+
+def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list[np.ndarray]:
+    """Return the training rows that an experiment with this seed draws."""
+    rng, _ = stream(seed, "run").spawn(2)
+    return [rng.choice(records.n, train, replace=False, shuffle=False) for _ in range(repeats)]
+
+
+# Against direct computation
+
+
+def test_exact_errors_are_those_of_ridge_regression_on_the_same_splits() -> None:
+    """[Zhang16] Lemma D.1: mu_n = (X'X + sigma^2 b I)^-1 X'y; here by least squares on an augmented table."""
+    records, asked = table(), study(noise_variance=0.3, train_share=0.2, repeats=30)
+    found, expected, means = curves(records, asked), [], []
+    for rows in splits(records, 60, 30):
+        inside = np.isin(np.arange(records.n), rows)
+        x, y = records.joint[:, :-2], records.joint[:, -2]
+        errors = []
+        for b in asked.precisions:
+            tall = np.vstack([x[inside], math.sqrt(0.3 * b) * np.eye(3)])
+            w = np.linalg.lstsq(tall, np.append(y[inside], np.zeros(3)), rcond=None)[0]
+            errors.append(np.mean((y[~inside] - x[~inside] @ w) ** 2))
+        expected.append(errors)
+        means.append(np.mean((y[~inside] - y[inside].mean()) ** 2))
+    assert found.exact.mean == pytest.approx(np.mean(expected, axis=0), rel=1e-9)
+    assert found.exact.standard_error == pytest.approx(np.std(expected, axis=0, ddof=1) / math.sqrt(30), rel=1e-6)
+    assert found.baseline.mean == pytest.approx(np.full(3, np.mean(means)), rel=1e-9)
+    assert (found.train, found.test, found.features, found.repeats) == (60, 240, 3, 30)
+
+
+def test_every_record_is_as_likely_to_be_trained_on_and_none_twice() -> None:
+    records, train, repeats = table(40), 10, 4000
+    marked = SplitTable(np.eye(40))  # Z'Z then tells which records are in
+    counts = marked.split_products(train, stream(1, "uniform"), repeats)
+    seen = np.einsum("rii->ri", counts)
+    assert set(np.unique(seen)) == {0.0, 1.0}
+    assert np.all(seen.sum(axis=1) == train)
+    share = seen.mean(axis=0)
+    assert np.all(np.abs(share - 0.25) < FAR * math.sqrt(0.25 * 0.75 / repeats))
+    assert records.split_products(train, stream(1), 2).shape == (2, 5, 5)
+
+
+def test_large_training_sets_go_one_by_one_and_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = table()
+    together = records.split_products(50, stream(3), 7)
+    monkeypatch.setattr(regression, "_ENTRIES", 1)
+    assert records.split_products(50, stream(3), 7) == pytest.approx(together, rel=1e-12)
+
+
+def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() -> None:
+    records = table()
+    base = curves(records, study(repeats=25))
+    for other in (study(repeats=25, draws=7), study(repeats=25, rule=BoundForEpsilon(2.0))):
+        assert np.array_equal(curves(records, other).exact.mean, base.exact.mean)
+    first = next(regression_curves(records, study(repeats=60), stream(1, "run")))
+    assert first.repeats == 25
+    assert np.array_equal(first.exact.mean, base.exact.mean)
+    assert [r.repeats for r in regression_curves(records, study(repeats=60), stream(1, "run"))] == [25, 50, 60]
+
+
+@given(st.lists(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=2), min_size=2, max_size=12), st.data())
+def test_sums_of_errors_are_those_of_all_repeats(rows: list[list[float]], data: st.DataObject) -> None:
+    errors = np.array(rows)
+    cut = data.draw(st.integers(1, len(rows) - 1))
+    joined = Errors.of(errors[:cut]) + Errors.of(errors[cut:])
+    assert joined.repeats == len(rows)
+    assert joined.mean == pytest.approx(errors.mean(axis=0), abs=1e-9)
+    assert joined.standard_error == pytest.approx(errors.std(axis=0, ddof=1) / math.sqrt(len(rows)), abs=1e-7)
+
+
+def test_one_repeat_has_no_standard_error() -> None:
+    found = curves(table(), study(repeats=1))
+    assert np.isnan(found.one.standard_error).all()
+    assert np.isfinite(found.one.mean).all()
+
+
+# The law of private draws
+
+
+def drawn_excess(noise_variance: float, *, claimed_variance: float) -> float:
+    """Return by how many standard errors one draw's excess error is off its closed form, in a ball of no effect."""
+    records = table(n=60)
+    asked = study(precisions=(1.0,), repeats=1, draws=1000, train_share=0.5, noise_variance=noise_variance)
+    rows = splits(records, 30, 1)[0]
+    x, y = records.joint[:, :-2], records.joint[:, -2]
+    inside = np.isin(np.arange(60), rows)
+    precision = x[inside].T @ x[inside] / claimed_variance + np.eye(3)
+    mean = np.linalg.solve(precision, x[inside].T @ y[inside] / claimed_variance)
+    moment = x[~inside].T @ x[~inside] / 30
+    spread = moment @ np.linalg.inv(precision)
+    slope = moment @ mean - x[~inside].T @ y[~inside] / 30
+    expected = np.mean((y[~inside] - x[~inside] @ mean) ** 2) + np.trace(spread)
+    # The variance of a quadratic form in a Gaussian: 2 tr (A S)^2 + 4 s'S s.
+    variance = 2 * np.trace(spread @ spread) + 4 * slope @ np.linalg.solve(precision, slope)
+    return float((curves(records, asked).one.mean[0] - expected) / math.sqrt(variance / 1000))
+
+
+def test_one_draw_errs_by_the_posterior_variance_besides_and_the_test_can_fail() -> None:
+    assert abs(drawn_excess(0.2, claimed_variance=0.2)) < FAR
+    assert abs(drawn_excess(0.4, claimed_variance=0.2)) > FAR
+
+
+def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None:
+    """[Zhang16] Lemma D.1: the cut posterior; its mean from scipy's truncated normal."""
+    records = table(d=1)
+    asked = study(precisions=(1.0,), rule=BoundForEpsilon(1.0), repeats=1, draws=5000, noise_variance=2.0)
+    bound = asked.norm_bounds[0]
+    assert bound == pytest.approx(0.5 / 5000)
+    asked = study(precisions=(1.0,), rule=BoundForEpsilon(1000.0), repeats=1, draws=2000, noise_variance=2.0)
+    bound = asked.norm_bounds[0]
+    assert bound == pytest.approx(0.25)
+    rows = splits(records, 30, 1)[0]
+    inside = np.isin(np.arange(records.n), rows)
+    x, y = records.joint[:, 0], records.joint[:, -2]
+    precision = x[inside] @ x[inside] / 2 + 1
+    mean, sd = x[inside] @ y[inside] / 2 / precision, 1 / math.sqrt(precision)
+    cut = truncnorm((-bound - mean) / sd, (bound - mean) / sd, loc=mean, scale=sd)
+    found = curves(records, asked)
+    test = 1 - inside.mean()
+
+    def error(weight: float) -> float:
+        return float(np.mean((y[~inside] - x[~inside] * weight) ** 2))
+
+    assert test == pytest.approx(0.9)
+    slope = abs(2 * np.mean(x[~inside] * (y[~inside] - x[~inside] * cut.mean())))
+    allowed = FAR * slope * cut.std() / math.sqrt(2000) + 1e-5
+    assert found.cut.mean[0] == pytest.approx(error(cut.mean()), abs=allowed)
+    assert abs(error(mean) - error(cut.mean())) > 3 * allowed, "the cut matters here"
+
+
+def test_the_mean_of_several_draws_is_nearer_than_one() -> None:
+    found = curves(table(), study(draws=50, repeats=20))
+    assert np.all(found.several.mean < found.one.mean)
+    assert np.array_equal(curves(table(), study()).several.mean, curves(table(), study()).one.mean)
+
+
+def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of N = 2 of 4 draws, by enumeration of the 6 pairs; the cut posterior's, by the 12 ordered pairs."""
+    kept: list[np.ndarray] = []
+    sample = regression.sample_in_ball
+
+    def watched(*given, **more):  # type: ignore[no-untyped-def]
+        kept.append(sample(*given, **more))
+        return kept[-1]
+
+    monkeypatch.setattr(RegressionStudy, "draws_made", lambda self, train: 4)
+    monkeypatch.setattr(regression, "sample_in_ball", watched)
+    records, asked = table(n=60), study(precisions=(0.5,), repeats=1, draws=2, train_share=0.5)
+    found = curves(records, asked)
+    inside = np.isin(np.arange(60), splits(records, 30, 1)[0])
+    x, y = records.joint[~inside, :-2], records.joint[~inside, -2]
+    drawn = kept[0].reshape(4, 3)
+    pairs = [np.mean((y - x @ drawn[list(pair)].mean(axis=0)) ** 2) for pair in itertools.combinations(range(4), 2)]
+    assert found.several.mean[0] == pytest.approx(np.mean(pairs), rel=1e-9)
+    apart = [np.mean((y - x @ u) * (y - x @ v)) for u, v in itertools.permutations(drawn, 2)]
+    assert found.cut.mean[0] == pytest.approx(np.mean(apart), rel=1e-9)
+
+
+def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
+    """Where B = 10 and more cuts next to nothing off, the cut posterior's mean errs as the exact one does."""
+    asked = study()
+    assert [asked.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
+    assert study(draws=70).draws_made(30) == 70
+    scenario = RegressionScenario(n=300, lowest=1e-3, highest=1e6, points=25)
+    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert found.cut.mean[:6] == pytest.approx(found.exact.mean[:6], rel=0.6)
+    assert np.all(found.cut.mean > 5 * found.cut.standard_error)
+    assert np.array_equal(found.shown_cut.mean, found.cut.mean)
+    assert np.all(np.abs(np.diff(found.cut.mean)) < 0.35 * found.cut.mean[1:]), "no zigzags"
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 20])
+def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: int) -> None:
+    """Wide posteriors: sigma^2 = 1,000, 30 training records. The unbiased estimate of the small error is then noise."""
+    asked = study(precisions=(1e-3, 1e-2, 1e4), noise_variance=1000.0, repeats=repeats)
+    found = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
+    assert any((one.cut.mean < 0).any() for one in found), "the test can fail"
+    for one in found:
+        cut = one.errors["exact, cut to the ball"].mean
+        assert (np.isnan(cut) | (cut > 0)).all()
+        assert not (cut < 2 * np.nan_to_num(one.cut.standard_error)).any()
+        assert cut[2] == pytest.approx(one.cut.mean[2]), "what is known is shown"
+        assert not (one.frame()["mse"] < 0).any()
+    shown = np.isfinite([one.errors["exact, cut to the ball"].mean[0] for one in found])
+    assert shown.mean() < 0.3, "noise around next to nothing is rarely taken for something"
+
+
+# Promises, and the figure's shape
+
+
+@pytest.mark.parametrize(
+    ("b", "certified", "printed"),
+    [(0.01, 10201, 8.0e7), (1, 121, 8.0e6), (100, 4, 8.3e5), (1e4, 0.40, 1.2e5), (1e6, 0.040, 4.5e4)],
+)
+def test_both_epsilons_of_figure_2(b: float, certified: float, printed: float) -> None:
+    """[Zhang16] Figure 2 and Appendix D: 37,000 training records, 14 features, sigma^2 = 1, B = 10/sqrt(b)."""
+    asked = RegressionStudy(precisions=(b,))
+    assert asked.certified[0] == pytest.approx(certified, rel=2e-3)
+    assert asked.claimed(37_000, features=14)[0] == pytest.approx(printed, rel=3e-2)
+
+
+def test_the_shape_of_figure_2() -> None:
+    """[Zhang16] Figure 2: larger b, worse errors; private only slightly worse where b is small; both end together."""
+    scenario = RegressionScenario(n=100_000, points=9, repeats=5)
+    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert np.all(np.diff(found.exact.mean[2:]) > 0)
+    assert found.exact.mean[0] == pytest.approx(0.0226, rel=0.1)
+    assert found.exact.mean[-1] == pytest.approx(0.0602, rel=0.1)
+    assert np.all(found.one.mean[:3] / found.exact.mean[:3] < 1.1)
+    assert found.one.mean[-1] == pytest.approx(found.exact.mean[-1], rel=1e-3)
+    assert found.baseline.mean[0] > 2 * found.exact.mean[0]
+
+
+def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
+    asked = study(rule=BoundForEpsilon(2.5), draws=3, noise_variance=0.7)
+    assert asked.certified == pytest.approx(np.full(3, 2.5))
+    assert len(set(asked.norm_bounds)) == 1
+    sampler = RegressionSampler(prior_precision=1.0, noise_variance=0.7, norm_bound=asked.norm_bounds[0], draws=3)
+    assert sampler.certified.epsilon == pytest.approx(2.5)
+
+
+# Frames, settings, command line
+
+
+def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
+    found = curves(table(), study(draws=4))
+    frame = found.frame()
+    assert len(frame) == 5 * 3
+    assert not frame.duplicated(["predictor", "prior_precision"]).any()
+    private = frame[frame["predictor"] == "mean of 4 private draws"]
+    assert private["mse"].to_numpy() == pytest.approx(found.several.mean)
+    assert private["certified_epsilon"].to_numpy() == pytest.approx(found.study.certified)
+    one = frame[frame["predictor"] == "one private draw"]
+    assert one["certified_epsilon"].to_numpy() == pytest.approx(found.study.certified / 4)
+    assert (
+        frame[frame["predictor"].isin(["exact", "exact, cut to the ball", "training mean"])]["certified_epsilon"]
+        .isna()
+        .all()
+    )
+    assert set(frame["draws"]) == {4}
+    assert set(frame["norm_bound_rule"]) == {"10/sqrt(b)"}
+
+
+def arguments(*texts: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(texts)
+
+
+SMALL = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=NormBound.EPSILON, epsilon=2.5)
+
+
+def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
+    recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
+    frame = recipe.frame(final(experiment(SMALL, records_of(SMALL, seed=7), seed=5)))
+    text, command = frame["settings"][0], frame["command"][0]
+    pasted = ("--settings", "http://localhost/regression?" + text + "&accuracy.points=3&seat=recipient")
+    assert recipe_of(pasted) == recipe_of(("--settings", text)) == recipe
+    pd.testing.assert_frame_equal(recipe.frame(recipe_of(pasted).result()), frame)
+    for name in ("a.csv", "a.parquet"):
+        assert run(arguments(*pasted, "--out", str(tmp_path / name))) == f"Written to {tmp_path / name}"
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), frame)
+    metadata = arrow_parquet.read_schema(tmp_path / "a.parquet").metadata
+    assert json.loads(metadata[b"dpbayes"]) == {"command": command, "settings": text}
+    assert pd.read_csv(tmp_path / "a.csv")["settings"][0] == text
+    with pytest.raises(InputError, match=r"\.csv or \.parquet"):
+        run(arguments(*pasted, "--out", str(tmp_path / "a.xlsx")))
+
+
+def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
+    asked = RegressionScenario(n=500, features=2, points=2, repeats=60)
+    recipe = Recipe(scenario=asked)
+    half = recipe.frame(next(experiment(asked, records_of(asked, seed=1), seed=1)))
+    again = recipe_of(("--settings", half["settings"][0]))
+    assert again.scenario.repeats == 25
+    pd.testing.assert_frame_equal(again.frame(again.result()), half)
+
+
+def test_the_command_and_the_python_are_the_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
+    words = shlex.split(recipe.command)
+    assert words[:4] == ["python", "-m", "dpbayes.experiments", "regression"]
+    assert recipe_of(words[4:]) == recipe
+    assert main(words[3:]) == 0
+    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    pd.testing.assert_frame_equal(printed, recipe.frame(recipe.result()), rtol=1e-12)
+    assert len(recipe.python.splitlines()) == 3
+    exec(recipe.python, {})
+    assert capsys.readouterr().out == f"{recipe.frame(recipe.result())}\n"
+
+
+OWN = OwnColumns((NumericColumn("a,b", -1.5, 4), NumericColumn("é", 0, 1e6, 7)), NumericColumn("=pay", 0, 9))
+
+
+def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
+    rng = stream(1, "own")
+    frame = pd.DataFrame({"=pay": rng.uniform(0, 9, 80), "a,b": rng.uniform(-2, 4, 80), "é": rng.uniform(0, 1e6, 80)})
+    frame.loc[3, "é"] = np.nan
+    asked = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
+    found = {}
+    writers = {
+        "-my table.csv": lambda path: frame.to_csv(path, index=False),
+        "t.parquet": frame.to_parquet,
+        "german.csv": lambda path: frame.to_csv(path, index=False, sep=";", decimal=",", encoding="latin-1"),
+    }
+    for name, write in writers.items():
+        path = tmp_path / name
+        write(path)
+        recipe = Recipe(scenario=asked, table=str(path), columns=OWN)
+        assert recipe_of(recipe.arguments) == recipe
+        assert recipe_of(Recipe(scenario=asked, table=name, columns=OWN).arguments).table == name
+        found[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
+        assert OwnColumns.from_text(found[name]["columns"][0]) == OWN
+        short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))
+        assert short == recipe
+    direct = study_records(*numeric_table(frame.astype(object).fillna("").astype(str), OWN.features, OWN.target))
+    expected = final(experiment(asked, direct, seed=1)).frame()
+    for each in found.values():
+        pd.testing.assert_frame_equal(each[expected.columns], expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--table", "t.csv"), "needs --table and --columns"),
+        (("--columns", OWN.text), "needs --table and --columns"),
+        (("--records", "my table"), "needs --table and --columns"),
+        (("--table", "t.csv", "--columns", OWN.text, "--records", "synthetic"), 'no --records but "my table"'),
+        (("--table", "t.csv", "--columns", "age"), "must be JSON"),
+        (("--table", "t.csv", "--columns", "{}"), "must be JSON"),
+        (("--table", "t.csv", "--columns", "[[1, 2]]"), "must be JSON"),
+        (("--table", "t.csv", "--columns", '{"age": "18"}'), "must be JSON"),
+        (("--table", "t.csv", "--columns", '{"age": [1]}'), "must be JSON"),
+        (("--table", "t.csv", "--columns", '{"age": [9, 1]}'), '"age" must be below its highest'),
+        (("--table", "t.csv", "--columns", '{"age": [NaN, 1]}'), '"age" must be a number'),
+        (("--table", "t.csv", "--columns", '{"age": [0, null]}'), '"age" must be a number'),
+        (("--table", "t.csv", "--columns", '{"age": [0, 1, 2]}'), '"age" must be between 0 and 1'),
+        (("--settings", "foo=1"), 'no setting "foo" of a regression'),
+        (("--settings", "repeats=5"), "such as regression.repeats=20"),
+        (("--settings", "regression.foo=1"), 'no setting "foo" of a regression'),
+        (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
+        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
+        (("--settings", "seed=x"), "The seed must be a number"),
+    ],
+)
+def test_unknown_settings_and_half_told_tables_are_refused(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        recipe_of(words)
+
+
+def test_unknown_words_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["foo=1"], ["--foo", "1"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(["regression", *words])
+        assert stopped.value.code == 2
+        assert "unrecognized arguments" in capsys.readouterr().err
+    assert main(["regression", "--settings", "foo=1"]) == 2
+    assert main(["regression", "--table", "none.csv", "--columns", OWN.text]) == 2
+    assert "none.csv" in capsys.readouterr().err
+
+
+def test_too_many_columns_are_refused() -> None:
+    many = tuple(NumericColumn(f"c{k}", 0, 1) for k in range(MOST_FEATURES + 1))
+    with pytest.raises(InputError, match="101 features are too many"):
+        OwnColumns(many, NumericColumn("pay", 0, 1))
+
+
+def test_single_options_win_over_the_link() -> None:
+    words = ("--settings", "regression.n=500&regression.repeats=2", "--repeats", "3", "--points", "2")
+    recipe = recipe_of(words)
+    frame = recipe.frame(recipe.result())
+    assert set(frame["repeats"]) == {3}
+    assert set(frame["training_records"]) == {50}
+    printed = run(arguments(*words)).splitlines()
+    assert printed[0].startswith("predictor,prior_precision,mse")
+    assert len(printed) == 1 + len(frame)
+
+
+def test_settings_are_read_back_as_written() -> None:
+    scenario = RegressionScenario(records=Records.FULTON, precision=31.5, draws=9)
+    texts = dict(part.split("=", 1) for part in settings_text(scenario, seed=1, data_seed=1).split("&"))
+    own = {key.removeprefix("regression."): text for key, text in texts.items() if key.startswith("regression.")}
+    assert scenario_from(own) == scenario
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [{"colour": "1"}, {"n": "many"}, {"n": "1e12"}, {"records": "moon"}, {"repeats": "0"}, {"noise_variance": "nan"}],
+)
+def test_bad_settings_are_refused(texts: dict[str, str]) -> None:
+    with pytest.raises(InputError):
+        scenario_from(texts)
+
+
+# Records
+
+
+def test_the_made_up_census_is_the_same_with_fewer_features() -> None:
+    few, all_of_them = (census_like(500, features=d, rng=stream(1)) for d in (3, 14))
+    assert few.names == (*CENSUS_FEATURES[:3], "income")
+    assert np.array_equal(few.features, all_of_them.features[:, :3])
+    assert np.array_equal(few.target, all_of_them.target)
+    assert scaled(all_of_them, CENSUS_BOUNDS).clipped < 0.02 * 500 * 15
+
+
+def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
+    data = fulton_regression()
+    assert (data.n, data.features.shape[1], data.names[-1]) == (25_766, 14, "income")
+    clipped = scaled(data, FULTON_BOUNDS).clipped
+    outside = np.sum((data.target < 0) | (data.target > 200_000))
+    assert clipped == outside, "only incomes lie outside what is stated"
+    assert 0 < clipped < 0.05 * data.n
+    scenario = RegressionScenario(records=Records.FULTON, repeats=3, points=3)
+    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert found.exact.mean[0] < 0.9 * found.baseline.mean[0]
+
+
+FRAME = pd.DataFrame({"a": ["1", "2", "3"], "b": ["4", None, " "], "c": ["5", "x", "7"], "d": ["1", "inf", "2"]})
+
+
+def test_own_columns_are_read_with_stand_ins_for_missing_values() -> None:
+    data, bounds = numeric_table(FRAME, [NumericColumn("a", 0, 4)], NumericColumn("b", 0, 9, if_missing=2))
+    assert data.features.tolist() == [[1], [2], [3]]
+    assert data.target.tolist() == [4, 2, 2]
+    assert dict(bounds.limits) == {"a": (0, 4), "b": (0, 9)}
+    assert [is_numeric(FRAME[name]) for name in FRAME] == [True, True, False, False]
+    assert not is_numeric(pd.Series(["", None]))
+
+
+@pytest.mark.parametrize(
+    ("features", "target", "said"),
+    [
+        ([], NumericColumn("a", 0, 1), "at least one feature"),
+        ([NumericColumn("b", 0, 9)], NumericColumn("a", 0, 4), '"b" has 2 missing values'),
+        ([NumericColumn("c", 0, 9)], NumericColumn("a", 0, 4), '"c" holds "x", which is not a finite number'),
+        ([NumericColumn("d", 0, 9)], NumericColumn("a", 0, 4), '"d" holds "inf"'),
+        ([NumericColumn("z", 0, 9)], NumericColumn("a", 0, 4), 'no column "z"'),
+        ([NumericColumn("a", 0, 9)], NumericColumn("a", 0, 4), "used twice"),
+        ([NumericColumn("a", 9, 0)], NumericColumn("b", 0, 4, 1), "the lower one first"),
+    ],
+)
+def test_bad_columns_are_refused(features: list[NumericColumn], target: NumericColumn, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        numeric_table(FRAME, features, target)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("records", "fields", "said"),
+    [
+        (table(20, 3), {"train_share": 0.01}, "leaves nothing to train"),
+        (table(20, 3), {"train_share": 0.999}, "leaves nothing to train or nothing to test"),
+        (table(20, 3), {"train_share": 0.1}, r"more features \(3\) than training records \(2\)"),
+        (table(), {"repeats": 10**9}, r"1,000,000,000 repeats would take about .* days; at most [\d,]+ repeats"),
+        (table(), {"repeats": 10**6, "draws": 10_000}, "would take about"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_any_work(records: SplitTable, fields: dict, said: str) -> None:  # type: ignore[type-arg]
+    with pytest.raises(InputError, match=said):
+        regression_curves(records, study(**fields), stream(1))
+
+
+def test_what_is_said_to_be_possible_is_possible() -> None:
+    with pytest.raises(InputError) as refused:
+        regression_curves(table(), study(repeats=10**9), stream(1))
+    possible = int(str(refused.value).split("at most ")[1].split()[0].replace(",", ""))
+    regression_curves(table(), study(repeats=possible), stream(1))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"precisions": ()},
+        {"precisions": (1.0, 1.0)},
+        {"precisions": (2.0, 1.0)},
+        {"precisions": (0.0,)},
+        {"precisions": (math.nan,)},
+        {"repeats": 0},
+        {"repeats": 10**9 + 1},
+        {"draws": 0},
+        {"noise_variance": 0.0},
+        {"train_share": -0.1},
+        {"rule": BoundForEpsilon(0.0)},
+    ],
+)
+def test_bad_studies_are_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        study(**fields)
+
+
+@pytest.mark.parametrize(("low", "high", "points"), [(10, 1, 5), (1, 1, 2), (1e-9, 1, 3), (1, 1e12, 3), (1, 10, 0)])
+def test_bad_grids_are_refused(low: float, high: float, points: int) -> None:
+    with pytest.raises(InputError):
+        precision_grid(low, high, points)
+
+
+def test_grids_hold_their_ends() -> None:
+    assert precision_grid(0.01, 1e6, 25)[12] == 100
+    assert precision_grid(2, 2, 1) == (2,)
+    with pytest.raises(InputError, match="from 100 to 1"):
+        study_of(RegressionScenario(lowest=100, highest=1))
+
+
+def test_a_single_point_is_the_precision_looked_at() -> None:
+    assert study_of(RegressionScenario(points=1, precision=37.0, lowest=100, highest=1)).precisions == (37.0,)
+    assert study_of(RegressionScenario(points=2, precision=37.0)).precisions == (0.01, 1e6)
+
+
+def test_a_constant_target_is_refused() -> None:
+    data = RegressionData(np.arange(20.0).reshape(10, 2), np.ones(10), ("x", "z", "income"))
+    with pytest.raises(InputError, match="same in every record"):
+        SplitTable.of(scaled(data, type(CENSUS_BOUNDS)({"x": (0, 20), "z": (0, 20), "income": (0, 2)})))
+
+
+def test_a_table_of_ones_own_is_not_in_the_settings() -> None:
+    with pytest.raises(InputError, match="Regression page"):
+        records_of(RegressionScenario(records=Records.UPLOAD), seed=1)

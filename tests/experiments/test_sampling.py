@@ -1,0 +1,231 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.experiments.sampling import (
+    Family,
+    GameStudy,
+    RowState,
+    Tables,
+    answering,
+    best_draws,
+    certified_bound,
+    certified_omega,
+    needed_answers,
+    pair_of,
+    play,
+    printed_omega,
+)
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.sampler import PosteriorSampler
+from dpbayes.model.network import Network
+from dpbayes.theory.dimitrakakis14.game import ceiling, needed_answers_bracket
+from dpbayes.posteriors.trimmed import log_mass
+from dpbayes.base.validation import InputError
+from tests.strategies import ASIA, NAIVE_BAYES, random_table
+
+FAR = 6.2
+"""Standard errors: passed by chance with probability below 1e-9."""
+MIXED = Network.from_edges("abc", ["ab"], {"a": "uvwxy", "b": "xy", "c": ["s"]})
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160212)
+
+
+# A trimmed row
+
+
+def test_moments_of_a_binary_row_are_ratios_of_masses():
+    row, bound = RowState(np.array([31.0, 11.0]), 0), 0.7
+    w = 1 / (1 + math.exp(bound))
+    first = math.exp(log_mass(32, 11, w) - log_mass(31, 11, w))
+    second = math.exp(log_mass(33, 11, w) - log_mass(31, 11, w))
+    mean, variance = row.trimmed_moments(bound)
+    assert mean == pytest.approx(first, rel=1e-12)
+    assert variance == pytest.approx(second - first**2, rel=1e-9)
+
+
+@pytest.mark.parametrize("state", range(5))
+def test_moments_region_and_density_of_a_long_row_are_those_of_its_draws(state):
+    row, bound = RowState(np.array([4.0, 1.0, 9.0, 2.0, 0.5]), state), 1.2
+    drawn = row.sample(bound, rng(), (60_000,))
+    mean, variance = row.trimmed_moments(bound)
+    low, high = row.region(bound)
+    assert low <= drawn.min() <= drawn.max() <= high
+    assert abs(drawn.mean() - mean) < FAR * drawn.std() / math.sqrt(len(drawn))
+    assert drawn.var() == pytest.approx(float(variance), rel=0.05)
+    theta = np.linspace(float(low), float(high), 4001)
+    density = row.trimmed_density(bound, theta)
+    cumulative = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(theta))])
+    assert cumulative[-1] == pytest.approx(1, abs=0.01)
+    test = stats.kstest(drawn[:5000], lambda x: np.interp(x, theta, cumulative / cumulative[-1]))
+    assert test.pvalue > 1e-9
+    assert stats.kstest(drawn[:5000] * 1.1, lambda x: np.interp(x, theta, cumulative)).pvalue < 1e-9
+
+
+def test_a_binary_rows_density_is_the_trimmed_beta():
+    row, bound = RowState(np.array([6.0, 3.0]), 1), 0.5
+    low, high = (float(end) for end in row.region(bound))
+    theta = np.array([low * 0.99, low, 0.5, high, high * 1.01])
+    inside = stats.beta(3, 6).pdf(theta) / (stats.beta(3, 6).cdf(high) - stats.beta(3, 6).cdf(low))
+    assert row.trimmed_density(bound, theta) == pytest.approx(inside * [0, 1, 1, 1, 0], rel=1e-9)
+    assert row.exact_mass_within(bound) == pytest.approx(stats.beta(3, 6).cdf(high) - stats.beta(3, 6).cdf(low))
+
+
+def test_a_row_of_one_state_is_certain():
+    row = RowState(np.array([7.0]), 0)
+    assert row.mean == row.exact_mass_within(1.0) == 1
+    assert [float(end) for end in row.region(0.3)] == [1, 1]
+    assert np.array_equal(row.sample(0.3, rng(), (3,)), np.ones(3))
+    assert np.array_equal(row.error_of_mean(np.array([0.1, 1.0]), 2), [0, 0])
+
+
+@pytest.mark.parametrize("network", [ASIA, NAIVE_BAYES, MIXED])
+@pytest.mark.parametrize(("epsilon", "draws"), [(0.5, 1), (40.0, 1), (3.0, 7), (300.0, 50)])
+def test_bounds_are_those_of_the_mechanism(network, epsilon, draws):
+    prior = Dirichlets.symmetric(network)
+    made = PosteriorSampler(prior=prior, epsilon=epsilon, draws=draws)
+    assert certified_bound(network, epsilon=epsilon, draws=draws) == pytest.approx(made.log_odds_bound)
+    assert certified_omega(network, epsilon=epsilon, draws=draws) == pytest.approx(made.omega)
+    printed = float(printed_omega(network, epsilon=epsilon))
+    try:
+        other = PosteriorSampler(prior=prior, epsilon=epsilon, draws=draws, calibration=Calibration.AS_PRINTED)
+        assert printed == pytest.approx(other.omega)
+    except InputError:
+        assert math.isnan(printed)
+
+
+@pytest.mark.parametrize(("epsilon", "draws"), [(8.0, 1), (60.0, 4), (200.0, 20)])
+def test_the_error_of_the_mean_is_that_of_the_mechanisms_releases(epsilon, draws):
+    counts = count(ASIA, random_table(ASIA, rng(), 300))
+    made = PosteriorSampler(prior=Dirichlets.symmetric(ASIA), epsilon=epsilon, draws=draws)
+    cells = ASIA.cells_of_row(2)
+    row = RowState(made.prior.updated(counts).alpha[cells], 0)
+    released = made.release(counts, rng(), (4000,)).outcome.probabilities[:, cells.start]
+    squares = (released - row.mean) ** 2
+    predicted = float(row.error_of_mean(made.log_odds_bound, draws)) ** 2
+    assert abs(squares.mean() - predicted) < FAR * squares.std() / math.sqrt(4000)
+    wrong = row.error_of_mean(made.log_odds_bound * np.array([0.5, 1.0]), np.array([1, 2]) * draws) ** 2
+    assert np.abs(squares.mean() - wrong).max() > FAR * squares.std() / math.sqrt(4000)
+
+
+def test_more_draws_first_help_and_then_trim_too_much():
+    row, draws = RowState(np.array([80.0, 20.0]), 0), np.arange(1, 2000)
+    errors = row.error_of_mean(certified_bound(ASIA, epsilon=np.array([[1.0], [100.0]]), draws=draws), draws)
+    assert errors.shape == (2, 1999)
+    best = best_draws(errors, draws)
+    assert best[0] == 1
+    assert 1 < best[1] < 100
+    assert errors[:, -1] == pytest.approx(row.mean - 0.5, abs=0.01)
+
+
+# The game
+
+
+def network_pair(epsilon=1.0, calibration=Calibration.CERTIFIED, columns=1, **more):
+    made = answering(columns, epsilon=epsilon, calibration=calibration)
+    two = Tables(**({"records": 20, "successes": 15, "columns": columns} | more))
+    return made, pair_of(Family.NETWORK, two, bound=made.log_odds_bound)
+
+
+def test_the_tables_are_neighbours():
+    for successes in (0, 1, 7, 20):
+        pair = pair_of(Family.BINOMIAL, Tables(20, successes, concentration=2.0))
+        other = pair.swapped()
+        assert pair.a + pair.b == other.a + other.b == 24
+        assert abs(pair.a - other.a) == 1
+        assert pair.a == 2 + successes
+    many = pair_of(Family.BINOMIAL, Tables(20, 15), records=[1, 10, 100])
+    assert many.a.tolist() == [2, 9, 76]
+    assert pair_of(Family.EXPONENTIAL, Tables(5, 1, concentration=2.0, distance=3.0)).swapped().rate == 10
+    assert pair_of(Family.NORMAL, Tables(5, 1, concentration=2.0, distance=3.0)).swapped().sum == 3
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("columns", [1, 4])
+def test_the_ceiling_is_never_exceeded_with_a_trimmed_prior(epsilon, columns):
+    made, pair = network_pair(epsilon, columns=columns, records=3, successes=1)
+    study = play(pair, rng(), answers=60, games=600)
+    ceilings = ceiling(made.certified.epsilon, np.arange(1, 61))
+    assert made.certified.epsilon == pytest.approx(epsilon)
+    assert study.above(ceilings) == 0
+
+
+def test_laplace_records_have_the_posterior_of_their_distances_from_the_centre():
+    two = Tables(5, 1, concentration=2.0, distance=3.0)
+    pair = pair_of(Family.LAPLACE, two)
+    rate = np.linspace(0.01, 30, 200_001)
+    logs = []
+    for last in (1.0, 4.0):  # the records' distances from the centre are 1, but for the last one's
+        distances = np.array([1.0, 1.0, 1.0, 1.0, last])
+        log = stats.laplace.logpdf(distances[:, None], scale=1 / rate).sum(axis=0) - 2 * rate
+        density = np.exp(log - log.max())
+        logs.append(np.log(density / np.trapezoid(density, rate)))
+    assert float(pair.kl) == pytest.approx(np.trapezoid(np.exp(logs[0]) * (logs[0] - logs[1]), rate), rel=1e-6)
+
+
+@pytest.mark.parametrize("family", [Family.BINOMIAL, Family.EXPONENTIAL, Family.LAPLACE, Family.NORMAL])
+def test_the_ceiling_is_exceeded_without_trimming(family):
+    pair = pair_of(family, Tables(3, 1, distance=3.0))
+    study = play(pair, rng(), answers=60, games=600)
+    assert study.above(ceiling(1.0, np.arange(1, 61))) > 0.01
+
+
+def test_the_printed_claim_is_exceeded_and_the_certified_ceiling_is_not():
+    made, pair = network_pair(2.0, Calibration.AS_PRINTED, columns=8, records=3, successes=1)
+    study = play(pair, rng(), answers=30, games=2000)
+    steps = np.arange(1, 31)
+    assert made.claimed.epsilon == pytest.approx(2)
+    assert study.above(ceiling(made.claimed.epsilon, steps)) > 0
+    assert study.above(ceiling(made.certified.epsilon, steps)) == 0
+
+
+def test_the_adversarys_probability_is_how_often_they_are_right():
+    _, pair = network_pair(4.0)
+    study = play(pair, rng(), answers=80, games=20_000)
+    often = (study.log_odds > 0).mean(axis=1)
+    spread = np.sqrt(often * (1 - often) / 20_000) + study.right_error
+    assert np.all(np.abs(often - study.right) < FAR * spread)
+    assert np.all(study.right_error < np.sqrt(often * (1 - often) / 20_000))
+
+
+def test_the_log_odds_rise_by_the_divergence():
+    _, pair = network_pair()
+    study = play(pair, rng(), answers=50, games=4000)
+    for side, half in ((pair, study.log_odds[-1, :2000]), (pair.swapped(), study.log_odds[-1, 2000:])):
+        assert abs(half.mean() - 50 * float(side.kl)) < FAR * half.std() / math.sqrt(2000)
+
+
+def test_more_answers_keep_the_first_ones():
+    _, pair = network_pair()
+    short, long = (play(pair, rng(), answers=j, games=40).log_odds for j in (10, 25))
+    assert np.allclose(long[:10], short)
+
+
+def test_needed_answers_of_a_normal_pair_are_the_exact_number():
+    pair = pair_of(Family.NORMAL, Tables(10, 1, distance=1.5))
+    exact = 2 * stats.norm.ppf(0.05) ** 2 / float(pair.kl)
+    least, most = needed_answers_bracket(pair, error=0.05)
+    study = play(pair, rng(), answers=math.ceil(most), games=4000)
+    found = needed_answers(study, level=0.95)
+    assert found.value is not None
+    assert least <= found.value <= most
+    assert abs(found.value - exact) < 5 * found.error + 1
+    assert found.error < 0.1 * exact
+
+
+def test_needed_answers_are_unknown_where_no_game_is_long_enough():
+    assert needed_answers(GameStudy(np.zeros((5, 10))), level=0.95).value is None
+    sure = needed_answers(GameStudy(np.full((5, 10), 50.0)), level=0.95)
+    assert sure.value == 1
+    assert sure.error == 0.5
+
+
+def test_the_printed_calibration_of_an_answer_can_be_refused():
+    with pytest.raises(InputError, match="epsilon must be above"):
+        network_pair(1.0, Calibration.AS_PRINTED)

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from dpbayes.experiments.accuracy.study import AccuracyPlan, AccuracyStudy, Method, Synthetic, accuracy_study
+from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
+from dpbayes.base.looks import EXACT, INVALID, PRIVATE
+from dpbayes.sources.named_networks import naive_bayes
+
+
+@pytest.fixture(scope="module")
+def study() -> AccuracyStudy:
+    return accuracy_study(
+        AccuracyPlan(
+            network=naive_bayes(3),
+            target="class",
+            source=Synthetic(records=200),
+            epsilons=(0.5, 2.0, 8.0),
+            repeats=20,
+            draws=7,
+        )
+    )
+
+
+def lines(figure) -> dict:
+    return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
+
+
+def test_curves_are_the_means_and_bands_two_standard_errors(study):
+    figure = accuracy_figure(study.curves(), study.plan.grid)
+    laplace = lines(figure)["Laplace"]
+    assert list(laplace.x) == [0.5, 2.0, 8.0]
+    assert np.array_equal(laplace.y, study.mean(Method.LAPLACE))
+    band = next(trace for trace in figure.data if trace.name == f"Laplace ± {BAND} standard errors")
+    assert band.y[:3] == pytest.approx(study.mean(Method.LAPLACE) + 2 * study.error(Method.LAPLACE))
+    assert band.y[3:] == pytest.approx((study.mean(Method.LAPLACE) - 2 * study.error(Method.LAPLACE))[::-1])
+    assert len(figure.data) == 2 * len(study.methods)
+    assert figure.layout.xaxis.title.text == "ε claimed"
+    assert figure.layout.xaxis.type == "log"
+
+
+def test_colours_say_what_is_exact_private_and_not_kept(study):
+    found = lines(accuracy_figure(study.curves(), study.plan.grid))
+    assert found["exact (not private)"].line.color == EXACT
+    assert found["Laplace"].line.color == PRIVATE
+    assert found["sampling, as printed, 7 draws"].line.color == INVALID
+    assert found["Fourier, as printed"].line.dash == "dash"
+
+
+def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
+    found = lines(certified_figure(study.certified_curves()))
+    printed = found["sampling, as printed, 7 draws"]
+    assert np.array_equal(printed.x, study.certified[Method.SAMPLER_MANY][1:]), "coins at 0.5 have no place"
+    assert found["exact (not private)"].x[1] == printed.x[-1]
+    assert list(found["Laplace"].x) == [0.5, 2.0, 8.0]
+
+
+def test_log_losses_are_drawn_with_positive_bands(study):
+    figure = log_loss_figure(study.loss_curves(), study.plan.grid)
+    assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(Method.MAP))
+    assert all(np.min(trace.y) > 0 for trace in figure.data)
+    assert "nats" in figure.layout.yaxis.title.text
+
+
+def test_reliability_dots_are_the_bins_that_hold_records(study):
+    found = reliability(study.plan, 2.0)
+    figure = reliability_figure([bins.curve(study.look(method)) for method, bins in found.items()], least=0.5)
+    exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
+    some = found[Method.EXACT].records > 0
+    assert np.array_equal(exact.x, found[Method.EXACT].confidence[some])
+    assert np.array_equal(exact.y, found[Method.EXACT].right[some])
+
+
+def test_one_epsilon_is_drawn():
+    plan = AccuracyPlan(network=naive_bayes(1), target="class", epsilons=(3.0,), repeats=2)
+    study = accuracy_study(plan)
+    low, high = accuracy_figure(study.curves(), study.plan.grid).layout.xaxis.range
+    assert low < np.log10(3) < high
+    assert certified_figure(study.certified_curves()).data
+    assert log_loss_figure(study.loss_curves(), study.plan.grid).data
+
+
+def draw_accuracy(study: AccuracyStudy):
+    return accuracy_figure(study.curves(), study.plan.grid)
+
+
+def draw_certified(study: AccuracyStudy):
+    return certified_figure(study.certified_curves())
+
+
+def draw_loss(study: AccuracyStudy):
+    return log_loss_figure(study.loss_curves(), study.plan.grid)
+
+
+VIEWS = (draw_accuracy, draw_certified, draw_loss)
+
+
+@pytest.mark.parametrize("draw", VIEWS)
+def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar(draw):
+    """A line of one point draws nothing; neither does one whose ends are at the same place."""
+    plan = AccuracyPlan(
+        network=naive_bayes(2), target="class", epsilons=(3.0,), repeats=4, methods=(Method.LAPLACE, Method.SAMPLER)
+    )
+    found = accuracy_study(plan)
+    curves = lines(draw(found))
+    assert set(curves) == {method.value for method in found.methods}
+    for trace in curves.values():
+        assert trace.mode == "markers"
+        assert set(trace.x) == {3.0}
+    values, errors = (found.log_loss, found.log_loss_error) if draw is draw_loss else (found.mean, found.error)
+    assert curves["Laplace"].y == pytest.approx(values(Method.LAPLACE))
+    assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * errors(Method.LAPLACE)[0])
+    assert len({curves[name].marker.symbol for name in ("Laplace", "majority class")}) == 2
+
+
+@pytest.mark.parametrize("draw", VIEWS)
+def test_curves_of_several_points_are_lines(study, draw):
+    for trace in lines(draw(study)).values():
+        assert trace.mode == "lines"
+
+
+def test_one_point_left_of_a_proved_curve_is_a_dot():
+    """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
+    plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
+    found = lines(certified_figure(accuracy_study(plan).certified_curves()))
+    assert found["sampling, as printed, 1 draw"].mode == "markers"
+    assert len(found["sampling, as printed, 1 draw"].x) == 1
+    assert found["Laplace"].mode == "lines"

@@ -1,0 +1,193 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.figures.audit import (
+    BARS,
+    FLOOR,
+    LEAST_DELTA,
+    Ceiling,
+    Mark,
+    laws_figure,
+    odds_figure,
+    privacy_curve_figure,
+    probability_text,
+    probability_ticks,
+    shares_figure,
+)
+from dpbayes.figures.style import titled
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
+
+EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
+DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])
+NOWHERE = np.zeros(4, dtype=bool)
+CLAIM = Mark(1.0, 0.0, "claimed")
+
+
+def named(figure, part):
+    return next(trace for trace in figure.data if part in trace.name)
+
+
+def curve(lower=DELTAS, broken=NOWHERE, claimed=CLAIM, certified=None):
+    return privacy_curve_figure(EPSILONS, DELTAS, lower, broken=broken, claimed=claimed, certified=certified)
+
+
+def test_an_exact_curve_is_blue_and_a_claim_that_holds_is_grey():
+    figure = curve()
+    assert list(named(figure, "exact").y) == [0.5, 0.1, 1e-4, LEAST_DELTA]
+    assert named(figure, "exact").line.color == EXACT
+    assert named(figure, "claimed").line.color == BOUND
+    assert not any(trace.line.color == INVALID for trace in figure.data)
+    assert figure.layout.yaxis.type == "log"
+    assert "nats" in figure.layout.xaxis.title.text
+    assert "δ" in figure.layout.yaxis.title.text
+
+
+def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
+    figure = curve(broken=np.array([False, True, True, False]))
+    red = named(figure, "above the claim")
+    assert red.line.color == INVALID
+    assert np.isnan(red.y[[0, 3]]).all()
+    assert list(red.y[1:3]) == [0.1, 1e-4]
+    assert named(figure, "claimed:").line.color == INVALID
+    unpromised = curve(broken=np.ones(4, dtype=bool), claimed=Mark(1.0, 0.0, "run at"))
+    assert named(unpromised, "above what it is run at").line.color == INVALID
+    assert not any("claim" in trace.name for trace in unpromised.data)
+
+
+def test_two_values_of_the_curve_are_dashed_and_dotted_and_an_unknown_one_is_left_out():
+    figure = curve(lower=DELTAS / 2)
+    assert named(figure, "upper").line.dash == "dash"
+    assert list(named(figure, "lower").y[:3]) == [0.25, 0.05, 5e-5]
+    assert not any(trace.name == "exact" for trace in figure.data)
+    assert not any("lower" in trace.name for trace in curve(lower=np.zeros(4)).data)
+
+
+def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
+    figure = curve(claimed=Mark(1.0, 1e-6, "claimed"), certified=Mark(1.5, 0.0, "certified"))
+    assert list(named(figure, "claimed").x) == [1.0, 1.0]
+    assert named(figure, "claimed").y[0] == 1e-6
+    bottom = figure.layout.yaxis.range[0]
+    assert 10**bottom < 1e-6
+    assert named(figure, "certified").y[0] == pytest.approx(10**bottom)
+
+
+def test_a_claim_beyond_the_picture_says_so():
+    figure = curve(claimed=Mark(100.0, 0.0, "claimed"))
+    assert named(figure, "claimed, beyond this picture: ε = 100")
+    assert figure.layout.xaxis.range[1] == EPSILONS[-1]
+
+
+def test_a_curve_of_zeros_and_one_of_ones_are_drawn():
+    for deltas in (np.zeros(4), np.ones(4), np.array([1.0, 1e-200, 0, 0])):
+        figure = privacy_curve_figure(EPSILONS, deltas, deltas, broken=NOWHERE, claimed=None, certified=None)
+        assert np.all(np.asarray(figure.data[0].y) >= LEAST_DELTA)
+        assert math.log10(FLOOR) - 1e-9 <= figure.layout.yaxis.range[0] <= -3
+
+
+def test_the_laws_are_bars_with_their_loss_below():
+    first, second = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])
+    figure = laws_figure(["a", "b", "c"], first, second, x="output", y=titled("probability"))
+    assert [trace.type for trace in figure.data] == ["bar"] * 3
+    assert list(named(figure, "first").y) == list(first)
+    loss = named(figure, "loss")
+    assert loss.y[:2] == pytest.approx([math.log(2), 0])
+    assert math.isnan(loss.y[2])  # minus infinity has no bar
+    assert loss.yaxis == "y2"
+    assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
+    assert figure.layout.yaxis2.title.text == "loss (nats)"
+    assert named(figure, "first").marker.color != named(figure, "second").marker.color
+
+
+def test_many_outputs_and_numbers_are_lines():
+    law = np.full(BARS + 1, 1 / (BARS + 1))
+    many = laws_figure([str(k) for k in range(BARS + 1)], law, law, x="output", y=titled("probability"))
+    numbers = laws_figure(np.arange(3.0), law[:3], law[:3], x="theta", y=titled("density", type="log"))
+    assert {trace.type for trace in (*many.data, *numbers.data)} == {"scatter"}
+    assert numbers.layout.yaxis.type == "log"
+
+
+def test_the_rows_of_the_worst_pair_are_bars_from_the_top():
+    figure = shares_figure(["a", "b"], np.array([2.0, 1.0]))
+    assert list(figure.data[0].x) == [2.0, 1.0]
+    assert figure.layout.yaxis.autorange == "reversed"
+    assert "nats" in figure.layout.xaxis.title.text
+
+
+def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
+    odds = np.array([[0.0, 1.0, 2.0], [0.0, -1.0, 0.0], [0.0, 0.5, 0.1]])
+    ceilings = [
+        Ceiling(np.array([0.0, 0.5, 1.0]), "claimed", passed=True),
+        Ceiling(np.array([0.0, 5.0, 10.0]), "certified", passed=False, dash="dot"),
+    ]
+    figure = odds_figure(odds, ceilings)
+    own, others = named(figure, "this attacker"), named(figure, "2 more")
+    assert list(own.y) == [0, 1, 2]
+    assert own.line.color == PRIVATE
+    assert own.line.width > others.line.width
+    assert [None if math.isnan(y) else y for y in others.y] == [0, -1, 0, None, 0, 0.5, 0.1, None]
+    assert named(figure, "claimed").line.color == INVALID
+    assert named(figure, "certified").line.color == BOUND
+    assert [named(figure, name).line.dash for name in ("claimed", "certified")] == ["dash", "dot"]
+    low, high = figure.layout.yaxis.range
+    assert low < -1
+    assert high > 2
+    assert figure.layout.xaxis.title.text == "releases seen"
+    assert list(own.customdata) == ["50 %", "73.1 %", "88.1 %"]
+
+
+def test_a_single_attacker_needs_no_others():
+    figure = odds_figure(np.zeros((1, 4)), [])
+    assert [trace.name for trace in figure.data] == ["this attacker"]
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [(0.5, "50 %"), (0.9, "90 %"), (0.999, "99.9 %"), (0.01, "1 %"), (0.9999, "99.99 %"), (0.0001, "0.01 %")],
+)
+def test_probabilities_are_told_in_per_cent(probability, text):
+    assert probability_text(math.log(probability) - math.log1p(-probability)) == text
+
+
+def test_the_nearly_certain_is_told_by_what_is_missing():
+    assert probability_text(math.log(1e6)) == "1 − 10⁻⁶"
+    assert probability_text(-math.log(1e6)) == "10⁻⁶"
+    assert probability_text(-math.log(3e17)) == "3·10⁻¹⁸"
+    assert probability_text(1e6).startswith("1 − ")
+
+
+@pytest.mark.parametrize(
+    ("odds", "text"),
+    [
+        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
+        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
+        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
+        (740.0, "1 − 4·10⁻³²²"),
+        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
+    ],
+)
+def test_odds_beyond_the_smallest_float_keep_their_power_of_ten(odds, text):
+    """By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589, and 10^0.411 = 2.58 of 10^-869 rounds to 3."""
+    assert probability_text(odds) == text
+
+
+@pytest.mark.parametrize("top", [600.0, 2000.0, 1e5])
+def test_no_label_is_repeated_where_odds_are_huge(top):
+    figure = odds_figure(
+        np.linspace(0, top, 21)[None], [Ceiling(np.linspace(0, 1.2 * top, 21), "claimed", passed=False)]
+    )
+    texts = figure.layout.yaxis.ticktext
+    assert len(texts) > 3
+    assert len(set(texts)) == len(texts)
+
+
+@given(low=st.floats(-4000, 0), reach=st.floats(0.1, 8000))
+def test_ticks_are_few_in_range_in_order_and_distinct(low, reach):
+    values, texts = probability_ticks(low, low + reach)
+    assert len(values) <= 13
+    assert values == sorted(values)
+    assert all(low <= value <= low + reach for value in values)
+    assert len(set(texts)) == len(texts)

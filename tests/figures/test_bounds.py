@@ -1,0 +1,76 @@
+"""The picture of a bound: what is known is drawn, what is violated is red, and the setting at hand is marked."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpbayes.figures.bounds import DECADES, BoundCurves, bound_figure
+from dpbayes.base.looks import BOUND, INVALID, PRIVATE
+
+X = np.geomspace(0.01, 100, 41)
+NONE = np.full(41, np.nan)
+CURVES = BoundCurves(
+    x=X,
+    printed=10 / X,
+    certified=5 / X,
+    violated=np.zeros(41, dtype=bool),
+    exact=2 / X,
+    value=4 / X,
+    low=3.9 / X,
+    high=4.2 / X,
+    exact_name="exact mean",
+    name="simulated quantile",
+)
+
+
+def traces(curves: BoundCurves, at: float = 1.0) -> dict[str, Any]:
+    figure = bound_figure(curves, x_title="epsilon", y_title="nats", chosen=(at, {"printed": 10.0, "certified": 5.0}))
+    return {trace["name"]: trace for trace in figure.data}
+
+
+def test_every_known_quantity_has_a_curve_in_its_colour() -> None:
+    found = traces(CURVES)
+    assert list(found) == ["certified", "printed", "exact mean", "simulated quantile", "here: 1"]
+    assert (found["printed"].line.color, found["printed"].line.dash) == (BOUND, "dash")
+    assert found["certified"].line.color == BOUND
+    assert found["exact mean"]["line"]["color"] == found["simulated quantile"]["marker"]["color"] == PRIVATE
+    np.testing.assert_allclose(found["printed"]["y"], 10 / X)
+
+
+def test_dots_carry_their_interval() -> None:
+    dots = traces(CURVES)["simulated quantile"]
+    np.testing.assert_allclose(dots["y"], (4 / X)[::2])
+    np.testing.assert_allclose(dots["error_y"]["array"], (0.2 / X)[::2])
+    np.testing.assert_allclose(dots["error_y"]["arrayminus"], (0.1 / X)[::2])
+
+
+def test_only_the_violated_part_is_red() -> None:
+    violated = X < 1
+    red = traces(replace(CURVES, violated=violated))["printed, violated"]
+    assert red["line"]["color"] == INVALID
+    assert np.array_equal(np.isfinite(red["y"].astype(float)), violated)
+
+
+def test_what_is_not_known_or_not_positive_is_not_drawn() -> None:
+    found = traces(replace(CURVES, exact=NONE, value=NONE, certified=np.where(X < 1, np.inf, 0.0)))
+    assert "exact mean" not in found
+    assert "simulated quantile" not in found
+    assert not np.isfinite(found["certified"]["y"].astype(float)).any()
+
+
+def test_the_setting_beyond_the_axis_is_marked_at_its_end() -> None:
+    found = traces(CURVES, at=1000.0)["here: 1,000 (beyond this axis)"]
+    np.testing.assert_allclose(found["x"], [100.0, 100.0])
+    assert list(found["text"]) == ["certified", "printed"]
+
+
+def test_axes_are_logarithmic_titled_and_not_endless() -> None:
+    curves = replace(CURVES, printed=10 * np.exp(-50 * X))
+    layout = bound_figure(curves, x_title="epsilon", y_title="nats", chosen=None).layout
+    assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
+    assert (layout.xaxis.title.text, layout.yaxis.title.text) == ("epsilon", "nats")
+    low, high = layout.yaxis.range
+    assert high - low <= 1.11 * DECADES
+    empty = replace(CURVES, printed=NONE, certified=NONE, exact=NONE, value=NONE)
+    assert bound_figure(empty, x_title="x", y_title="y", chosen=None).layout.yaxis.range == (0.0, 1.0)

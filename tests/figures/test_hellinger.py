@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+
+from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, Noise, error_laws
+from dpbayes.experiments.hellinger.scenario import Method, Scenario
+from dpbayes.figures.hellinger import (
+    error_box_figure,
+    error_law_figure,
+    errors_figure,
+    output_figure,
+    sensitivity_line_figure,
+    sensitivity_plane_figure,
+    sides_figure,
+)
+from dpbayes.base.looks import EXACT, INVALID, Look
+
+
+def errors(**tops: float) -> dict[Look, np.ndarray]:
+    return {Method[name].look: np.linspace(0, top, len(LEVELS)) for name, top in tops.items()}
+
+
+def titles(figure) -> tuple[str, str]:
+    return figure.layout.xaxis.title.text, figure.layout.yaxis.title.text
+
+
+def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else():
+    colours, symbols = {method.look.colour for method in Method}, {method.look.symbol for method in Method}
+    assert len(colours) == len(symbols) == len(Method)
+    assert not {EXACT, INVALID} & colours
+    assert [method for method in Method if method.look.is_hollow] == [Method.LOCAL], "the one without a guarantee"
+
+
+def test_a_box_is_its_five_quantiles():
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4))
+    assert len(figure.data) == 2
+    box = figure.data[1]
+    found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
+    assert found == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    assert box.y[0] == Method.ONE.value
+    assert "Hellinger" in figure.layout.xaxis.title.text
+
+
+def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01))
+    assert figure.layout.xaxis.range[1] == pytest.approx(0.06)
+    assert list(figure.data[-1].text) == ["median 0.5 →"]
+    assert list(figure.data[-1].y) == [Method.GLOBAL.value]
+
+
+def test_boxes_of_no_error_at_all_have_an_axis():
+    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).layout.xaxis.range[1] == pytest.approx(1.01)
+
+
+def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
+    values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
+    accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (Method.LOCAL, Method.CELLS), values)
+    figure = errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n")
+    local, band, cells, mark = figure.data  # the one without a guarantee has no band
+    assert local.y == pytest.approx(values[:, 0, 2])
+    assert cells.y == pytest.approx(values[:, 1, 2])
+    assert band.y == pytest.approx([*values[:, 1, 3], *values[::-1, 1, 1]])
+    assert list(mark.x) == [10, 10]
+    assert titles(figure)[0] == "throws n"
+    assert figure.layout.xaxis.type == "log"
+
+
+def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
+    values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
+    values[1:, 1] = np.nan
+    accuracy = Accuracy("m", np.array([2.0, 3.0, 4.0]), (Method.CELLS, Method.ONE), values)
+    figure = sides_figure(accuracy.places, accuracy.curves, marked=3, title="m")
+    band, cells, one, mark = figure.data
+    assert cells.y == pytest.approx(values[:, 0, 2])
+    assert len(band.x) == 6
+    assert list(one.x) == [2]
+    assert one.y == pytest.approx(values[:1, 1, 2])
+    assert one.y[0] + one.error_y.array[0] == pytest.approx(values[0, 1, 3])
+    assert one.y[0] - one.error_y.arrayminus[0] == pytest.approx(values[0, 1, 1])
+    assert list(mark.x) == [3, 3]
+    assert figure.layout.xaxis.type is None
+    assert figure.layout.xaxis.dtick == 1
+
+
+@pytest.mark.parametrize(
+    ("places", "labels"),
+    [
+        ((2, 17), ["2", "5", "10"]),
+        ((2, 10_000), ["10", "100", "1,000", "10,000"]),
+        ((2, 100_000), ["10", "100", "1,000", "10,000", "100,000"]),
+        ((0.03, 30), ["0.1", "1", "10"]),
+    ],
+)
+def test_a_logarithmic_axis_has_full_numbers(places, labels):
+    accuracy = Accuracy("n", np.array(places, dtype=float), (Method.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
+    axis = errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").layout.xaxis
+    assert list(axis.ticktext) == labels
+    assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)
+
+
+def sensitivities(local: float, smooth: float) -> dict[Look, np.ndarray]:
+    values = {Method.GLOBAL: 0.3, Method.SMOOTH: smooth, Method.LOCAL: local}
+    return {method.look: np.array([0.3, value, 0.3]) for method, value in values.items()}
+
+
+def test_a_line_of_sensitivities():
+    figure = sensitivity_line_figure(np.arange(3.0), sensitivities(0.1, 0.2), data=1, title="throws on side 1")
+    everywhere, smooth, local, mark = figure.data
+    assert list(everywhere.y) == [0.3, 0.3, 0.3]
+    assert smooth.y == pytest.approx([0.3, 0.2, 0.3])
+    assert local.y == pytest.approx([0.3, 0.1, 0.3])
+    assert list(mark.x) == [1, 1]
+    assert list(figure.layout.yaxis.tickvals) == [0.1, 0.17, 0.3]
+    assert titles(figure) == ("throws on side 1", "sensitivity (Hellinger distance)")
+
+
+def test_a_long_axis_of_sensitivities_has_round_full_numbers():
+    lines = sensitivities(0.008, 0.2)
+    axis = sensitivity_line_figure(np.arange(3.0), lines, data=1, title="throws on side 1").layout.yaxis
+    assert list(axis.ticktext) == ["0.01", "0.02", "0.05", "0.1", "0.2"]
+    assert list(axis.tickvals) == [0.01, 0.02, 0.05, 0.1, 0.2]
+
+
+def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms():
+    values = np.array([[0.1, 1.0], [0.01, np.nan]])
+    figure = sensitivity_plane_figure(np.arange(2.0), values, data=(1, 0), name="smooth")
+    heat, cross = figure.data
+    assert heat.customdata == pytest.approx(values, nan_ok=True)
+    assert list(heat.colorbar.ticktext) == ["0.01", "0.032", "0.1", "0.32", "1"]
+    assert (cross.x[0], cross.y[0]) == (1, 0)
+
+
+@pytest.mark.parametrize(("width", "text"), [(1, "probability per count"), (1000, "probability per 1,000 counts")])
+def test_outputs_are_steps_in_the_middle_of_their_bins(width, text):
+    shares = {Method.GLOBAL.look: np.array([0.2, 0.8]), Method.ONE.look: np.array([0.5, 0.5])}
+    figure = output_figure(np.arange(3.0) * width - 0.5, shares, data=1)
+    assert list(figure.data[0].x) == [width / 2 - 0.5, 3 * width / 2 - 0.5]
+    assert list(figure.data[1].y) == [0.5, 0.5]
+    assert list(figure.data[2].x) == [1, 1]
+    assert titles(figure)[1] == text
+
+
+def test_laws_of_errors_are_drawn_as_they_are():
+    laws = error_laws([Scenario(sides=3, n=9)], Noise.draw(np.random.default_rng(1), sides=3, draws=100))
+    grid = np.linspace(0, 1, 11)
+    shares = {method.look: law.share_within(grid) for method, law in laws.items()}
+    figure = error_law_figure(grid, shares)
+    for trace, (look, within) in zip(figure.data, shares.items(), strict=True):
+        assert trace.name == look.name
+        assert trace.y == pytest.approx(within)
+        assert within[-1] == pytest.approx(1)

@@ -1,0 +1,99 @@
+"""The pictures of regression hold the arrays they are given, in the colours of exact, private and bounds."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpbayes.experiments.regression.study import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
+from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE, Curve
+
+B = np.array([0.1, 1.0, 10.0, 100.0])
+
+
+def errors(level: float, repeats: int = 5) -> Errors:
+    rng = np.random.default_rng(1)
+    return Errors.of(level + rng.normal(0, 0.1, (repeats, 4)))
+
+
+def drawn(errors: dict[str, Errors], precisions: np.ndarray = B) -> list[Curve]:
+    """Return errors as the curves that a result with them has."""
+    study = SimpleNamespace(precisions=tuple(precisions), draws=1)
+    return RegressionResult.curves.fget(SimpleNamespace(study=study, errors=errors))
+
+
+def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
+    curves = {EXACT_NAME: errors(1), CUT_NAME: errors(2), ONE_NAME: errors(3), MEAN_NAME: errors(4)}
+    figure = error_figure(B, drawn(curves), marked=10.0)
+    lines = {trace.name: trace for trace in figure.data if trace.fill is None}
+    assert set(lines) == {*curves, "looked at"}
+    for name, found in curves.items():
+        assert lines[name].y == pytest.approx(found.mean)
+        assert lines[name].x == pytest.approx(B)
+    assert lines[EXACT_NAME].line.color == lines[CUT_NAME].line.color == EXACT
+    assert lines[ONE_NAME].line.color == PRIVATE
+    assert (lines[MEAN_NAME].line.color, lines[MEAN_NAME].line.dash) == (BOUND, "dash")
+    assert list(lines["looked at"].x) == [10.0, 10.0]
+    bands = [trace for trace in figure.data if trace.fill == "toself"]
+    assert len(bands) == 3
+    one = curves[ONE_NAME]
+    assert bands[2].y[:4] == pytest.approx(one.mean + one.standard_error)
+    assert bands[2].y[4:] == pytest.approx((one.mean - one.standard_error)[::-1])
+    assert figure.layout.xaxis.title.text == "prior precision b"
+    assert figure.layout.xaxis.type == "log"
+    assert "mean squared error" in figure.layout.yaxis.title.text
+
+
+def test_a_single_repeat_has_no_band() -> None:
+    figure = error_figure(B, drawn({ONE_NAME: errors(1, repeats=1)}), marked=1.0)
+    assert [trace.fill for trace in figure.data] == [None, None]
+
+
+def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> None:
+    certified, printed = np.array([100.0, 10.0, 1.0, 0.1]), np.array([50.0, 20.0, 10.0, 5.0])
+    figure = epsilon_figure(B, certified, printed, several=None, marked=1.0)
+    lines = {trace.name: trace for trace in figure.data}
+    assert lines["certified"].y == pytest.approx(certified)
+    assert lines["certified"].line.color == PRIVATE
+    fine, low = lines["printed 2L(w), one draw"], lines["printed 2L(w), one draw, below what is proved"]
+    assert np.array_equal(fine.y, [np.nan, 20, 10, 5], equal_nan=True)
+    assert (fine.line.color, fine.line.dash) == (BOUND, "dash")
+    assert np.array_equal(low.y, [50, np.nan, np.nan, np.nan], equal_nan=True)
+    assert low.line.color == INVALID
+    assert figure.layout.yaxis.type == "log"
+
+
+def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> None:
+    figure = epsilon_figure(B, np.ones(4), np.full(4, 9.0), several=np.full(4, 3.0), marked=1.0)
+    lines = {trace.name: trace for trace in figure.data}
+    assert lines["certified, all draws"].y == pytest.approx(np.full(4, 3.0))
+    alone = epsilon_figure(B[:1], np.ones(1), np.full(1, 9.0), several=None, marked=0.1)
+    assert [(trace.mode, trace.name) for trace in alone.data] == [
+        ("markers", "certified"),
+        ("markers", "printed 2L(w), one draw"),
+    ]
+
+
+def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_another() -> None:
+    names = (EXACT_NAME, CUT_NAME, ONE_NAME, MEAN_NAME)
+    curves = {name: Errors.of(errors(1).mean[None, :1] + np.array([[0.1], [-0.1]])) for name in names}
+    figure = error_figure(B[:1], drawn(curves, B[:1]), marked=0.1)
+    assert [trace.name for trace in figure.data] == list(names), "no mark of what is looked at, no bands"
+    assert [trace.mode for trace in figure.data] == ["markers"] * 4
+    assert [trace.error_y.array is None for trace in figure.data] == [False, False, False, True]
+    assert figure.data[0].error_y.array == pytest.approx(curves[EXACT_NAME].standard_error)
+    exact, cut, *_ = (trace.marker for trace in figure.data)
+    assert (exact.symbol, cut.symbol) == ("circle", "circle-open")
+    assert cut.size > exact.size
+
+
+def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:
+    gaps, nothing = errors(2), errors(3)
+    gaps.mean[1], nothing.mean[:] = np.nan, np.nan
+    figure = error_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), marked=10.0)
+    line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
+    assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error", "looked at"}
+    assert np.array_equal(line.y, gaps.mean, equal_nan=True)
+    assert np.array_equal(band.x, [0.1, 0.1, np.nan, 10, 100, 100, 10], equal_nan=True)
+    assert np.array_equal(np.isnan(band.y), np.isnan(band.x))

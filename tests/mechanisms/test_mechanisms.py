@@ -1,0 +1,368 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.model.fourier import coefficients
+from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+from tests.strategies import (
+    ASIA,
+    NAIVE_BAYES,
+    V_STRUCTURE,
+    chain,
+    complete,
+    empty,
+    random_networks,
+    random_table,
+)
+
+CERTIFIED, AS_PRINTED = Calibration.CERTIFIED, Calibration.AS_PRINTED
+ALARM = 1e-9
+PRIVATE = {
+    "Laplace": (LaplaceUpdates, {}),
+    "Fourier certified": (LaplaceFourier, {"calibration": CERTIFIED}),
+    "Fourier as printed": (LaplaceFourier, {"calibration": AS_PRINTED}),
+}
+each_private_mechanism = pytest.mark.parametrize(("kind", "options"), PRIVATE.values(), ids=PRIVATE)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160212)
+
+
+def uniform(network: Network) -> Dirichlets:
+    return Dirichlets.symmetric(network)
+
+
+def fourier(network: Network, *, epsilon: float = 1.0, t: float = 0.5, calibration=CERTIFIED) -> LaplaceFourier:
+    return LaplaceFourier(prior=uniform(network), epsilon=epsilon, t=t, calibration=calibration)
+
+
+def laplace(network: Network, epsilon: float = 1.0) -> LaplaceUpdates:
+    return LaplaceUpdates(prior=uniform(network), epsilon=epsilon)
+
+
+def counts_of(network: Network, n: int) -> Counts:
+    return count(network, random_table(network, rng(), n))
+
+
+# Noise: how much and of which law
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "root", "others"),
+    [
+        (laplace(NAIVE_BAYES), 48.083, 48.083),
+        (fourier(NAIVE_BAYES, calibration=AS_PRINTED), 68.0, 48.083),
+        (fourier(NAIVE_BAYES), 64 / math.sqrt(2), 64 * math.sqrt(2) * math.sqrt(3) / 4),
+        (laplace(chain(10)), 28.284, 28.284),
+        (fourier(chain(10), calibration=AS_PRINTED), 40.0, 28.284),
+    ],
+    ids=["NB16 Laplace", "NB16 printed", "NB16 certified", "chain10 Laplace", "chain10 printed"],
+)
+def test_noise_at_epsilon_one_has_its_known_standard_deviation(mechanism, root, others):
+    assert mechanism.noise_sd[:2] == pytest.approx([root] * 2, abs=5e-4)
+    assert mechanism.noise_sd[2:] == pytest.approx([others] * (len(mechanism.noise_sd) - 2), abs=5e-4)
+
+
+@each_private_mechanism
+def test_the_stated_standard_deviation_is_that_of_real_releases(kind, options):
+    draws = 40_000
+    mechanism = kind(prior=uniform(V_STRUCTURE), epsilon=1.0, **options)
+    middle = Counts(V_STRUCTURE, np.full(12, 10**6), 2 * 10**6)  # so far inside [0, n] that nothing is clipped
+    updates = mechanism.release(middle, rng(), (draws,)).outcome.updates
+    # The kurtosis of a Laplace law, 6, is the largest of these noises: six standard errors of the sd.
+    assert updates.std(axis=0) == pytest.approx(mechanism.noise_sd, rel=6 * math.sqrt(5 / (4 * draws)))
+
+
+@pytest.mark.parametrize(("network", "epsilon"), [(empty(1), 0.1), (V_STRUCTURE, 1.0), (chain(4), 30.0)])
+def test_laplace_noise_follows_the_law_of_its_scale_and_of_no_scale_ten_percent_off(network, epsilon):
+    mechanism = laplace(network, epsilon)
+    middle = Counts(network, np.full(network.cell_count, 10**6), 2 * 10**6)
+    noise = mechanism.release(middle, rng(), (200_000,)).outcome.updates[:, 0] - 10**6
+    assert_scale(noise, 2 * len(network.names) / epsilon)
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize(("network", "epsilon"), [(empty(1), 0.1), (V_STRUCTURE, 1.0)])
+def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(network, epsilon, calibration):
+    """[Zhang16] Algorithm 2: the noise of its coefficients."""
+    mechanism = fourier(network, epsilon=epsilon, calibration=calibration)
+    exact = counts_of(network, 100)
+    updates = mechanism.release(exact, rng(), (100_000,)).outcome.updates
+    noise = coefficients(network, updates) - coefficients(network, exact.values)
+    lifted = noise[:, 0] - mechanism.lift
+    if calibration is CERTIFIED:
+        assert np.abs(lifted).max() < 1e-9 * mechanism.lift + 1e-9, "n is public and gets no noise"
+        scale = {1: 2 * 1, 3: 2 * 4}[len(network.names)] / epsilon
+    else:
+        scale = 2 * len(network.closure) / epsilon
+        assert_scale(lifted, scale)
+    for gamma in range(1, len(network.closure)):
+        assert_scale(noise[:, gamma], scale)
+
+
+def assert_scale(noise: np.ndarray, scale: float) -> None:
+    assert stats.kstest(noise, stats.laplace(scale=scale).cdf).pvalue > ALARM
+    for wrong in (1.1, 1 / 1.1):
+        assert stats.kstest(noise, stats.laplace(scale=wrong * scale).cdf).pvalue < ALARM
+
+
+@each_private_mechanism
+def test_no_noise_is_shared_between_coordinates_or_draws(kind, options):
+    network = empty(2)
+    mechanism = kind(prior=uniform(network), epsilon=1.0, **options)
+    middle = Counts(network, np.full(4, 10**6), 2 * 10**6)
+    noise = mechanism.release(middle, rng(), (20_000,)).outcome.updates
+    if kind is LaplaceFourier:
+        noise = coefficients(network, noise)[:, 1:]
+    far = 6 / math.sqrt(20_000)
+    between_draws = np.corrcoef(noise[1:].T, noise[:-1].T)[: noise.shape[1], noise.shape[1] :]
+    assert np.all(np.abs(np.corrcoef(noise.T) - np.eye(noise.shape[1])) < far)
+    assert np.all(np.abs(between_draws) < far)
+
+
+# Laplace: clipping
+
+
+def test_laplace_updates_are_clipped_to_the_possible_counts_with_the_atoms_of_the_appendix():
+    n, d, draws = 50, 20, 100_000
+    mechanism = laplace(NAIVE_BAYES)  # b = 34
+    counts = Counts(NAIVE_BAYES, np.full(66, d), n)
+    z = mechanism.release(counts, rng(), (draws,)).outcome.updates[:, 5]
+    assert (z.min(), z.max()) == (0, n)
+    for atom, probability in [(0, math.exp(-d / 34) / 2), (n, math.exp(-(n - d) / 34) / 2)]:
+        assert stats.binomtest(int((z == atom).sum()), draws, probability).pvalue > ALARM
+
+
+def test_the_mean_of_a_clipped_update_is_the_corrected_one_not_the_printed_one():
+    # b = 34, D = n = 50: D + (b/2)(exp(-D/b) - exp(-(n-D)/b)) = 36.906; the appendix's double atom gives 61.9.
+    z = laplace(NAIVE_BAYES).release(Counts(NAIVE_BAYES, np.full(66, 50), 50), rng(), (5_000,)).outcome.updates
+    assert z.mean() == pytest.approx(36.906, abs=6 * z.std() / math.sqrt(z.size))
+
+
+def test_an_empty_table_gives_zero_updates_under_laplace():
+    release = laplace(ASIA).release(counts_of(ASIA, 0), rng(), (100,))
+    assert not release.outcome.updates.any()
+
+
+# Fourier: the lift
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize("t", [0.0, 0.127, 2.0])
+@pytest.mark.parametrize("network", random_networks(5, most_nodes=5), ids=range(5))
+def test_every_fourier_table_sums_to_the_same_total_which_t_raises_by_the_lift(network, t, calibration):
+    """[Zhang16] Algorithm 2: the lift of the first coefficient."""
+    exact = counts_of(network, 30)
+    totals = []
+    for mechanism in (fourier(network, t=t, calibration=calibration), fourier(network, t=0, calibration=calibration)):
+        cells = mechanism.release(exact, rng(), (7,)).outcome.updates
+        totals.append([network.table(cells, i).reshape(7, -1).sum(axis=1) for i in range(len(network.names))])
+    lifted, plain = np.array(totals)
+    assert lifted - plain == pytest.approx(np.full(plain.shape, fourier(network, t=t, calibration=calibration).lift))
+    assert plain - plain[0] == pytest.approx(np.zeros(plain.shape), abs=1e-9)
+    if calibration is CERTIFIED:
+        assert plain == pytest.approx(np.full(plain.shape, 30.0))
+
+
+@pytest.mark.parametrize(("t", "records"), [(math.log(10), 10_647), (0.127, 587)])
+def test_the_printed_lift_of_naive_bayes_is_four_t_size_squared_over_epsilon(t, records):
+    """[Zhang16] Algorithm 2; Section 3.2, Non-negativity: 10,647 records for 50 real ones."""
+    mechanism = fourier(NAIVE_BAYES, t=t, calibration=AS_PRINTED)
+    assert mechanism.lift == pytest.approx(4 * t * 34**2)
+    assert mechanism.lift == pytest.approx(records, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("network", "low", "high"),
+    [
+        (NAIVE_BAYES, 0.122, 0.132),
+        (empty(1), 0.77, 0.81),
+        (chain(2), 0.665, 0.695),
+        (empty(6), 0.335, 0.349),
+        (chain(5), 0.346, 0.362),
+        (complete(3), 0.545, 0.569),
+        (complete(4), 0.43, 0.45),
+    ],
+    ids=["NB16", "one node", "chain 2", "empty 6", "chain 5", "complete 3", "complete 4"],
+)
+def test_the_increment_for_ninety_percent_has_its_known_value_as_printed(network, low, high):
+    needed = needed_increments(network, AS_PRINTED, rng(), draws=40_000)
+    assert low < np.quantile(needed, 0.9) < high
+
+
+def test_the_printed_promise_for_small_increments_is_broken():
+    """[Zhang16] Corollary 3."""
+    # Four nodes all tied together, so that one family is the whole table; t = 0.1: printed 1 - exp(-t) = 0.095.
+    needed = needed_increments(complete(4), AS_PRINTED, rng(), draws=40_000)
+    kept = int((needed <= 0.1).sum())
+    assert stats.binom.cdf(kept, 40_000, -math.expm1(-0.1)) < ALARM
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize(("network", "n", "epsilon"), [(NAIVE_BAYES, 0, 1.0), (NAIVE_BAYES, 50, 0.1), (ASIA, 50, 10.0)])
+def test_the_calibrated_increment_keeps_its_probability_for_every_n_and_epsilon(network, n, epsilon, calibration):
+    t = increment_for(0.9, needed_increments(network, calibration, rng()))
+    mechanism = fourier(network, epsilon=epsilon, t=t, calibration=calibration)
+    outcome = mechanism.release(counts_of(network, n), np.random.default_rng(1), (20_000,)).outcome
+    failures = int((~outcome.is_non_negative).sum())
+    assert stats.binom.sf(failures - 1, 20_000, 0.1) > ALARM
+    if n == 0:
+        assert failures > 0.07 * 20_000, "nor is it needlessly large where it is tight"
+
+
+def test_needed_increments_are_the_smallest_that_leave_no_cell_negative():
+    needed = needed_increments(ASIA, CERTIFIED, rng(), draws=300)
+    counts = counts_of(ASIA, 0)
+    for factor, kept in [(1 + 1e-9, True), (1 - 1e-6, False)]:
+        for k in range(5):
+            outcome = fourier(ASIA, t=float(needed[k] * factor)).release(counts, rng(), (300,)).outcome
+            assert bool(outcome.is_non_negative[k]) is kept
+
+
+def test_needed_increments_fill_every_block():
+    wide = complete(8)  # more draws than fit one block
+    needed = needed_increments(wide, CERTIFIED, rng(), draws=9_000)
+    assert needed.shape == (9_000,)
+    assert np.array_equal(needed[:5], needed_increments(wide, CERTIFIED, rng(), draws=9_000)[:5])
+    assert np.quantile(needed[:7_000], 0.5) == pytest.approx(np.quantile(needed[7_000:], 0.5), rel=0.05)
+
+
+def test_the_increment_falls_short_of_the_true_quantile_no_more_often_than_stated():
+    runs, doubt = 2_000, 0.05
+    answers = np.array([increment_for(0.9, sample, doubt=doubt) for sample in rng().random((runs, 400))])
+    short = int((answers < 0.9).sum())
+    assert stats.binom.sf(short - 1, runs, doubt) > ALARM
+    assert stats.binom.sf(short - 1, runs, doubt / 4) < ALARM, "nor is it needlessly careful"
+    assert np.all(answers < 0.9 + 6 * math.sqrt(0.09 / 400))
+
+
+def test_increments_grow_with_the_probability():
+    needed = needed_increments(ASIA, CERTIFIED, rng(), draws=5_000)
+    answers = [increment_for(p, needed) for p in (0.0, 0.1, 0.5, 0.9, 0.99)]
+    assert answers == sorted(answers)
+
+
+def test_a_probability_beyond_the_simulation_is_refused():
+    with pytest.raises(InputError, match="more than 100 simulated draws"):
+        increment_for(0.999, np.arange(100.0))
+
+
+@pytest.mark.parametrize("probability", [-0.1, 1.1, math.nan, "often"])
+def test_what_is_no_probability_is_refused(probability):
+    with pytest.raises(InputError, match="target probability must be"):
+        increment_for(probability, np.arange(100.0))
+
+
+# Promises
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 1000.0])
+def test_claimed_and_certified_epsilons_of_naive_bayes(epsilon):
+    promises = {
+        laplace(NAIVE_BAYES, epsilon): (1, 1),
+        fourier(NAIVE_BAYES, epsilon=epsilon): (34 / 32, 1),
+        fourier(NAIVE_BAYES, epsilon=epsilon, calibration=AS_PRINTED): (1, 32 / 34),
+    }
+    for mechanism, (claimed, certified) in promises.items():
+        assert mechanism.claimed.epsilon == pytest.approx(claimed * epsilon)
+        assert mechanism.certified.epsilon == pytest.approx(certified * epsilon)
+        assert mechanism.certified.delta == mechanism.claimed.delta == 0
+
+
+def test_the_exact_posterior_promises_nothing():
+    assert not Exact(prior=uniform(ASIA)).certified.is_private
+    assert not Exact(prior=uniform(ASIA)).claimed.is_private
+
+
+@pytest.mark.parametrize("make", [laplace, fourier])
+def test_counts_of_another_network_are_refused_even_with_as_many_cells(make):
+    # Four binary nodes change eight cells, two nodes of four states only four: the noise would be half of it.
+    other = Network.from_edges("ab", [])
+    mechanism = make(Network.from_edges("xy", []))
+    with pytest.raises(InputError, match="another network"):
+        mechanism.release(counts_of(other, 5), rng())
+
+
+# Limits and shapes
+
+
+@each_private_mechanism
+def test_at_the_largest_epsilon_the_posterior_is_nearly_exact(kind, options):
+    if kind is LaplaceFourier:
+        options = {**options, "t": 0.0}
+    exact = counts_of(ASIA, 20_000)
+    truth = Exact(prior=uniform(ASIA)).release(exact, rng()).outcome
+    near = kind(prior=uniform(ASIA), epsilon=1e3, **options).release(exact, rng()).outcome
+    far = kind(prior=uniform(ASIA), epsilon=1e-1, **options).release(exact, rng()).outcome
+    assert near.probabilities == pytest.approx(truth.probabilities, abs=1e-3)
+    assert np.abs(far.probabilities - truth.probabilities).max() > 1e-2
+
+
+def test_the_exact_mechanism_is_the_conjugate_update():
+    exact = counts_of(ASIA, 100)
+    outcome = Exact(prior=uniform(ASIA)).release(exact, rng()).outcome
+    assert np.array_equal(outcome.posterior.alpha, uniform(ASIA).updated(exact).alpha)
+
+
+@pytest.mark.parametrize(("kind", "options"), [(Exact, {}), *((k, {"epsilon": 1.0} | o) for k, o in PRIVATE.values())])
+@pytest.mark.parametrize(("size", "batch"), list(product([(), (5,), (2, 3)], [(), (4,)])))
+def test_releases_put_the_size_before_the_batch_of_counts(kind, options, size, batch):
+    exact = counts_of(V_STRUCTURE, 20)
+    exact = Counts(V_STRUCTURE, np.broadcast_to(exact.values, (*batch, 12)), exact.n)
+    outcome = kind(prior=uniform(V_STRUCTURE), **options).release(exact, rng(), size).outcome
+    assert outcome.updates.shape == outcome.probabilities.shape == (*size, *batch, 12)
+    assert outcome.is_non_negative.shape == (*size, *batch)
+
+
+def test_negative_updates_count_as_zero_in_the_posterior():
+    outcome = fourier(ASIA, epsilon=0.01, t=0.0).release(counts_of(ASIA, 10), rng()).outcome
+    assert not outcome.is_non_negative
+    assert np.array_equal(outcome.posterior.alpha, 1 + np.maximum(outcome.updates, 0))
+
+
+# Refusals
+
+
+@each_private_mechanism
+@pytest.mark.parametrize("epsilon", [0, -1, math.inf, -math.inf, math.nan, 1e-4, 1e4, "much", "", None, True, [1]])
+def test_a_bad_epsilon_is_refused_in_one_sentence(kind, options, epsilon):
+    with pytest.raises(InputError, match="epsilon must be") as caught:
+        kind(prior=uniform(ASIA), epsilon=epsilon, **options)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("t", [-0.1, math.inf, math.nan, 51, "some", None])
+def test_a_bad_increment_is_refused_in_one_sentence(t):
+    with pytest.raises(InputError, match="t must be"):
+        fourier(ASIA, t=t)
+
+
+@pytest.mark.parametrize("calibration", ["certified", None, 0])
+def test_a_bad_calibration_is_refused_and_the_options_are_named(calibration):
+    with pytest.raises(InputError, match="one of: certified, as printed"):
+        fourier(ASIA, calibration=calibration)
+
+
+def test_fourier_refuses_a_node_that_is_not_binary_by_name():
+    with pytest.raises(InputError, match='"sky" has 3 states'):
+        fourier(Network.from_edges(["sky"], [], {"sky": "xyz"}))
+
+
+@pytest.mark.parametrize("draws", [100, 1_000, 10_000])
+@pytest.mark.parametrize("target", [0.0, 0.5, 0.9, 0.98])
+def test_the_increment_is_the_order_statistic_that_the_binomial_law_names(draws, target):
+    rank = int(stats.binom.ppf(0.999, draws, target))
+    if rank >= draws:
+        with pytest.raises(InputError, match="simulated draws"):
+            increment_for(target, np.arange(float(draws)))
+    else:
+        assert increment_for(target, np.arange(float(draws))) == rank

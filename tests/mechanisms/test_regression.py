@@ -1,0 +1,245 @@
+import math
+from dataclasses import is_dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpbayes.audit.statistical import epsilon_lower_bound
+from dpbayes.mechanisms.regression import (
+    MOST_DRAWS,
+    RegressionSampler,
+    norm_bound_for,
+    printed_norm_bound,
+)
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled, stacked
+from dpbayes.base.validation import InputError
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160212)
+
+
+def sampler(b: float = 1.0, variance: float = 1.0, bound: float = 1.0, draws: int = 1) -> RegressionSampler:
+    return RegressionSampler(prior_precision=b, noise_variance=variance, norm_bound=bound, draws=draws)
+
+
+def simulated(n: int = 200, d: int = 3) -> ScaledRegression:
+    draw = rng()
+    features = draw.uniform(-1, 1, (n, d)) / math.sqrt(d)
+    target = np.clip(features @ np.linspace(-1, 1, d) + 0.1 * draw.standard_normal(n), -1, 1)
+    return ScaledRegression(features, target, tuple(f"c{j}" for j in range(d + 1)))
+
+
+# Promises
+
+
+@pytest.mark.parametrize(
+    ("b", "certified", "claimed"),
+    [
+        (0.01, 10201, 8.0e7),
+        (1, 121, 8.0e6),
+        (10, 17.3, 2.6e6),
+        (100, 4, 8.3e5),
+        (300, 2.31, 5.0e5),
+        (1_000, 1.26, 2.9e5),
+        (1e4, 0.40, 1.2e5),
+        (1e5, 0.127, 6.2e4),
+        (1e6, 0.040, 4.5e4),
+    ],
+)
+def test_the_promises_of_the_printed_experiment(b, certified, claimed):
+    mechanism = sampler(b, bound=printed_norm_bound(b))
+    assert mechanism.certified.epsilon == pytest.approx(certified, rel=0.01)
+    assert mechanism.claimed(37_000, features=14).epsilon == pytest.approx(claimed, rel=0.03)
+
+
+def test_the_printed_promise_is_2_l_at_its_worst_weights():
+    d, bound, n = 5, 0.7, 40
+    worst = np.full(d, bound / math.sqrt(d))
+    printed = 2 * n / (2 * 0.3) * (1 + 2 * np.abs(worst).sum() + d * np.linalg.norm(worst))
+    claimed = sampler(variance=0.3, bound=bound).claimed(n, features=d)
+    assert claimed.epsilon == pytest.approx(printed)
+    assert str(claimed.reference) == "[Zhang16] Appendix D"
+    others = rng().standard_normal((1_000, d))
+    others *= bound / np.linalg.norm(others, axis=1, keepdims=True)
+    assert np.all(np.abs(others).sum(axis=1) <= np.abs(worst).sum() * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("n", [1, 100, 10**6])
+def test_the_printed_promise_never_falls_below_n_over_the_variance(n):
+    claimed = sampler(bound=1e-12).claimed(n, features=2).epsilon
+    assert claimed == pytest.approx(n)
+    assert sampler(bound=1e-12).certified.epsilon == pytest.approx(4e-12)
+
+
+def test_the_certified_promise_is_continuous_where_its_two_forms_meet():
+    below, above = (sampler(bound=b).certified.epsilon for b in (1 - 1e-12, 1 + 1e-12))
+    assert below == pytest.approx(above, abs=1e-10)
+    assert below == pytest.approx(4)
+
+
+def test_draws_cost_as_much_as_each_other_and_noise_pays_for_them():
+    assert sampler(bound=2.0, draws=7).certified.epsilon == pytest.approx(63)
+    assert sampler(bound=2.0, draws=7, variance=7.0).certified.epsilon == pytest.approx(9)
+    assert sampler().certified.delta == 0
+
+
+@given(st.floats(1e-3, 1e3), st.floats(1e-4, 1e4), st.integers(1, MOST_DRAWS))
+def test_the_norm_bound_for_an_epsilon_is_certified_with_that_epsilon(epsilon, variance, draws):
+    bound = norm_bound_for(epsilon, noise_variance=variance, draws=draws)
+    mechanism = sampler(variance=variance, bound=bound, draws=draws)
+    assert mechanism.certified.epsilon == pytest.approx(epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "bound"), [(1, 0.25), (4, 1), (9, 2), (121, 10)])
+def test_known_norm_bounds(epsilon, bound):
+    assert norm_bound_for(epsilon, noise_variance=1.0) == pytest.approx(bound)
+    assert norm_bound_for(epsilon / 2, noise_variance=1.0, draws=1) < bound
+    assert norm_bound_for(epsilon, noise_variance=2.0, draws=2) == pytest.approx(bound)
+
+
+@pytest.mark.parametrize(("b", "bound"), [(0.01, 100), (1, 10), (100, 1), (1e6, 0.01)])
+def test_the_printed_norm_bound_is_ten_standard_deviations_of_the_prior(b, bound):
+    assert printed_norm_bound(b) == pytest.approx(bound)
+
+
+# Releases
+
+
+@pytest.mark.parametrize("draws", [1, 4])
+@pytest.mark.parametrize("size", [(), (5,), (2, 3)])
+@pytest.mark.parametrize("batch", [(), (6,)])
+def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
+    mechanism, part = sampler(bound=0.3, draws=draws), moments(simulated())
+    part = stacked([part] * 6) if batch else part
+    released = mechanism.release(part, rng(), size)
+    assert released.draws.shape == (*size, *batch, draws, 3)
+    assert released.mean.shape == (*size, *batch, 3)
+    assert released.mean == pytest.approx(released.draws.mean(axis=-2))
+    assert np.all(np.linalg.norm(released.draws, axis=-1) <= 0.3 * (1 + 1e-14))
+
+
+def test_what_the_recipient_sees_is_public():
+    table = simulated(9, 2)
+    mechanism = sampler(2.0, 3.0, 0.5, 4)
+    released = mechanism.release(mechanism.statistic(table), rng())
+    assert released.public == {
+        "n": 9,
+        "features": 2,
+        "prior precision": 2.0,
+        "noise variance": 3.0,
+        "norm bound": 0.5,
+        "draws": 4,
+    }
+    assert released.guarantee == mechanism.certified
+    assert released.mechanism == "Regression sampling"
+    assert set(vars(released)) == {"draws", "guarantee", "mechanism", "public"}
+
+
+def test_the_same_generator_state_gives_the_same_release_and_another_does_not():
+    part = moments(simulated())
+    one, same, other = (sampler().release(part, np.random.default_rng(seed)).draws for seed in (1, 1, 2))
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+def test_the_statistic_is_deterministic_and_ignores_the_order_of_records():
+    table = simulated()
+    once, again, turned = (sampler().statistic(part) for part in (table, table, table.take(slice(None, None, -1))))
+    assert np.array_equal(once.gram, again.gram)
+    assert turned.gram == pytest.approx(once.gram, rel=1e-12)
+    assert turned.cross == pytest.approx(once.cross, rel=1e-12)
+
+
+def test_a_release_without_records_is_a_draw_from_the_cut_prior():
+    nothing = Moments(np.zeros((1, 1)), np.zeros(1), np.zeros(()), 0)
+    drawn = sampler(b=4.0, bound=0.6).release(nothing, rng(), (50_000,)).draws.ravel()
+    assert stats.kstest(drawn, stats.truncnorm(-1.2, 1.2, scale=0.5).cdf).pvalue > 1e-9
+    assert stats.kstest(drawn, stats.truncnorm(-1.5, 1.5, scale=0.4).cdf).pvalue < 1e-9
+
+
+def test_a_loose_bound_and_many_draws_recover_ridge_regression():
+    part = moments(simulated())
+    mechanism = sampler(b=2.0, variance=0.01, bound=100.0, draws=10_000)
+    ridge = np.linalg.solve(part.gram + 0.02 * np.eye(3), part.cross)
+    sd = np.sqrt(np.diag(mechanism.posterior(part).covariance))
+    assert np.all(np.abs(mechanism.release(part, rng()).mean - ridge) < 6 * sd / 100)
+
+
+def test_samples_alone_show_a_ball_larger_than_promised():
+    first, second = (Moments(np.ones((1, 1)), np.full(1, y), np.asarray(1.0), 1) for y in (1.0, -1.0))
+    promise = sampler(b=1e-3, bound=1.0).certified.epsilon
+
+    def shown(bound: float) -> float:
+        mechanism = sampler(b=1e-3, bound=bound)
+        one, other = (mechanism.release(part, rng(), (200_000,)).draws > 0.75 * bound for part in (first, second))
+        return epsilon_lower_bound(one.ravel(), opposite=other.ravel(), doubt=1e-9)
+
+    assert 1 < shown(1.0) <= promise
+    assert shown(3.0) > promise
+
+
+# Refusals
+
+
+def test_only_scaled_records_are_taken():
+    raw = RegressionData(np.array([[3.0]]), np.array([0.5]), ("x", "y"))
+    with pytest.raises(InputError, match="scale it by its public bounds"):
+        sampler().statistic(raw)  # type: ignore[arg-type]
+    table = scaled(raw, PublicBounds({"x": (0, 4), "y": (0, 1)}))
+    assert sampler().statistic(table).cross == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("gram", "square"), [(9.1, 1.0), (1.0, 9.1)])
+def test_moments_of_records_outside_the_unit_ball_are_refused(gram, square):
+    with pytest.raises(InputError, match="not those of scaled records"):
+        sampler().release(Moments(np.full((1, 1), gram), np.zeros(1), np.asarray(square), 9), rng())
+
+
+def test_moments_of_records_on_the_edge_are_taken():
+    corners = ScaledRegression(np.full((7, 3), 3**-0.5), np.ones(7), ("a", "b", "c", "y"))
+    assert sampler().release(moments(corners), rng()).draws.shape == (1, 3)
+
+
+@pytest.mark.parametrize("name", ["prior_precision", "noise_variance", "norm_bound", "draws"])
+@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "much", None, True, 1e300])
+def test_bad_parameters_are_refused_by_name(name, bad):
+    with pytest.raises(InputError, match=f"{name} must be"):
+        RegressionSampler(**{"prior_precision": 1.0, name: bad})
+
+
+def test_half_a_draw_is_refused():
+    with pytest.raises(InputError, match="whole number"):
+        sampler(draws=1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n", "features"), [(-1, 1), (1.5, 1), (1, 0), (1, 0.5), (math.nan, 1)])
+def test_bad_sizes_have_no_printed_promise(n, features):
+    with pytest.raises(InputError, match="number of"):
+        sampler().claimed(n, features=features)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "variance", "draws"), [(0, 1, 1), (math.inf, 1, 1), (1, 0, 1), (1, math.nan, 1), (1, 1, 0)]
+)
+def test_no_norm_bound_for_bad_values(epsilon, variance, draws):
+    with pytest.raises(InputError, match="must be"):
+        norm_bound_for(epsilon, noise_variance=variance, draws=draws)
+
+
+def test_the_mechanism_is_a_frozen_value_whose_parameters_are_described():
+    described = parameters_of(RegressionSampler)
+    assert is_dataclass(RegressionSampler)
+    assert list(described) == ["prior_precision", "noise_variance", "norm_bound", "draws"]
+    for name, note in described.items():
+        assert isinstance(note, Parameter)
+        assert note.checked(name, note.typical) == note.typical
+        assert note.symbol
+        assert note.title
+        assert note.description
+    with pytest.raises(AttributeError):
+        sampler().draws = 2  # type: ignore[misc]

@@ -1,0 +1,290 @@
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.decisions import log_mass_trimmed
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.sampler import MOST_DRAWS, PosteriorSampler
+from dpbayes.model.network import Network
+from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
+from dpbayes.base.validation import InputError
+from tests.strategies import (
+    ASIA,
+    NAIVE_BAYES,
+    V_STRUCTURE,
+    all_records,
+    chain,
+    counts_per_record,
+    empty,
+    random_networks,
+    random_table,
+)
+
+CERTIFIED, AS_PRINTED = Calibration.CERTIFIED, Calibration.AS_PRINTED
+ALARM = 1e-9
+MIXED = Network.from_edges("abc", ["ab"], {"a": "uvw", "b": "xy", "c": ["s"]})
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160212)
+
+
+def sampler(network=NAIVE_BAYES, epsilon=1.0, draws=1, calibration=CERTIFIED) -> PosteriorSampler:
+    return PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=epsilon, draws=draws, calibration=calibration)
+
+
+def counts_of(network: Network, n: int) -> Counts:
+    return count(network, random_table(network, rng(), n))
+
+
+# Exact privacy loss of one draw, by enumeration
+
+
+def vertices(mechanism: PosteriorSampler) -> np.ndarray:
+    """ln of the CPTs (2^decisions, K) at every corner of the trimmed region, where linear log ratios are extreme.
+
+    For binary nodes only: a decision's two log-odds ends give ln w and ln(1 - w), and between them ln p(x)/p(y), which
+    has at most two decisions of each node, is monotone in each.
+    """
+    bound = mechanism.log_odds_bound
+    rows = mechanism.prior.network.row_count
+    ends = np.array(list(product([-bound, bound], repeat=rows)))
+    return np.stack([special.log_expit(ends), special.log_expit(-ends)], axis=-1).reshape(len(ends), -1)
+
+
+def exact_loss(mechanism: PosteriorSampler, n: int) -> float:
+    """max |ln density(theta | D) - ln density(theta | D')| over theta and tables of n records that differ in one."""
+    network = mechanism.prior.network
+    records, corners = counts_per_record(network), vertices(mechanism)
+    worst = 0.0
+    for rest in compositions(n - 1, len(records)):
+        tables = np.array(rest) @ records + records
+        masses = log_mass_trimmed(mechanism.prior.updated(tables), mechanism.log_odds_bound)
+        log_density = corners @ tables.T.astype(float) - masses
+        worst = max(worst, float((log_density.max(axis=1) - log_density.min(axis=1)).max()))
+    return worst
+
+
+def compositions(total: int, parts: int):
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in compositions(total - first, parts - 1):
+            yield (first, *rest)
+
+
+def one_node_loss(omega: float, n: int) -> float:
+    """The closed form for one node under a uniform prior: max_k ln((1-w)/w) + |ln Z_{k+1}/Z_k|."""
+    k = np.arange(n + 1)
+    masses = log_mass(1.0 + k, 1.0 + n - k, omega)
+    return log_odds_bound(omega) + float(np.abs(np.diff(masses)).max())
+
+
+@pytest.mark.parametrize(
+    ("omega", "n", "loss"),
+    [(0.3, 20, 1.5404), (0.1, 20, 3.9890), (0.1, 100, 4.2991), (0.01, 20, 7.3985), (0.01, 100, 8.4971)],
+)
+def test_the_exact_loss_of_one_node_has_its_known_value(omega, n, loss):
+    printed = sampler(empty(1), epsilon=-2 * math.log(omega), calibration=AS_PRINTED)
+    assert printed.omega == pytest.approx(omega)
+    assert one_node_loss(omega, n) == pytest.approx(loss, abs=5e-5)
+    assert exact_loss(printed, n) == pytest.approx(loss, abs=5e-5)
+    assert loss < printed.certified.epsilon < printed.claimed.epsilon
+
+
+@pytest.mark.parametrize("omega", [0.01, 0.1, 0.3, 0.49])
+def test_one_record_loses_exactly_half_of_what_is_certified_and_many_approach_all_of_it(omega):
+    certified = 2 * log_odds_bound(omega)
+    assert one_node_loss(omega, 1) == pytest.approx(certified / 2)
+    losses = [one_node_loss(omega, n) for n in (1, 3, 10, 100, 1_000, 5_000)]
+    assert all(small < large for small, large in pairwise(losses))
+    assert 0.99 * certified < losses[-1] <= certified * (1 + 1e-9)
+
+
+def test_the_printed_promise_is_broken_by_two_nodes_from_two_records_on():
+    printed = sampler(chain(2), epsilon=-2 * math.log(0.1), calibration=AS_PRINTED)
+    assert printed.claimed.epsilon == pytest.approx(4.605, abs=5e-4)
+    assert exact_loss(printed, 1) == pytest.approx(4.394, abs=5e-4)
+    for n, loss in [(2, 5.021), (4, 5.704)]:
+        assert exact_loss(printed, n) == pytest.approx(loss, abs=5e-4)
+        assert loss > printed.claimed.epsilon
+
+
+@pytest.mark.parametrize("network", [empty(1), empty(2), chain(2)], ids=["one node", "two nodes", "chain"])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0, 10.0])
+def test_the_certified_promise_is_never_beaten_and_not_needlessly_weak(network, epsilon):
+    mechanism = sampler(network, epsilon=epsilon)
+    losses = [exact_loss(mechanism, n) for n in (1, 2, 4, 8)]
+    assert mechanism.certified.epsilon == pytest.approx(epsilon)
+    assert max(losses) <= epsilon * (1 + 1e-9)
+    assert losses[0] >= epsilon / 2 * (1 - 1e-9)
+
+
+def test_even_a_rare_configuration_stays_under_the_certified_promise_of_the_chain():
+    # Both rows of the child hold the opposite of what the two records say: 8.788 of 8.789 at a million records.
+    bound, n = log_odds_bound(0.1), 10**6
+    mechanism = sampler(chain(2), epsilon=4 * bound)
+    first = np.array([n, 0, n, 0, 0, 0]) - [1, 0, 1, 0, 0, 0]
+    tables = first + np.array([[1, 0, 1, 0, 0, 0], [0, 1, 0, 0, 1, 0]])
+    masses = log_mass_trimmed(mechanism.prior.updated(tables), bound)
+    log_density = vertices(mechanism) @ tables.T.astype(float) - masses
+    loss = float(np.abs(log_density[:, 0] - log_density[:, 1]).max())
+    assert loss <= mechanism.certified.epsilon
+
+
+@pytest.mark.parametrize("network", [MIXED, *random_networks(8, most_nodes=4, states=(1, 5))])
+def test_no_two_records_log_likelihoods_differ_by_a_wider_range_than_certified(network):
+    mechanism = sampler(network, epsilon=3.0)
+    drawn = mechanism.release(counts_of(network, 40), rng(), (2_000,)).outcome.draws[:, 0]
+    records = counts_per_record(network)[: len(all_records(network))]
+    log_likelihood = np.log(drawn) @ records[:40].T
+    ratios = log_likelihood[:, :, None] - log_likelihood[:, None, :]
+    assert (ratios.max(axis=0) - ratios.min(axis=0)).max() <= 3.0 * (1 + 1e-9)
+    assert drawn.min() >= mechanism.omega * (1 - 1e-12)
+
+
+# Trim and promises
+
+
+@pytest.mark.parametrize("draws", [1, 7, 1_000])
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 20.0, 1000.0])
+def test_the_certified_omega_shares_epsilon_among_nodes_and_draws(epsilon, draws):
+    mechanism = sampler(NAIVE_BAYES, epsilon=epsilon, draws=draws)
+    assert mechanism.omega == pytest.approx(1 / (1 + math.exp(epsilon / (2 * 17 * draws))))
+    assert mechanism.certified.epsilon == pytest.approx(epsilon, rel=1e-12)
+    assert mechanism.certified.delta == 0
+
+
+@pytest.mark.parametrize(("epsilon", "omega"), [(1, 0.4926), (20, 0.357), (100, 0.050)])
+def test_certified_omegas_of_naive_bayes(epsilon, omega):
+    assert sampler(epsilon=epsilon).omega == pytest.approx(omega, abs=5e-4)
+
+
+@pytest.mark.parametrize(("epsilon", "real"), [(2, 18.4), (5, 82), (10, 170), (20, 340)])
+def test_what_the_printed_trim_really_costs_naive_bayes(epsilon, real):
+    one, many = (sampler(epsilon=epsilon, draws=n, calibration=AS_PRINTED) for n in (1, 100))
+    assert one.omega == pytest.approx(math.exp(-epsilon / 2))
+    assert one.claimed.epsilon == many.claimed.epsilon == pytest.approx(epsilon)
+    assert one.certified.epsilon == pytest.approx(real, rel=0.01)
+    assert many.certified.epsilon == pytest.approx(100 * one.certified.epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 2 * math.log(2)])
+def test_the_printed_trim_is_refused_where_it_leaves_nothing(epsilon):
+    with pytest.raises(InputError, match=r"must be above 1\.386 .* certified calibration"):
+        sampler(empty(1), epsilon=epsilon, calibration=AS_PRINTED)
+
+
+def test_the_printed_trim_works_just_above_its_limit():
+    mechanism = sampler(empty(1), epsilon=2 * math.log(2) + 1e-9, calibration=AS_PRINTED)
+    drawn = mechanism.release(counts_of(empty(1), 10), rng(), (5,)).outcome.draws
+    assert drawn == pytest.approx(0.5, abs=1e-8)
+
+
+def test_the_printed_trim_of_four_states_keeps_every_probability_above_omega():
+    network = Network.from_edges("x", [], {"x": "abcd"})
+    with pytest.raises(InputError, match=r"must be above 2\.773"):
+        sampler(network, epsilon=2.7, calibration=AS_PRINTED)
+    mechanism = sampler(network, epsilon=4.0, calibration=AS_PRINTED)
+    assert mechanism.omega == pytest.approx(math.exp(-2))
+    counts = Counts(network, np.array([0, 0, 0, 10**6]), 10**6)
+    drawn = mechanism.release(counts, rng(), (1_000,)).outcome.draws
+    assert math.exp(-2) * (1 - 1e-12) <= drawn.min() < 1.01 * math.exp(-2)
+    assert mechanism.claimed.epsilon == pytest.approx(4)
+
+
+def test_a_network_of_constants_has_nothing_to_hide():
+    network = Network.from_edges("x", [], {"x": ["only"]})
+    mechanism = sampler(network)
+    assert mechanism.certified.epsilon == 0
+    assert np.array_equal(mechanism.release(counts_of(network, 3), rng()).outcome.probabilities, [1.0])
+
+
+# Releases
+
+
+@pytest.mark.parametrize("draws", [1, 4])
+@pytest.mark.parametrize("size", [(), (5,), (2, 3)])
+@pytest.mark.parametrize("batch", [(), (6,)])
+def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
+    exact = counts_of(V_STRUCTURE, 20)
+    exact = Counts(V_STRUCTURE, np.broadcast_to(exact.values, (*batch, 12)), exact.n)
+    outcome = sampler(V_STRUCTURE, draws=draws).release(exact, rng(), size).outcome
+    assert outcome.draws.shape == (*size, *batch, draws, 12)
+    assert outcome.probabilities.shape == (*size, *batch, 12)
+    assert outcome.probabilities == pytest.approx(outcome.draws.mean(axis=-2))
+    assert V_STRUCTURE.row_sums(outcome.probabilities) == pytest.approx(1.0)
+
+
+def test_every_row_follows_its_own_trimmed_posterior():
+    exact = counts_of(V_STRUCTURE, 60)
+    mechanism = sampler(V_STRUCTURE, epsilon=12.0)
+    draws = mechanism.release(exact, rng(), (50_000,)).outcome.draws[:, 0]
+    alpha, w = 1 + exact.values, mechanism.omega
+    without = []
+    for cell in range(0, 12, 2):
+        a, b = alpha[cell], alpha[cell + 1]
+        low, high = special.betainc(a, b, [w, 1 - w])
+        scaled = (special.betainc(a, b, draws[:, cell]) - low) / (high - low)
+        assert stats.kstest(scaled, stats.uniform.cdf).pvalue > ALARM
+        without.append(stats.kstest(special.betainc(a, b, draws[:, cell]), stats.uniform.cdf).pvalue)
+    assert min(without) < ALARM
+    far = 6 / math.sqrt(50_000)
+    assert np.abs(np.corrcoef(draws[:, ::2].T) - np.eye(6)).max() < far
+
+
+def test_many_draws_average_to_the_mean_of_the_trimmed_posterior():
+    network = empty(1)
+    mechanism = sampler(network, epsilon=1000.0, draws=100)
+    exact = Counts(network, np.array([30, 10]), 40)
+    estimates = mechanism.release(exact, rng(), (400,)).outcome.probabilities[:, 0]
+    w = mechanism.omega
+    ratio = log_mass(32, 11, w) - log_mass(31, 11, w)
+    assert estimates.mean() == pytest.approx(math.exp(ratio), abs=6 * estimates.std() / 20)
+
+
+def test_draws_ignore_the_data_as_epsilon_vanishes_and_follow_it_as_epsilon_grows():
+    exact = counts_of(ASIA, 5_000)
+    near = sampler(ASIA, epsilon=1e-3).release(exact, rng(), (50,)).outcome.probabilities
+    far = sampler(ASIA, epsilon=1e3).release(exact, rng(), (50,)).outcome.probabilities
+    assert near == pytest.approx(0.5, abs=1e-3)
+    assert far.mean(axis=0) == pytest.approx(
+        (1 + exact.values) / Dirichlets.symmetric(ASIA).updated(exact).totals, abs=0.05
+    )
+
+
+def test_what_the_recipient_sees_is_public():
+    release = sampler(ASIA, draws=3).release(counts_of(ASIA, 9), rng())
+    assert release.public == {"n": 9, "epsilon": 1.0, "draws": 3, "omega": sampler(ASIA, draws=3).omega}
+    assert release.guarantee == sampler(ASIA, draws=3).certified
+
+
+# Refusals
+
+
+def test_counts_of_another_network_are_refused():
+    with pytest.raises(InputError, match="another network"):
+        sampler(empty(2)).release(counts_of(Network.from_edges("xy", []), 5), rng())
+
+
+@pytest.mark.parametrize("draws", [0, -1, 1.5, MOST_DRAWS + 1, math.nan, math.inf, "many", None, True])
+def test_a_bad_number_of_draws_is_refused(draws):
+    with pytest.raises(InputError, match="draws must be"):
+        sampler(draws=draws)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "much", None])
+def test_a_bad_epsilon_is_refused(epsilon):
+    with pytest.raises(InputError, match="epsilon must be"):
+        sampler(epsilon=epsilon)
+
+
+def test_a_bad_calibration_is_refused():
+    with pytest.raises(InputError, match="one of: certified, as printed"):
+        sampler(calibration="certified")

@@ -1,0 +1,152 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from dpbayes.model import closure as closure_module
+from dpbayes.model.closure import Closure, OddOverlap, walsh
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+from tests.strategies import (
+    ASIA,
+    DIAMOND,
+    NAIVE_BAYES,
+    V_STRUCTURE,
+    chain,
+    complete,
+    empty,
+    naive_closure,
+    random_networks,
+    star,
+)
+
+RANDOM = random_networks(60, most_nodes=6)
+PUBLISHED = [
+    (NAIVE_BAYES, 34, 32),
+    (chain(10), 20, 14),
+    (chain(40), 80, 59),
+    (complete(5), 32, 16),
+    (empty(6), 7, 6),
+    (V_STRUCTURE, 8, 4),
+    (DIAMOND, 11, 7),
+    (ASIA, 21, 14),
+]
+NAMES = ["naive Bayes 16", "chain 10", "chain 40", "complete 5", "empty 6", "v-structure", "diamond", "asia"]
+
+
+def largest_odd_count(network) -> int:
+    """O by trying every d: the exclusive or of every pair of records."""
+    members = naive_closure(network)
+    return max(sum((gamma & d).bit_count() % 2 for gamma in members) for d in range(2 ** len(network.names)))
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_members_are_all_subsets_of_all_families(network):
+    closure = network.closure
+    assert set(closure.members) == naive_closure(network)
+    assert len(closure) == len(set(closure.members))
+    assert closure.members[0] == 0
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_odd_overlap_is_the_maximum_over_all_pairs_of_records(network):
+    overlap = network.closure.odd_overlap
+    assert overlap.exact
+    assert overlap.value == largest_odd_count(network)
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_without_the_exact_search_the_bound_is_never_below_the_maximum(network, monkeypatch):
+    monkeypatch.setattr(closure_module, "MAX_TABLE_BITS", 0)
+    overlap = Closure(network.families).odd_overlap
+    assert not overlap.exact
+    assert largest_odd_count(network) <= overlap.value <= len(network.closure) - 1
+
+
+@pytest.mark.parametrize(("network", "size", "odd"), PUBLISHED, ids=NAMES)
+def test_known_networks_have_their_known_size_and_odd_overlap(network, size, odd):
+    assert len(network.closure) == size
+    assert network.closure.odd_overlap.value == odd
+    assert network.closure.odd_overlap.exact
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_the_slot_of_a_cell_with_ones_on_a_subset_holds_that_subset(network):
+    slots = iter(network.closure.slots)
+    for family in network.families:
+        for j in range(2 ** len(family)):
+            bits = format(j, f"0{len(family)}b")
+            subset = sum(1 << node for node, bit in zip(family, bits, strict=True) if bit == "1")
+            assert network.closure.members[next(slots)] == subset
+    assert next(slots, None) is None
+
+
+WITH_TWINS = [
+    star(5),
+    star(4, 2),
+    star(3, 3),
+    Network.from_edges("abcdefg", ["ad", "bd", "cd", "be", "ce", "df", "eg"]),
+]
+"""Networks in which many nodes lie in the same families."""
+
+
+@pytest.mark.parametrize("network", WITH_TWINS, ids=range(len(WITH_TWINS)))
+def test_nodes_of_the_same_families_are_counted_together_and_rightly(network):
+    closure = network.closure
+    assert len(closure) == len(naive_closure(network)) == len(closure.members)
+    assert set(closure.members) == naive_closure(network)
+    assert closure.odd_overlap == OddOverlap(largest_odd_count(network), exact=True)
+
+
+def test_the_size_and_the_odd_overlap_of_a_wide_family_take_no_list_of_its_subsets():
+    closures = [network.closure for network in (star(18), star(16, 4), complete(18))]
+    tracemalloc.start()
+    try:
+        found = [(len(closure), closure.odd_overlap.value) for closure in closures]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == [(2**19, 2**18), (5 * 2**16, 2**18), (2**18, 2**17)]
+    assert most < 200_000, "a list of the subsets takes 8 MB at least"
+
+
+def test_representatives_hold_each_member_once():
+    closure = ASIA.closure
+    assert np.array_equal(closure.slots[closure.representatives], np.arange(len(closure)))
+
+
+def test_walsh_twice_is_the_identity_times_the_size():
+    values = np.random.default_rng(1).integers(-9, 9, (3, 2, 2, 2))
+    assert np.array_equal(walsh(walsh(values, 3), 3), 8 * values)
+
+
+def axis_by_axis(values: np.ndarray, bits: int) -> np.ndarray:
+    for axis in range(values.ndim - bits, values.ndim):
+        zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
+        values = np.stack((zero + one, zero - one), axis)
+    return values
+
+
+@pytest.mark.parametrize("bits", [0, 1, 2, 5, 6, 7, 9, 12])
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3), (0,)])
+def test_walsh_gives_to_the_last_digit_what_it_gives_axis_by_axis_and_leaves_its_argument_alone(bits, batch):
+    values = np.random.default_rng(bits).normal(size=(*batch, *(2,) * bits))
+    before = values.copy()
+    assert np.array_equal(walsh(values, bits), axis_by_axis(values, bits))
+    assert np.array_equal(values, before)
+    turned = values.astype(np.int64).T.copy().T
+    assert np.array_equal(walsh(turned, bits), axis_by_axis(turned, bits))
+
+
+def test_a_family_that_is_too_wide_is_refused_with_the_limit():
+    with pytest.raises(InputError, match="the limit is 18 parents"):
+        Closure((tuple(range(21)),))
+
+
+def test_andes_is_handled():
+    networks = pytest.importorskip("dpbayes.sources.named_networks")
+    network, _ = networks.load_named("andes")
+    closure = network.closure
+    assert len(closure) == 1712
+    overlap = closure.odd_overlap
+    assert len(closure) / 2 <= overlap.value < len(closure)

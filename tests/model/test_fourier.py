@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from dpbayes.model.counts import count
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+from tests.strategies import ASIA, chain, networks_with_data, random_networks, random_table
+
+RANDOM = random_networks(15, most_nodes=6)
+
+
+def full_transform(codes: np.ndarray) -> np.ndarray:
+    """All 2^k coefficients of the whole contingency table, by the definition: bit i of gamma and x is node i."""
+    k = codes.shape[1]
+    table = np.bincount(codes.astype(int) @ (1 << np.arange(k)), minlength=2**k)
+    gammas = np.arange(2**k)
+    signs = 1 - 2 * (np.bitwise_count(gammas[:, None] & gammas) % 2).astype(int)
+    return signs @ table
+
+
+@given(networks_with_data(most_nodes=6, most_records=20))
+def test_coefficients_are_those_of_the_whole_table(network_and_data):
+    network, data = network_and_data
+    wanted = full_transform(data.codes)[list(network.closure.members)]
+    assert np.array_equal(coefficients(network, count(network, data).values), wanted)
+
+
+@given(networks_with_data(most_nodes=6, most_records=20))
+def test_marginals_of_the_coefficients_are_the_counts_without_any_rounding(network_and_data):
+    """[Zhang16] Theorem 2: every family's table from the coefficients of its subsets."""
+    network, data = network_and_data
+    values = count(network, data).values
+    assert np.array_equal(marginals(network, coefficients(network, values)), values)
+
+
+@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
+def test_tables_rebuilt_from_any_noise_agree_on_shared_nodes(network):
+    """[Zhang16] Section 3.2, Consistency."""
+    noise = np.random.default_rng(3).laplace(size=(4, len(network.closure)))
+    cells = marginals(network, noise)
+    for i, family in enumerate(network.families):
+        for j, other in enumerate(network.families):
+            shared = set(family) & set(other)
+            assert onto(network, cells, i, shared) == pytest.approx(onto(network, cells, j, shared), abs=1e-9)
+
+
+def onto(network: Network, cells: np.ndarray, node: int, kept: set[int]) -> np.ndarray:
+    """Sum node's family table down to the nodes `kept`, in node order."""
+    family = network.families[node]
+    table = network.table(cells, node)
+    table = table.sum(axis=tuple(1 + a for a, v in enumerate(family) if v not in kept))
+    remaining = [v for v in family if v in kept]
+    return table.transpose(0, *(1 + remaining.index(v) for v in sorted(remaining)))
+
+
+def test_tables_with_independent_noise_in_every_cell_do_not_agree():
+    network = chain(2)
+    data = random_table(network, np.random.default_rng(0), 50)
+    cells = (count(network, data).values + np.random.default_rng(1).laplace(size=network.cell_count))[None]
+    assert np.all(np.abs(onto(network, cells, 0, {0}) - onto(network, cells, 1, {0})) > 1e-3)
+
+
+def test_batches_are_transformed_one_by_one():
+    batch = np.random.default_rng(0).integers(0, 9, (2, 3, ASIA.cell_count))
+    assert coefficients(ASIA, batch).shape == (2, 3, len(ASIA.closure))
+    assert np.array_equal(coefficients(ASIA, batch)[1, 2], coefficients(ASIA, batch[1, 2]))
+
+
+def test_the_first_coefficient_is_n():
+    data = random_table(ASIA, np.random.default_rng(0), 77)
+    assert coefficients(ASIA, count(ASIA, data).values)[0] == 77
+
+
+def test_every_cell_knows_how_many_cells_its_family_has():
+    assert cells_per_family(Network.from_edges("abc", ["ac", "bc"])).tolist() == [2] * 4 + [8] * 8
+
+
+@pytest.mark.parametrize("states", ["x", "xyz"])
+@pytest.mark.parametrize("transform", [coefficients, marginals, lambda network, _: require_binary(network)])
+def test_a_node_without_exactly_two_states_is_named(transform, states):
+    network = Network.from_edges(["smoke", "sky"], [], {"sky": states})
+    with pytest.raises(InputError, match=f'"sky" has {len(states)} states'):
+        transform(network, np.zeros(network.cell_count))

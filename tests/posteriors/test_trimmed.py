@@ -1,0 +1,281 @@
+import math
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mp
+from scipy import special, stats
+
+from dpbayes.posteriors import trimmed
+from dpbayes.posteriors.decisions import sample_trimmed, simulate_trimmed
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.model.network import Network
+from dpbayes.posteriors.trimmed import (
+    LEAST_OMEGA,
+    expm1_excess,
+    log_mass,
+    log_mass_between,
+    log_odds_bound,
+    log_odds_quantile,
+    log_odds_quantile_by_law,
+)
+from dpbayes.base.validation import InputError
+from tests.strategies import star
+
+ALARM = 1e-9
+DRAWS = 50_000
+EXTREMES = [
+    # a, b, omega
+    (1, 1, 0.1),
+    (0.5, 200, 0.1),
+    (2, 5, 0.5 - 1e-9),
+    (40, 1, 1e-12),
+    (80, 0.01, 1e-12),
+    (0.001, 0.001, 1e-12),
+    (0.001, 1e9, 1e-12),
+    (1e9, 1, 1e-12),
+    (1, 1e9, 1e-12),
+    (5e8, 5e8, 1e-12),
+    (1e9, 1, 0.3),  # all of the mass above the region
+    (1, 1e9, 0.49999),  # all of it below
+    (3e8, 7e8, 0.3),  # the mode on the edge
+    (3e8, 7e8, 0.300001),  # just outside
+    (1e-8, 1, 1e-217),
+    (1, 30, 1e-217),
+]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160212)
+
+
+class Reference:
+    """The trimmed Beta in 50 digits by adaptive quadrature on log-odds, cut at its mode and where it fades."""
+
+    def __init__(self, a: float, b: float, omega: float) -> None:
+        with mp.workdps(50):
+            self.a, self.b = mp.mpf(a), mp.mpf(b)
+            end = mp.log1p(-mp.mpf(omega)) - mp.log(mp.mpf(omega))
+            self.mode = min(max(mp.log(self.a / self.b), -end), end)
+            self.top = self.log_density(self.mode)
+            low, high = self.fading(-end), self.fading(end)
+            steps = [mp.mpf(k) / 24 for k in range(25)]
+            points = {low + (self.mode - low) * k for k in steps} | {self.mode + (high - self.mode) * k for k in steps}
+            self.points = sorted(points)
+            self.masses = [self.integral(*pair) for pair in zip(self.points, self.points[1:], strict=False)]
+            self.log_mass = self.top + mp.log(mp.fsum(self.masses))
+
+    def log_density(self, z):
+        return -self.a * mp.log1p(mp.exp(-z)) - self.b * mp.log1p(mp.exp(z))
+
+    def fading(self, end):
+        near, far = self.mode, end
+        if self.top - self.log_density(end) < 150:
+            return end
+        for _ in range(120):
+            middle = (near + far) / 2
+            if self.top - self.log_density(middle) < 150:
+                near = middle
+            else:
+                far = middle
+        return far
+
+    def integral(self, low, high):
+        return mp.quad(lambda z: mp.exp(self.log_density(z) - self.top), [low, high])
+
+    def cdf_and_density(self, z: float) -> tuple[mpmath.mpf, mpmath.mpf]:
+        with mp.workdps(50):
+            z, below = mp.mpf(z), mp.mpf(0)
+            for low, high, mass in zip(self.points, self.points[1:], self.masses, strict=False):
+                if high <= z:
+                    below += mass
+                elif low < z:
+                    below += self.integral(low, z)
+            total = mp.fsum(self.masses)
+            return below / total, mp.exp(self.log_density(z) - self.top) / total
+
+
+@cache
+def reference(a: float, b: float, omega: float) -> Reference:
+    return Reference(a, b, omega)
+
+
+# Mass
+
+
+@pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
+def test_log_mass_agrees_with_fifty_digits_wherever_the_mass_lies(a, b, omega):
+    truth = reference(a, b, omega).log_mass
+    assert abs(float((mp.mpf(float(log_mass(a, b, omega))) - truth) / (1 + abs(truth)))) < 2e-15
+
+
+def test_log_mass_is_that_of_the_incomplete_beta_function_where_that_works():
+    a, b = np.array([1.0, 3.0, 20.0])[:, None], np.array([0.5, 4.0, 15.0])
+    with np.errstate(divide="ignore"):
+        for omega in (1e-6, 0.1, 0.4):
+            plain = special.betaln(a, b) + np.log(special.betainc(a, b, 1 - omega) - special.betainc(a, b, omega))
+            assert log_mass(a, b, omega) == pytest.approx(plain, abs=1e-11)
+
+
+def test_log_mass_between_adds_up_over_neighbouring_intervals():
+    a, b = np.array([0.01, 1.0, 300.0, 1e8]), np.array([5.0, 1.0, 2.0, 3e8])
+    parts = [log_mass_between(a, b, low, high) for low, high in [(-30.0, -1.0), (-1.0, 2.0), (2.0, 40.0)]]
+    assert np.logaddexp.reduce(parts) == pytest.approx(log_mass_between(a, b, -30.0, 40.0), rel=1e-13, abs=1e-13)
+
+
+# The inverse distribution function
+
+
+@pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
+def test_quantiles_have_their_probability_to_fourteen_digits(a, b, omega):
+    levels = np.concatenate([rng().random(6), [1e-12, 1e-3, 0.5, 1 - 1e-9]])
+    exact = reference(a, b, omega)
+    for u, z in zip(levels, log_odds_quantile(levels, a, b, log_odds_bound(omega)), strict=True):
+        below, density = exact.cdf_and_density(float(z))
+        rounding = float(density) * np.spacing(abs(z))
+        assert abs(float(below - mp.mpf(float(u)))) < 1e-14 + 2 * rounding
+
+
+def test_quantiles_agree_with_the_incomplete_beta_function_for_many_parameters_at_once():
+    random = rng()
+    a, b = 10 ** random.uniform(-1, 3, (2, 400))
+    u = random.random((20, 400))
+    for omega in (1e-9, 0.01):
+        low, high = special.betainc(a, b, omega), 1 - special.betainc(b, a, omega)
+        easy = high - low > 0.01
+        z = log_odds_quantile(u, a, b, log_odds_bound(omega))
+        below = np.where(z < 0, special.betainc(a, b, special.expit(z)), 1 - special.betainc(b, a, special.expit(-z)))
+        assert np.abs((below - low) - u * (high - low))[:, easy].max() < 1e-11
+
+
+def test_a_single_quantile_is_a_number():
+    found = log_odds_quantile(0.3, 2.0, 5.0, 4.0)
+    assert found.shape == ()
+    assert found == log_odds_quantile(np.array([0.3]), 2.0, 5.0, 4.0)[0]
+
+
+def test_quantiles_rise_stay_inside_and_reach_both_ends():
+    u = np.linspace(0, 1, 2_001)[:-1]
+    for a, b, omega in EXTREMES:
+        bound = log_odds_bound(omega)
+        z = log_odds_quantile(u, a, b, bound)
+        assert np.all(np.diff(z) >= 0)
+        assert np.all(np.abs(z) <= bound)
+    wide = log_odds_quantile(np.array([0.0, 1 - 2**-53]), 1.0, 1.0, 2.0)
+    assert wide == pytest.approx([-2, 2], abs=1e-12)
+
+
+def test_exchanging_the_states_mirrors_the_quantiles_exactly():
+    u = np.arange(1, 64) / 64
+    for a, b, omega in EXTREMES:
+        bound = log_odds_bound(omega)
+        if a == b:
+            z = log_odds_quantile(u, a, b, bound)
+            assert z == pytest.approx(-z[::-1], rel=1e-12, abs=1e-12 * bound)
+            continue
+        assert np.array_equal(log_odds_quantile(u, a, b, bound), -log_odds_quantile(1 - u, b, a, bound))
+
+
+def test_one_row_gets_the_same_draws_among_many_rows_as_alone():
+    random = rng()
+    a, b, u = 10 ** random.uniform(-3, 9, 1_200), 10 ** random.uniform(-3, 9, 1_200), random.random((3, 1_200))
+    together = log_odds_quantile(u, a, b, 3.0)
+    for row in (0, 511, 512, 1_199):
+        assert together[:, row] == pytest.approx(log_odds_quantile(u[:, row], a[row], b[row], 3.0), rel=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b", "omega", "wrong"), [(3, 2, 0.1, 0.12), (21, 1, 0.3, 0.31), (1, 1, 0.02, 0.04)])
+def test_draws_follow_the_law_of_their_omega_and_of_no_other(a, b, omega, wrong):
+    network = Network.from_edges("x", [])
+    theta = sample_trimmed(Dirichlets(network, np.array([a, b], float)), log_odds_bound(omega), rng(), (DRAWS,))[:, 0]
+
+    def law(trim: float):
+        low, high = special.betainc(a, b, [trim, 1 - trim])
+        return lambda x: np.clip((special.betainc(a, b, x) - low) / (high - low), 0, 1)
+
+    assert stats.kstest(theta, law(omega)).pvalue > ALARM
+    assert stats.kstest(theta, law(wrong)).pvalue < ALARM
+    assert theta.min() >= omega * (1 - 1e-12)
+    assert theta.max() <= 1 - omega * (1 - 1e-12)
+
+
+# The trap: a sampler that breaks down near omega = 1/2 must not let the data's sign show
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (1_001, 1), (1, 1_001), (60, 40), (1e9, 1)])
+@pytest.mark.parametrize("bound", [1e-10, 1e-8, 1e-6, 1e-4, 1e-3])
+def test_nothing_of_the_data_shows_as_the_trim_closes_in_on_one_half(a, b, bound):
+    # Between +-t the density tends to exp(c z/t), c = (a - b) t/2, whose mean is t (coth c - 1/c): about (a - b) t^2/6.
+    u = (np.arange(20_000) + 0.5) / 20_000
+    z = log_odds_quantile(u, a, b, bound) / bound
+    c = mp.mpf(a - b) * mp.mpf(bound) / 2
+    mean = 0 if c == 0 else float(mp.coth(c) - 1 / c)
+    assert z.mean() == pytest.approx(mean, abs=1e-6 + (a + b) * bound**2 / 8)
+    assert abs((z > 0).mean() - 1 / (1 + math.exp(-min(float(c), 700)))) < 1e-3 + (a + b) * bound**2 / 8
+
+
+def test_a_classifier_fed_with_draws_learns_nothing_at_almost_no_epsilon():
+    network = Network.from_edges("x", [])
+    for counts in ((1_000, 0), (0, 1_000)):
+        theta = sample_trimmed(Dirichlets(network, 1.0 + np.array(counts)), 1e-8, rng(), (DRAWS,))
+        right = int((theta[:, 0] > theta[:, 1]).sum())
+        assert stats.binomtest(right, DRAWS, 0.5).pvalue > ALARM
+
+
+def test_the_work_is_the_same_for_every_count(monkeypatch):
+    evaluated = []
+    drop = trimmed._Curve.drop
+    monkeypatch.setattr(trimmed._Curve, "drop", lambda self, d: evaluated.append(d.shape) or drop(self, d))
+    seen = set()
+    for a, b in [(1, 1), (1e9, 1), (1, 1e9), (5e8, 5e8), (0.001, 3)]:
+        evaluated.clear()
+        log_odds_quantile(np.array([0.3]), a, b, 2.0)
+        seen.add(tuple(evaluated))
+    assert len(seen) == 1
+
+
+# Small functions and refusals
+
+
+def test_expm1_excess_keeps_every_digit():
+    for d in (1e-300, 1e-9, -1e-9, 0.3, -0.49, 0.51, -5.0, 30.0):
+        with mp.workdps(400):
+            truth = float(mp.expm1(mp.mpf(d)) - mp.mpf(d))
+        assert float(expm1_excess(d)) == pytest.approx(truth, rel=2e-15)
+
+
+@pytest.mark.parametrize("omega", [0, -0.1, 0.5, 0.6, math.nan, math.inf, "small", None, LEAST_OMEGA / 10])
+def test_an_omega_that_leaves_nothing_or_trims_nothing_is_refused(omega):
+    with pytest.raises(InputError, match="omega must be"):
+        log_mass(1, 1, omega)
+
+
+@pytest.mark.parametrize("a", [0, -1, math.nan, math.inf])
+def test_parameters_that_are_not_positive_and_finite_are_refused(a):
+    with pytest.raises(InputError, match="positive, finite"):
+        log_mass([1, a], 1, 0.1)
+
+
+def test_levels_that_do_not_fit_the_parameters_are_a_programming_error():
+    with pytest.raises(ValueError, match="do not end with"):
+        log_odds_quantile(np.zeros(3), np.ones(2), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("size", [(), (1,), (40,), (2, 3)])
+@pytest.mark.parametrize("rows", [(), (1,), (900,), (30, 40)])
+def test_quantiles_by_law_are_those_of_every_row_to_the_last_digit(size, rows):
+    a, b = rng().integers(1, 5, (2, *rows)) + np.array(0.5)
+    u = rng().random((*size, *rows))
+    assert np.array_equal(log_odds_quantile_by_law(u, a, b, 3.0), log_odds_quantile(u, a, b, 3.0))
+
+
+def test_many_rows_of_few_counts_are_panelled_once_for_each_law_and_a_release_of_each_row(monkeypatch):
+    panelled = []
+    panels = trimmed._panels
+    monkeypatch.setattr(trimmed, "_panels", lambda a, *more: panelled.append(len(a)) or panels(a, *more))
+    posterior = Dirichlets(star(12), 1.0 + rng().integers(0, 3, 2**13 + 24))
+    quick = simulate_trimmed(posterior, 2.0, rng(), (2,))
+    assert sum(panelled) == 9
+    assert np.array_equal(quick, sample_trimmed(posterior, 2.0, rng(), (2,)))
+    assert sum(panelled) == 9 + 2**12 + 12, "whatever the counts are"

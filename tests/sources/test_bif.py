@@ -1,0 +1,130 @@
+"""BIF texts: what is written is read back bit for bit, and every wrong file gets its sentence."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.sources.bif import MAX_CHARACTERS, read_bif, write_bif
+from dpbayes.model.cpts import checked_cpts, random_cpts
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+
+ODD_NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
+KEYWORDS = st.sampled_from(["network", "property", "table", "default", "a b", 'q"q', "b\\s", "// c", "/* d", "{", "|"])
+NAMES = ODD_NAMES | KEYWORDS
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> Network:
+    names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+    states = {name: draw(st.lists(NAMES, min_size=1, max_size=3, unique=True)) for name in names}
+    order = draw(st.permutations(names))
+    arrows = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if draw(st.booleans())]
+    return Network.from_edges(names, arrows, states)
+
+
+@given(networks(), st.integers(0, 2**32 - 1))
+def test_round_trip_is_exact(network: Network, seed: int) -> None:
+    probabilities = random_cpts(network, np.random.default_rng(seed))
+    again, read = read_bif(write_bif(network, probabilities))
+    assert again == network
+    assert read.tobytes() == probabilities.tobytes()
+
+
+DOG = """
+// a comment, and /* another one
+network dog { property version = 1; property "text; with a semicolon" ; }
+variable child { type discrete [2] { c0, c1 }; property position = (3, 4) ; }
+variable first { type discrete [2] { f0 f1 }; }
+variable second { type discrete [3] { s0, s1, s2 }; }
+probability ( first ) { table 0.25, 0.75; }
+probability ( second ) { table 0.2 0.3 0.5; }
+"""
+
+
+def test_rows_follow_the_network_whatever_order_the_file_has() -> None:
+    text = DOG + "probability ( child | second, first ) {"
+    text += "(s0, f0) 0.1, 0.9; (s1, f0) 0.2, 0.8; (s2, f0) 0.3, 0.7;"
+    text += "(s2, f1) 0.6, 0.4; (s1, f1) 0.5, 0.5; (s0, f1) 0.4, 0.6; }"
+    network, p = read_bif(text)
+    assert network.parents[0] == ("first", "second")
+    np.testing.assert_array_equal(network.table(p, 0)[..., 0], [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+
+
+def test_a_whole_table_lists_the_child_slowest() -> None:
+    """The format's own example: table 0.6 0.05 0.4 0.95 means P(light on | family out) = 0.6."""
+    text = DOG + "probability ( child | first ) { table 0.6, 0.05, 0.4, 0.95; }"
+    network, p = read_bif(text)
+    np.testing.assert_array_equal(network.table(p, 0), [[0.6, 0.4], [0.05, 0.95]])
+
+
+def test_default_fills_the_rows_not_given() -> None:
+    text = DOG + "probability ( child | second ) { default 0.5, 0.5; (s1) 0.1, 0.9; }"
+    network, p = read_bif(text)
+    np.testing.assert_array_equal(network.table(p, 0), [[0.5, 0.5], [0.1, 0.9], [0.5, 0.5]])
+
+
+def test_only_sums_that_are_off_are_renormalised() -> None:
+    text = DOG + "probability ( child ) { table 0.3333, 0.6666; }"
+    _, p = read_bif(text)
+    np.testing.assert_allclose(p[:2], [0.3333 / 0.9999, 0.6666 / 0.9999], rtol=1e-15)
+    assert p[2:].tolist() == [0.25, 0.75, 0.2, 0.3, 0.5]
+
+
+ROWS = "(s0) 0.1, 0.9; (s1) 0.2, 0.8;"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "This is not a BIF file"),
+        ("a,b\n1,2\n", "This is not a BIF file"),
+        ("network x {", 'should have "}" where it has the end of the file'),
+        ("network x { } /* open", "comment that begins in line 1 of the BIF file is never closed"),
+        ('network x { }\nvariable "open {', "quoted name that begins in line 2 of the BIF file is never closed"),
+        ("network x { }", "declares no variables"),
+        ("network x { } banana", 'should have "variable" or "probability"'),
+        (DOG, 'no probability block for the variable "child"'),
+        (DOG + "variable first { type discrete [1] { a }; }", 'gives the variable "first" a second time'),
+        (DOG + "probability ( first ) { table 0.5, 0.5; }", 'probability block of "first" a second time'),
+        (DOG + "variable x { type discrete [3] { a, b }; }", 'declares "3" states for "x" but lists 2'),
+        (DOG + "variable x { type continuous [3] { a, b }; }", 'should have "discrete"'),
+        (DOG + "probability ( child | nobody ) { }", 'names "nobody", which is not a declared variable'),
+        (DOG + "probability ( ) { }", "names no variable"),
+        (DOG + f"probability ( child | second ) {{ {ROWS} }}", 'no row for "second=s2"'),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s1) 0.5, 0.5; }}", '(s1) of "child" a second time'),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s7) 0.5, 0.5; }}", '"s7", which is not a state of "second"'),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2, f0) 0.5, 0.5; }}", "names 2 states for a row"),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) 0.5; }}", "is 1; it must be 2."),
+        (
+            DOG + f"probability ( child | second ) {{ {ROWS} (s2) 0.5, half; }}",
+            '"half" for "child", which is not',
+        ),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) 0.5, 0.6; }}", '"child | second=s2" sum to 1.1'),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) -0.5, 1.5; }}", '"child | second=s2" holds a negative'),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) nan, 1.5; }}", "not a finite number"),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) inf, -inf; }}", "not a finite number"),
+        (DOG + "probability ( child ) { table 1e308, 1e308; }", "sum to ∞"),
+        (DOG + "probability ( child ) { }", 'The probability block of "child" has no row.'),
+        (DOG.replace("( first )", "( first | child )") + "probability ( child | first ) { }", "close a cycle"),
+        ("x" * (MAX_CHARACTERS + 1), "5,000,001 characters"),
+    ],
+)
+def test_refusals(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read_bif(text)
+
+
+@pytest.mark.parametrize("hostile", ["property ", "property a ", '"" ', "( ", "\\", "/ ", 'property " ', "{"])
+def test_hostile_texts_are_refused_in_linear_time(hostile: str) -> None:
+    with pytest.raises(InputError):
+        read_bif("network a { } " + hostile * 100_000)
+
+
+def test_checked_cpts_refuses_the_wrong_shape() -> None:
+    network = Network.from_edges(("a", "b"), [("a", "b")])
+    with pytest.raises(InputError, match="needs 6 probabilities"):
+        checked_cpts(network, np.full(5, 0.5))

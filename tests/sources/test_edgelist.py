@@ -1,0 +1,85 @@
+"""Lists of arrows: typed forms, exact round trips, and refusals with line numbers."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.sources.edgelist import MAX_CHARACTERS, network, read_edges, write_edges
+from dpbayes.model.network import Network
+from dpbayes.base.validation import InputError
+
+NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
+
+
+def test_all_forms_of_lines() -> None:
+    text = (
+        "# a graph\n\nrain -> wet grass  # an arrow\nsprinkler,wet grass\r\nalone\n  cloudy → rain\n"
+        + '"a, \\"b\\"" -> #x'
+    )
+    with pytest.raises(InputError, match="Line 7"):
+        read_edges(text)
+    names, edges = read_edges(text.replace("#x", "c"))
+    assert names == ("rain", "wet grass", "sprinkler", "alone", "cloudy", 'a, "b"', "c")
+    assert edges == (("rain", "wet grass"), ("sprinkler", "wet grass"), ("cloudy", "rain"), ('a, "b"', "c"))
+    assert read_edges("") == ((), ())
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5, unique=True), st.data())
+def test_round_trip(names: list[str], data: st.DataObject) -> None:
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    edges = [pair for pair in pairs if data.draw(st.booleans())]
+    network = Network.from_edges(names, edges)
+    read_names, read_arrows = read_edges(write_edges(network))
+    assert Network.from_edges(read_names, read_arrows) == network
+    assert read_arrows == network.edges
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a -> b\na -> b -> c", 'Line 2, "a -> b -> c", is neither'),
+        ("a,b,c", "Line 1"),
+        ("a ->", "needs a name on both sides"),
+        ("-> b", "needs a name on both sides"),
+        ("a -> a", 'an arrow from "a" to itself'),
+        ("a -> b\n\na,b", 'Line 3 repeats the arrow from "a" to "b"'),
+        ('"a', "Line 1"),
+        ('"\\q" -> b', "backslashes make no sense"),
+        ("a" * (MAX_CHARACTERS + 1), "1,000,001 characters"),
+    ],
+)
+def test_refusals(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read_edges(text)
+
+
+def test_a_network_is_written_on_one_line():
+    sprinkler = network("rain -> grass; sun -> grass; wind")
+    assert sprinkler.names == ("rain", "grass", "sun", "wind")
+    assert set(sprinkler.edges) == {("rain", "grass"), ("sun", "grass")}
+    assert set(sprinkler.states) == {("no", "yes")}
+    assert network("rain -> grass\nsun -> grass;wind") == sprinkler
+
+
+def test_a_network_on_one_line_has_the_states_given_and_names_in_quotes():
+    asked = network('"a;b" -> c', {"c": ("low", "high", "higher")})
+    assert asked.names == ("a;b", "c")
+    assert asked.states == (("no", "yes"), ("low", "high", "higher"))
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5, unique=True), st.data())
+def test_a_written_graph_is_its_network_with_semicolons_too(names: list[str], data: st.DataObject) -> None:
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    graph = Network.from_edges(names, [pair for pair in pairs if data.draw(st.booleans())])
+    assert network(write_edges(graph)) == graph
+    assert network("; ".join(write_edges(graph).splitlines())) == graph
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"), [("a -> b; b -> a", "cycle"), ("a -> b; a -> b", "Line 2 repeats"), ("", "node")]
+)
+def test_a_network_that_is_none_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        network(text)

@@ -1,0 +1,125 @@
+"""Named networks have their published sizes and numbers; templates have the shape of their name."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.edgelist import read_edges, write_edges
+from dpbayes.sources.named_networks import (
+    DATA,
+    NAMED,
+    chain,
+    data_folder,
+    empty,
+    full,
+    load_named,
+    naive_bayes,
+    tree,
+)
+from dpbayes.base.validation import InputError
+
+SIZES = {
+    "asia": (8, 8),
+    "cancer": (5, 4),
+    "earthquake": (5, 4),
+    "sprinkler": (4, 4),
+    "survey": (6, 6),
+    "sachs": (11, 17),
+    "child": (20, 25),
+    "insurance": (27, 52),
+    "alarm": (37, 46),
+    "win95pts": (76, 112),
+    "andes": (223, 338),
+}
+
+
+def test_every_shipped_file_is_named() -> None:
+    assert {path.name.removesuffix(".bif.gz") for path in (DATA / "networks").iterdir()} == set(NAMED) == set(SIZES)
+
+
+@pytest.mark.parametrize("key", NAMED)
+def test_named_networks_round_trip(key: str) -> None:
+    network, p = load_named(key)
+    assert (len(network.names), len(network.edges)) == SIZES[key]
+    np.testing.assert_allclose(network.row_sums(p), 1.0, atol=1e-12)
+    again, q = read_bif(write_bif(network, p))
+    assert again == network
+    assert q.tobytes() == p.tobytes()
+    assert read_edges(write_edges(network)) == (network.names, network.edges)
+
+
+def test_published_numbers() -> None:
+    network, p = load_named("asia")
+    assert network.table(p, network.index("dysp"))[0, 0, 0] == 0.9  # bronc = yes, either = yes
+    network, p = load_named("sprinkler")
+    wet = network.table(p, network.index("wet"))[..., 1]
+    np.testing.assert_array_equal(wet, [[0.0, 0.9], [0.9, 0.99]])
+    with pytest.raises(ValueError, match="read-only"):
+        p[0] = 0.0
+
+
+def test_unknown_network() -> None:
+    with pytest.raises(InputError, match='There is no network "nope"'):
+        load_named("nope")
+
+
+REMEDY = "install dpbayes again or restore the file."
+
+
+def test_a_missing_network_is_named_and_the_others_load(copied_data: Path) -> None:
+    file = copied_data / "networks" / "asia.bif.gz"
+    text = file.read_bytes()
+    file.unlink()
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is missing: {REMEDY}$"):
+        load_named("asia")
+    assert load_named("cancer")[0].names
+    file.write_bytes(text)
+    assert load_named("asia")[0].names  # restored, it is read without a new start
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"no gzip", gzip.compress(b"network")[:-9], gzip.compress(b"no network"), gzip.compress(b"\xff")],
+    ids=["empty", "not packed", "cut off", "not a network", "not text"],
+)
+def test_a_damaged_network_is_named(copied_data: Path, damaged: bytes) -> None:
+    (copied_data / "networks" / "asia.bif.gz").write_bytes(damaged)
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is damaged: {REMEDY}$"):
+        load_named("asia")
+
+
+def test_a_network_that_may_not_be_read_is_named(copied_data: Path) -> None:
+    (copied_data / "networks" / "asia.bif.gz").unlink()
+    (copied_data / "networks" / "asia.bif.gz").mkdir()
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz cannot be read: {REMEDY}$"):
+        load_named("asia")
+
+
+def test_without_the_whole_folder_each_file_is_named(copied_data: Path) -> None:
+    assert data_folder(copied_data.parent) == copied_data
+    shutil.rmtree(copied_data)
+    assert data_folder(copied_data.parent / "dpbayes") == data_folder(copied_data.parent / "other") == copied_data
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is missing: {REMEDY}$"):
+        load_named("asia")
+
+
+def test_templates() -> None:
+    assert naive_bayes(2).edges == (("class", "x1"), ("class", "x2"))
+    assert chain(3).edges == (("x1", "x2"), ("x2", "x3"))
+    assert chain(1).edges == ()
+    assert tree(7).parents[3:] == (("x2",), ("x2",), ("x3",), ("x3",))
+    assert tree(5, branching=4).parents[1:] == (("x1",),) * 4
+    assert full(4).cell_count == 2 * (1 + 2 + 4 + 8)
+    assert empty(5).edges == ()
+    assert full(12).cell_count == 2**13 - 2
+
+
+@pytest.mark.parametrize("build", [naive_bayes, chain, tree, full, empty])
+@pytest.mark.parametrize("size", [0, 501, 2.5, "many", float("nan")])
+def test_sizes_are_bounded(build, size) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=r"^The number of (nodes|features)"):
+        build(size)

@@ -1,0 +1,97 @@
+"""Every shipped table loads with its published numbers of records and shares, over public domains."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from dpbayes.sources.columns import encode
+from dpbayes.model.counts import count
+from dpbayes.sources.domains import for_table, read_domains, write_domains
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped, shipped_domains, shipped_frame
+from dpbayes.sources.shipped_regression import fulton_regression
+from dpbayes.base.validation import InputError
+
+RECORDS = {
+    "house_votes_84": 435,
+    "adult": 48_842,
+    "adult_binary": 48_842,
+    "fulton": 25_766,
+    "fulton_binary": 25_766,
+}
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_loads_with_public_domains_and_fits_its_network(key: str) -> None:
+    data, table = load_shipped(key), SHIPPED[key]
+    assert data.n == RECORDS[key]
+    assert data.names == table.default_nodes
+    assert all(column.public for column in table.columns)
+    network = default_network(key)
+    assert network.is_binary == (key not in ("adult", "fulton"))
+    assert count(network, data).values.sum() == data.n * len(network.names)
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_its_description_encodes_the_raw_file_to_the_same_table(key: str) -> None:
+    frame, data = shipped_frame(key), load_shipped(key)
+    columns = for_table(read_domains(write_domains(shipped_domains(key))), list(frame.columns))
+    again = encode(frame, [column.domain for column in columns if column.use and column.domain]).select(data.names)
+    assert again.states == data.states
+    assert (again.codes == data.codes).all()
+
+
+def test_every_declared_state_occurs() -> None:
+    for key in SHIPPED:
+        data = load_shipped(key)
+        for name in data.names:
+            assert len(set(data.column(name).tolist())) == len(data.domain(name)), (key, name)
+
+
+def share(key: str, column: str, state: str) -> float:
+    data = load_shipped(key)
+    return round(100 * float((data.column(column) == data.domain(column).index(state)).mean()), 2)
+
+
+def test_published_shares() -> None:
+    assert share("house_votes_84", "party", "democrat") == 61.38
+    assert share("adult", "income", ">50K") == 23.93
+    assert share("adult_binary", "income", ">50K") == 23.93
+
+
+def test_blank_votes_count_as_no() -> None:
+    votes = shipped_frame("house_votes_84").drop(columns="party")
+    assert int((votes == "").to_numpy().sum()) == 392
+    yes = int((votes == "y").to_numpy().sum())
+    assert int(load_shipped("house_votes_84").codes[:, 1:].sum()) == yes
+
+
+def test_unknown_table() -> None:
+    with pytest.raises(InputError, match='There is no table "nope"'):
+        load_shipped("nope")
+
+
+REMEDY = "install dpbayes again or restore the file."
+
+
+def test_a_missing_table_is_named_and_the_others_load(copied_data: Path) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
+    for read in (lambda: load_shipped("fulton_binary"), lambda: shipped_domains("fulton"), fulton_regression):
+        with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is missing: {REMEDY}$"):
+            read()
+    assert load_shipped("house_votes_84").n == 435
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "party\n", "party,mx_missile\ndemocrat,y\n", "income,age\n1,x\n", 'income,"age\n1,2\n'],
+    ids=["empty", "no records", "another table", "no number", "open quote"],
+)
+def test_a_damaged_table_is_named(copied_data: Path, text: str) -> None:
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for read in (lambda: load_shipped("fulton"), fulton_regression):
+        with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is damaged: {REMEDY}$"):
+            read()
+    (copied_data / "tables" / "fulton_pums2000.csv.gz").write_bytes(b"no gzip")
+    with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is damaged: {REMEDY}$"):
+        shipped_frame("fulton")

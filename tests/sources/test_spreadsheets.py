@@ -1,0 +1,291 @@
+"""Workbooks: what a person sees in the sheet is what is read, and nothing in a file takes the program down."""
+
+import contextlib
+import datetime as dt
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.sources.files import Dialect, read_table
+from dpbayes.sources.spreadsheets import is_workbook, read_workbook
+from dpbayes.sources.tables import read_csv
+from dpbayes.base.validation import InputError
+
+Rows = list[list[Any]]
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def workbook(rows: Rows, *more: Rows, hidden: tuple[int, ...] = ()) -> bytes:
+    book = openpyxl.Workbook()
+    for number, each in enumerate((rows, *more)):
+        sheet = book.create_sheet(f"S{number}")
+        for row in each:
+            sheet.append(row)
+        sheet.sheet_state = "hidden" if number in hidden else "visible"
+    book.remove(book.worksheets[0])
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def cells(**values: Any) -> bytes:
+    book = openpyxl.Workbook()
+    for place, value in values.items():
+        book.worksheets[0][place] = value
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def with_part(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """Return the workbook with one of its parts written otherwise."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        assert name in old.namelist()
+        for part in old.namelist():
+            new.writestr(part, change(old.read(part)) if part == name else old.read(part))
+    return out.getvalue()
+
+
+GOOD: Rows = [["weather", "wet"], ["sun", "no"], ["rain", "yes"]]
+
+
+def test_a_sheet_becomes_text_as_a_person_reads_it() -> None:
+    when, moment = dt.datetime(2020, 1, 31), dt.datetime(2020, 1, 31, 8, 30)
+    rows: Rows = [
+        ["text", "whole", "part", "day", "moment", "truth", 2019, "none"],
+        ["<b> 1,5", 3.0, 0.1, when, moment, True, "=", None],
+        [None, -12, 1e300, None, when, False, "x", None],
+        [None] * 8,
+        [" a ", 10**14],
+    ]
+    frame, sheet = read_workbook(workbook(rows))
+    assert sheet == "S0"
+    assert list(frame.columns) == ["text", "whole", "part", "day", "moment", "truth", "2019", "none"]
+    assert frame.to_numpy().tolist() == [
+        ["<b> 1,5", "3", "0.1", "2020-01-31", "2020-01-31 08:30:00", "true", "=", ""],
+        ["", "-12", "1e+300", "", "2020-01-31", "false", "x", ""],
+        [" a ", "100000000000000", "", "", "", "", "", ""],
+    ]
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+AS_EXCEL_WRITES = {
+    "[Content_Types].xml": (
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{KIND}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{KIND}.worksheet+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{KIND}.styles+xml"/>'
+        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{KIND}.sharedStrings+xml"/></Types>'
+    ),
+    "xl/workbook.xml": (
+        f'<workbook xmlns="{MAIN}" xmlns:r="{RELATION}"><sheets><sheet name="Data" sheetId="1" r:id="rId1"/></sheets>'
+        "</workbook>"
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="rId1" Type="{RELATION}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>'
+    ),
+    "xl/styles.xml": (
+        f'<styleSheet xmlns="{MAIN}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>'
+    ),
+    "xl/sharedStrings.xml": (
+        f'<sst xmlns="{MAIN}" uniqueCount="4000000000"><si><t>name</t></si><si><t>day</t></si>'
+        "<si><r><t>Mül</t></r><r><rPr><b/></rPr><t>ler</t></r></si></sst>"
+    ),
+    SHEET: (
+        f'<worksheet xmlns="{MAIN}"><dimension ref="A1:B3"/><sheetData>'
+        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
+        '<row r="2"><c r="A2" t="s"><v>2</v></c><c r="B2" s="1"><v>43861</v></c></row>'
+        '<row r="3"><c r="A3" t="s"><v>2</v></c><c r="B3" s="1"/></row></sheetData></worksheet>'
+    ),
+}
+
+
+def as_excel_writes() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in AS_EXCEL_WRITES.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def test_texts_that_cells_share_and_days_that_are_numbers() -> None:
+    frame, sheet = read_workbook(as_excel_writes())
+    assert sheet == "Data"
+    assert frame.to_dict("list") == {"name": ["Müller", "Müller"], "day": ["2020-01-31", ""]}
+
+
+@given(st.lists(st.lists(st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=5), min_size=2, max_size=2),
+                min_size=1, max_size=4))  # fmt: skip
+def test_texts_are_kept(rows: list[list[str]]) -> None:
+    texts = [[f"x{text}y" for text in row] for row in rows]
+    with contextlib.suppress(openpyxl.utils.exceptions.IllegalCharacterError):
+        assert read_workbook(workbook([["a", "b"], *texts]))[0].to_numpy().tolist() == texts
+
+
+def test_a_workbook_is_known_by_its_content_and_read_like_any_file() -> None:
+    data = workbook([["Betrag", "b"], ["1.234,56", "x"], [99, "y"]])
+    assert is_workbook(data)
+    assert not is_workbook(b"PK\x03\x04" + bytes(100))
+    for name in ("t.xlsx", "t.csv", "t"):
+        file = read_table(name, data)
+        assert file.frame["Betrag"].tolist() == ["1.234,56", "99"]
+        assert file.said == 'Read from the sheet "S0" of a workbook.'
+    file = read_table("t.xlsx", data, Dialect(decimal=","))
+    assert file.frame["Betrag"].tolist() == ["1234.56", "99"]
+    assert file.said.endswith("Numbers are read with a decimal comma, as chosen.")
+
+
+def test_sheets_that_are_empty_or_hidden_do_not_matter() -> None:
+    frame = read_workbook(workbook([], GOOD, [], [["list"], ["a"]], hidden=(3,)))[0]
+    assert frame.to_numpy().tolist() == GOOD[1:]
+
+
+def test_progress_is_told() -> None:
+    shares: list[float] = []
+    read_workbook(workbook([["a"], *[[k] for k in range(5000)]]), shares.append)
+    assert shares == pytest.approx([2000 / 5001, 4000 / 5001])
+
+
+def test_a_sheet_that_lies_about_its_size_is_read_whole() -> None:
+    for ref in (b'ref="A1:A2"', b'ref="A1:XFD1048576"'):
+        data = with_part(workbook(GOOD), SHEET, lambda xml, ref=ref: xml.replace(b'ref="A1:B3"', ref))
+        assert read_workbook(data)[0].to_numpy().tolist() == GOOD[1:]
+
+
+FORMULA = [["a", "b"], [1, "=A2+1"]]
+
+
+def test_formulas_count_as_their_values() -> None:
+    data = with_part(workbook(FORMULA), SHEET, lambda xml: re.sub(rb"</f><v\s*/?>(</v>)?", b"</f><v>7</v>", xml))
+    assert read_workbook(data)[0].to_numpy().tolist() == [["1", "7"]]
+    empty = re.compile(rb'<c r="B2"[^>]*>.*?</c>')
+    data = with_part(workbook(FORMULA), SHEET, lambda xml: empty.sub(b'<c r="B2" t="str"><f>A2</f><v></v></c>', xml))
+    assert read_workbook(data)[0].to_numpy().tolist() == [["1", ""]]
+
+
+def merged() -> bytes:
+    book = openpyxl.Workbook()
+    for row in GOOD:
+        book.worksheets[0].append(row)
+    book.worksheets[0].merge_cells("A2:A3")
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def without_values() -> bytes:
+    empty = re.compile(rb"</f><v\s*/?>(</v>)?")
+    return with_part(workbook(FORMULA), SHEET, lambda xml: empty.sub(b"</f>", xml))
+
+
+def bomb() -> bytes:
+    return with_part(workbook(GOOD), SHEET, lambda xml: xml + b" " * 100_000_001)
+
+
+def styles() -> bytes:
+    return with_part(workbook(GOOD), "xl/styles.xml", lambda xml: xml + b" " * 10_000_001)
+
+
+def entities() -> bytes:
+    declared = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]>'
+    return with_part(workbook(GOOD), SHEET, lambda xml: declared + xml[xml.index(b"<worksheet") :])
+
+
+def row_number(number: bytes) -> bytes:
+    far = re.compile(rb'<row r="3".*?</row>')
+    row = b'<row r="%s"><c r="A%s"><v>1</v></c></row>' % (number, number)
+    return with_part(workbook(GOOD), SHEET, lambda xml: far.sub(row, xml))
+
+
+def wide_rows() -> bytes:
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["a"])
+    for row in range(2, 700):
+        book.worksheets[0].cell(row, 16_384).number_format = "0.00"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
+    "no archive": (lambda: b"PK\x03\x04" + bytes(100), "cannot be read"),
+    "broken off": (lambda: workbook(GOOD)[:-50], "cannot be read"),
+    "two sheets": (lambda: workbook(GOOD, GOOD), 'has 2 sheets with values: "S0", "S1". Save the one'),
+    "six sheets": (lambda: workbook(*[GOOD] * 6), '"S3", …. Save the one'),
+    "no values": (lambda: workbook([]), "no sheet with values"),
+    "merged cells": (merged, "has merged cells; unmerge them"),
+    "formulas without values": (without_values, "formulas whose values are not in the file"),
+    "a header alone": (lambda: workbook(GOOD[:1]), "has a header but no records"),
+    "a title above": (lambda: workbook([["Survey"], *GOOD]), 'Row 2 has the value "wet" to the right of the last'),
+    "a value beside": (lambda: workbook([["a"], [1], [2, None, "note"]]), 'Row 3 has the value "note"'),
+    "no name": (lambda: workbook([["a", None, "c"], [1, 2, 3]]), "Column 2 has no name"),
+    "a name twice": (lambda: workbook([["a", "a"], [1, 2]]), 'Two columns are named "a"'),
+    "too many columns": (lambda: workbook([[f"c{i}" for i in range(501)], [1]]), "501 columns; the limit is 500"),
+    "opposite corners": (lambda: cells(A1="a", XFD1048576=2), "to the right of the last"),
+    "a row far below": (lambda: row_number(b"99999999999"), "more than 1,048,576 rows or 10,000,000 cells"),
+    "a row of no number": (lambda: row_number(b"x"), "cannot be read"),
+    "wide rows": (wide_rows, "more than 1,048,576 rows or 10,000,000 cells"),
+    "a bomb": (bomb, "unpacks to 100,"),
+    "a bomb of styles": (styles, "of which 10,"),
+    "entities": (entities, "declares entities"),
+    "a text that is not there": (
+        lambda: with_part(as_excel_writes(), SHEET, lambda xml: xml.replace(b"<v>2</v>", b"<v>99</v>")),
+        "cannot be read",
+    ),
+    "no XML": (lambda: with_part(workbook(GOOD), SHEET, lambda _: b"<worksheet"), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("made", "sentence"), REFUSED.values(), ids=list(REFUSED))
+def test_what_is_no_plain_table_is_one_sentence(made: Callable[[], bytes], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)) as refused:
+        read_workbook(made())
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("limit", "sentence"), [("MAX_WORKBOOK", "the limit is 20"), ("MAX_TEXT", "more than 20 letters")]
+)
+def test_limits(limit: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"dpbayes.sources.spreadsheets.{limit}", 20)
+    with pytest.raises(InputError, match=sentence):
+        read_workbook(workbook([*GOOD, ["x" * 30]]))
+
+
+def test_other_spreadsheets_are_named() -> None:
+    for data, part in ((b"\xd0\xcf\x11\xe0" + bytes(600), "an old spreadsheet"), (b"PK\x03\x04ods", "another kind")):
+        with pytest.raises(InputError, match=part):
+            read_csv(data)
+
+
+@given(st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=4))
+def test_a_workbook_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(as_excel_writes())
+    for place, byte in changes:
+        data[place % len(data)] = byte
+    with contextlib.suppress(InputError):
+        assert len(read_workbook(bytes(data))[0])
+
+
+@given(st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=4))
+def test_a_sheet_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
+    def change(xml: bytes) -> bytes:
+        wrong = bytearray(xml)
+        for place, byte in changes:
+            wrong[place % len(wrong)] = byte
+        return bytes(wrong)
+
+    with contextlib.suppress(InputError):
+        assert len(read_workbook(with_part(as_excel_writes(), SHEET, change))[0])

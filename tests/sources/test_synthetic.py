@@ -1,0 +1,123 @@
+"""The sampler draws from the network it is given, and a test that accepts it rejects a wrong network."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain, load_named
+from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, checked_cpts, random_cpts, sample_dataset
+from dpbayes.base.validation import InputError
+
+ALARM = 1e-9
+"""Chance of a false alarm of each statistical test, were its seed not fixed."""
+
+
+def p_value(network: Network, p: np.ndarray, data: Dataset) -> float:
+    """Chi-square over all rows, given how many records fell in each row."""
+    seen = count(network, data).values.astype(float)
+    expected = network.row_sums(seen)[network.row_of_cell] * p
+    used = expected > 0
+    degrees = used.sum() - np.unique(network.row_of_cell[used]).size
+    return float(stats.chi2.sf(((seen - expected)[used] ** 2 / expected[used]).sum(), degrees))
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Network:
+    states = {"a": [str(i) for i in range(5)], "b": ["0", "1", "2"], "c": ["0", "1"], "d": ["only"]}
+    return Network.from_edges("dcba", [("a", "b"), ("a", "c"), ("b", "c"), ("d", "c")], states)
+
+
+def test_accepts_the_right_tables_and_rejects_wrong_ones(mixed: Network) -> None:
+    p = random_cpts(mixed, np.random.default_rng(1))
+    data = sample_dataset(mixed, p, 200_000, np.random.default_rng(2))
+    assert p_value(mixed, p, data) > ALARM
+    wrong = p.copy()
+    a = mixed.index("a")
+    cells = mixed.cells_of_row(int(mixed.row_offsets[a]))
+    wrong[cells] = 0.95 * wrong[cells] + 0.05 / 5
+    assert p_value(mixed, wrong, data) < ALARM
+    assert p_value(mixed, random_cpts(mixed, np.random.default_rng(3)), data) < ALARM
+
+
+def test_marginal_of_asia() -> None:
+    """P(dysp = yes) = 0.4360 by the published tables; 6 standard deviations are about 2e-9."""
+    network, p = load_named("asia")
+    data = sample_dataset(network, p, 300_000, np.random.default_rng(5))
+    share = float((data.column("dysp") == 0).mean())
+    assert abs(share - 0.435971) < 6 * np.sqrt(0.25 / data.n)
+    either = (data.column("lung") == 0) | (data.column("tub") == 0)
+    np.testing.assert_array_equal(data.column("either") == 0, either)
+
+
+def test_what_is_impossible_never_happens() -> None:
+    states = {"a": list("012345")}
+    network = Network.from_edges(["a"], [], states)
+    data = sample_dataset(network, [0.0, 0.1, 0.0, 0.7, 0.2, 0.0], 100_000, np.random.default_rng(1))
+    assert set(np.unique(data.column("a"))) == {1, 3, 4}
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, BLOCK, BLOCK + 1])
+def test_sizes_progress_and_reproducibility(n: int) -> None:
+    network = chain(3)
+    p = np.full(network.cell_count, 0.5)
+    shares: list[float] = []
+    data = sample_dataset(network, p, n, np.random.default_rng(7), progress=shares.append)
+    again = sample_dataset(network, p, n, np.random.default_rng(7))
+    assert data.n == n
+    np.testing.assert_array_equal(data.codes, again.codes)
+    assert shares == ([] if n == 0 else [1.0] if n <= BLOCK else [BLOCK / n, 1.0])
+
+
+def test_random_cpts_are_inside_and_follow_the_concentration(mixed: Network) -> None:
+    for concentration in (0.01, 1.0, 100.0):
+        p = random_cpts(mixed, np.random.default_rng(1), concentration=concentration)
+        several = mixed.cards[mixed.node_of_row][mixed.row_of_cell] > 1
+        assert (p[several] > 0).all()
+        assert (p[several] < 1).all()
+        assert (p[~several] == 1).all()
+        np.testing.assert_allclose(mixed.row_sums(p), 1.0, atol=1e-12)
+    uniform = random_cpts(chain(500), np.random.default_rng(1))[0::2]
+    assert stats.kstest(uniform, "uniform").pvalue > ALARM
+    assert (
+        stats.kstest(random_cpts(chain(500), np.random.default_rng(1), concentration=3.0)[0::2], "uniform").pvalue
+        < ALARM
+    )
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, MAX_RECORDS + 1, "x"])
+def test_wrong_sizes(n: int) -> None:
+    network = chain(1)
+    with pytest.raises(InputError, match="The number of records must be"):
+        sample_dataset(network, [0.5, 0.5], n, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ([0.5, 0.4], r'"x2 \| x1=yes" sum to 0.9; they must sum to 1'),
+        ([-0.1, 1.1], r'"x2 \| x1=yes" holds a negative probability, -0.1'),
+        ([np.nan, 1.0], r'"x2 \| x1=yes" holds a probability that is not a finite number'),
+    ],
+)
+def test_wrong_tables_name_the_row(row: list[float], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        checked_cpts(chain(2), [0.5, 0.5, 0.5, 0.5, *row])
+
+
+class _Last:
+    """A generator whose every uniform is the greatest there is: 1 - 2^-53."""
+
+    def random(self, *, out):
+        out[:] = 1 - 2.0**-53
+        return out
+
+
+def test_the_greatest_uniform_never_draws_a_state_without_probability():
+    """Ten tenths add up to less than one in floating point, and the eleventh state has probability 0."""
+    probabilities = np.array([0.1] * 10 + [0.0])
+    assert np.cumsum(probabilities)[-1] <= 1 - 2.0**-53
+    die = Network.from_edges(["die"], [], {"die": tuple("abcdefghijk")})
+    assert set(sample_dataset(die, probabilities, 3, _Last()).codes.ravel()) == {9}

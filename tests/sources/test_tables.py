@@ -1,0 +1,368 @@
+"""Files become text, text becomes codes over declared domains, and whatever is wrong gets one sentence."""
+
+import contextlib
+import io
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.sources.columns import Categories, CountAs, Cuts, DropRecord, Groups, OwnState, encode
+from dpbayes.sources.proposals import Proposal, proposal, proposed_column, quantile_cuts
+from dpbayes.sources.tables import read_csv, read_parquet
+from dpbayes.base.validation import InputError
+
+VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6)
+
+
+def frame_of(**columns: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(columns, dtype="str")
+
+
+def parquet(**columns: object) -> bytes:
+    file = io.BytesIO()
+    pd.DataFrame(columns).to_parquet(file)
+    return file.getvalue()
+
+
+# CSV
+
+
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=5))
+def test_csv_keeps_every_text(rows: list[tuple[str, str]]) -> None:
+    frame = pd.DataFrame(rows, columns=["<b>a</b>", 'say "b", c'], dtype="str")
+    again = read_csv(frame.to_csv(index=False, quoting=1).encode())
+    assert list(again.columns) == list(frame.columns)
+    assert again.to_numpy().tolist() == frame.to_numpy().tolist()
+
+
+def test_csv_encodings_separators_and_line_ends() -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"):
+        read = read_csv("é,b\r\n1,ü\r\n".encode(encoding), encoding=encoding.removesuffix("-sig"))
+        assert (list(read.columns), read.to_numpy().tolist()) == (["é", "b"], [["1", "ü"]])
+    for separator in ";\t|":
+        assert read_csv(f"a{separator}b\n1{separator}\n\n".encode(), separator=separator).to_numpy().tolist() == [
+            ["1", ""]
+        ]
+    assert read_csv(b'a,b\n"1\n2",NA').to_numpy().tolist() == [["1\n2", "NA"]]
+    assert read_csv(b"a\n1\n").shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The file is empty."),
+        (b" \n\n", "The file is empty."),
+        (b"a,b", "has a header but no records"),
+        (b"a,b\n", "has a header but no records"),
+        (b"a,b\n1,2\n\n3\n", "The header has 2 columns, but line 4 has 1."),
+        (b"a,b\n1,2\n1,2,3\n", "The header has 2 columns, but line 3 has 3."),
+        (b"a;b\n1;2\n", "the separator seems to be a semicolon"),
+        (b"a\tb\n1\t2\n", "the separator seems to be a tab"),
+        (b"a|b\n1|2\n", "the separator seems to be a vertical bar"),
+        (b"a,a\n1,2\n", 'Two columns are named "a"'),
+        (b"a,\n1,2\n", "Column 2 has no name"),
+        (b"\x89PNG\r\n\x1a\n", "looks like an image"),
+        (b"PK\x03\x04", "zip archive or a spreadsheet"),
+        (b"\x1f\x8b\x08", "unpack it first"),
+        (b"PAR1....PAR1", "read it as Parquet"),
+        (b"a\x00b,c\n1,2\n", "holds bytes that are not text"),
+        ("a,b\n1,2".encode("utf-16"), "its encoding may be UTF-16"),
+        ("a,b\n1,é\n".encode("latin-1"), "not text in the encoding utf-8; try Latin-1"),
+        ("é,b\n1,2\n".encode("latin-1"), "not text in the encoding utf-8; try Latin-1"),
+        (b'a,b\n1,"2\n3,4\n5,6\n', "opened and never closed"),
+        (",".join(map(str, range(501))).encode() + b"\n", "501 columns; the limit is 500"),
+    ],
+)
+def test_csv_refusals(data: bytes, sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read_csv(data)
+
+
+def test_csv_refuses_bad_options() -> None:
+    with pytest.raises(InputError, match="The separator must be one of"):
+        read_csv(b"a\n1\n", separator="->")
+    for encoding in ("klingon", "zip", "", "a\x00"):
+        with pytest.raises(InputError, match="is not the name of a text encoding"):
+            read_csv(b"a\n1\n", encoding=encoding)
+    with pytest.raises(InputError, match="has 4 bytes; the limit is 3"):
+        read_csv(b"a\n1\n", limit=3)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    for read in (read_csv, read_parquet):
+        with contextlib.suppress(InputError):
+            assert len(read(data)) > 0
+
+
+# Parquet
+
+
+def test_parquet_values_become_faithful_text() -> None:
+    frame = read_parquet(parquet(i=[1, 2], f=[0.1, 3.0], m=[1.0, None], s=["<b>", None], b=[True, False]))
+    assert frame.to_numpy().tolist() == [["1", "0.1", "1", "<b>", "true"], ["2", "3", "", "", "false"]]
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The file is empty."),
+        (b"a,b\n1,2\n", "not a Parquet file"),
+        (parquet(a=[[1], [2]]), 'Column "a" holds lists or records'),
+        (parquet(a=[b"\xff"]), "cannot be shown as text"),
+        (parquet(a=[]), "has a header but no records"),
+    ],
+)
+def test_parquet_refusals(data: bytes, sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read_parquet(data)
+
+
+def arrow(**columns: pa.Array) -> bytes:
+    file = io.BytesIO()
+    arrow_parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def broken_text() -> pa.Array:
+    """Three texts of which the second is not UTF-8; neither is what Arrow writes of them."""
+    offsets = np.array([0, 1, 3, 4], dtype=np.int32)
+    return pa.StringArray.from_buffers(3, pa.py_buffer(offsets), pa.py_buffer(b"a\xff\xfeb"))
+
+
+MANY = 3_000_000
+
+
+def long_text_said_often() -> bytes:
+    return arrow(a=pa.DictionaryArray.from_arrays(np.zeros(MANY, dtype=np.int32), pa.array(["x" * 1000])))
+
+
+ODD_PARQUET: dict[str, tuple[Callable[[], bytes], str]] = {
+    "text that is not UTF-8": (lambda: arrow(a=broken_text()), 'Column "a" holds text that is not UTF-8'),
+    "large text": (lambda: arrow(a=broken_text().cast(pa.large_binary()).view(pa.large_string())), "not UTF-8"),
+    "bytes": (lambda: arrow(a=pa.array([b"x", b"\xff"])), "cannot be shown as text"),
+    "records": (lambda: arrow(a=pa.array([{"x": 1}])), "holds lists or records"),
+    "maps": (lambda: arrow(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32()))), "holds lists or records"),
+    "no such time zone": (lambda: arrow(a=pa.array([0], pa.timestamp("us", "Mars/Base"))), "cannot be shown as text"),
+    "no columns": (lambda: arrow(), "The file has no columns."),
+    "no records": (lambda: arrow(a=pa.array([], pa.int64())), "no records"),
+    "no name": (lambda: arrow(**{" ": pa.array([1])}), "Column 1 has no name"),
+    "a long text said often": (long_text_said_often, "unpacks to more than 2,000,000,000 bytes"),
+}
+
+
+@pytest.mark.parametrize(("made", "sentence"), ODD_PARQUET.values(), ids=list(ODD_PARQUET))
+def test_odd_parquet_is_one_sentence(made: Callable[[], bytes], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read_parquet(made())
+
+
+def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = arrow(a=pa.array([1] * 6), b=pa.array([1] * 6))
+    monkeypatch.setattr("dpbayes.sources.tables.MAX_VALUES", 12)
+    assert len(read_parquet(data)) == 6
+    monkeypatch.setattr("dpbayes.sources.tables.MAX_VALUES", 11)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
+    with pytest.raises(InputError, match="6 records of 2 columns; the limit is 11 values"):
+        read_parquet(data)
+
+
+def test_two_columns_of_one_name_are_one_sentence() -> None:
+    file = io.BytesIO()
+    arrow_parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), file)
+    with pytest.raises(InputError, match='Two columns are named "a"'):
+        read_parquet(file.getvalue())
+
+
+def test_parquet_of_every_type_becomes_text() -> None:
+    columns = {
+        "a": pa.array(["x", None, "x"]).dictionary_encode(),
+        "a.b": pa.array([7, 8, None]).dictionary_encode(),
+        "decimal": pa.array([Decimal("1.50"), None, Decimal("-2")], pa.decimal128(5, 2)),
+        "big": pa.array([0, 2**64 - 1, None], pa.uint64()),
+        "day": pa.array([0, 1, None], pa.date32()),
+        "moment": pa.array([0, None, 10**9], pa.timestamp("ns")),
+        "price": pa.array([Decimal("1.50"), None, Decimal("1.50")]).dictionary_encode(),
+        "nothing": pa.nulls(3),
+        "view": pa.array(["p", "q", None], pa.string_view()),
+    }
+    assert read_parquet(arrow(**columns)).to_dict("list") == {
+        "a": ["x", "", "x"],
+        "a.b": ["7", "8", ""],
+        "decimal": ["1.50", "", "-2.00"],
+        "big": ["0", "18446744073709551615", ""],
+        "day": ["1970-01-01", "1970-01-02", ""],
+        "moment": ["1970-01-01 00:00:00.000000000", "", "1970-01-01 00:00:01.000000000"],
+        "price": ["1.50", "", "1.50"],
+        "nothing": ["", "", ""],
+        "view": ["p", "q", ""],
+    }
+
+
+@given(st.lists(st.tuples(st.integers(4, 500), st.integers(0, 255)), min_size=1, max_size=5))
+def test_parquet_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(parquet(i=list(range(50)), s=["x", "y"] * 25))
+    for place, byte in changes:
+        data[place % len(data)] = byte
+    with contextlib.suppress(InputError):
+        assert len(read_parquet(bytes(data)).columns)
+
+
+# Columns
+
+
+def test_encode_every_kind_of_column() -> None:
+    frame = frame_of(c=["b", " a ", "b"], n=["24.9", "25", "40"], g=["x", "y", "z"])
+    data = encode(
+        frame,
+        [
+            Cuts("n", (25, 40), public=True),
+            Categories("c", ("a", "b"), public=True),
+            Groups("g", (("early", ("x", "y")), ("late", ("z",)))),
+        ],
+    )
+    assert data.names == ("n", "c", "g")
+    assert data.states == (("< 25", "25 to < 40", ">= 40"), ("a", "b"), ("early", "late"))
+    assert data.codes.tolist() == [[0, 1, 0], [1, 0, 0], [2, 1, 1]]
+
+
+def test_missing_policies() -> None:
+    frame = frame_of(a=["x", "", "y", "?", " NA "], b=["1", "2", "3", "4", "5"])
+    b = Cuts("b", (3,))
+    own = encode(frame, [Categories("a", ("x", "y"), missing=OwnState("unknown")), b])
+    assert own.states[0] == ("x", "y", "unknown")
+    assert own.column("a").tolist() == [0, 2, 1, 2, 2]
+    filled = encode(frame, [Categories("a", ("x", "y"), missing=CountAs("y")), b])
+    assert filled.column("a").tolist() == [0, 1, 1, 1, 1]
+    dropped = encode(frame, [Categories("a", ("x", "y"), missing=DropRecord()), b])
+    assert dropped.column("b").tolist() == [0, 1]
+    declared = encode(frame_of(a=["None", "x", ""]), [Categories("a", ("None", "x"))])
+    assert declared.column("a").tolist() == [0, 1]
+    assert encode(frame_of(a=["", ""]), [Categories("a", ("x",))]).n == 0
+
+
+def test_encode_refusals() -> None:
+    frame = frame_of(a=["x", "y", "z", "z"], n=["1", "inf", "two", ""])
+    with pytest.raises(InputError, match='Column "a" has "z" in record 3, which is not a declared state'):
+        encode(frame, [Categories("a", ("x", "y"))])
+    with pytest.raises(InputError, match='Column "n" has "inf" in record 2, which is not a number'):
+        encode(frame, [Cuts("n", (1.5,))])
+    with pytest.raises(InputError, match='no column "q"'):
+        encode(frame, [Categories("q", ("x",))])
+    with pytest.raises(InputError, match="at least one column"):
+        encode(frame, [])
+    with pytest.raises(InputError, match="used twice"):
+        encode(frame, [Categories("a", ("x",))] * 2)
+
+
+@pytest.mark.parametrize(
+    ("points", "sentence"),
+    [
+        ((), "needs at least one cut point"),
+        ((1, 1), "must increase; 1 follows 1"),
+        ((2, 1.5), "must increase; 1.5 follows 2"),
+        ((float("nan"),), "must be finite"),
+        ((float("inf"),), "must be finite"),
+        (("x",), '"x" of "a" is not a number'),
+        (tuple(range(256)), "257 states; it needs 1 to 256"),
+    ],
+)
+def test_wrong_cut_points(points: tuple[float, ...], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        Cuts("a", points)
+
+
+def test_a_state_is_no_novel() -> None:
+    assert Categories("a", ("x" * 500,)).domain == ("x" * 500,)
+    for column in (lambda: Categories("a", ("b", "x" * 501)), lambda: Groups("a", (("x" * 501, ("b",)),))):
+        with pytest.raises(InputError, match=r'Column "a" has the state "x+…" of 501 letters; the limit is 500'):
+            column()
+
+
+def test_wrong_policies() -> None:
+    with pytest.raises(InputError, match="needs a name of its own"):
+        Categories("a", ("missing", "x"), missing=OwnState())
+    with pytest.raises(InputError, match='cannot count as "z"'):
+        Categories("a", ("x",), missing=CountAs("z"))
+    with pytest.raises(InputError, match="used twice"):
+        Groups("a", (("l", ("x",)), ("r", ("x",))))
+
+
+# Proposals
+
+
+def test_proposals() -> None:
+    assert proposed_column("a", ["x10", "x9", "X1", "x9"]) == Categories("a", ("X1", "x9", "x10"))
+    assert proposed_column("a", ["10", "9", ""]) == Categories("a", ("9", "10"), missing=OwnState())
+    cuts = proposed_column("a", [str(i) for i in range(1, 1001)])
+    assert cuts == Cuts("a", (250, 500, 750))
+    assert not cuts.public
+    assert proposed_column("a", ["0"] * 90 + [str(i) for i in range(114, 130)]) == Cuts("a", (110,))
+
+
+@pytest.mark.parametrize(
+    ("values", "identifies"),
+    [
+        ([str(k) for k in range(13)], True),
+        ([str(k) for k in range(12)], False),
+        ([f"P{k}" for k in range(13)], True),
+        ([f" {k}.0" for k in range(13)], True),
+        ([*(str(k) for k in range(13)), "", "NA"], True),
+        ([*(str(k) for k in range(13)), "5"], False),
+        ([str(k / 2) for k in range(13)], False),
+    ],
+)
+def test_identifiers_are_proposed_not_to_be_used(values: list[str], identifies: bool) -> None:
+    found = proposal("a", values)
+    assert found.domain == proposed_column("a", values)
+    assert found.reason.startswith('Column "a" has another value in each of 13 records') == identifies
+    assert bool(found.reason) == identifies
+
+
+def test_missing_values_get_a_state_that_is_no_value_of_the_column() -> None:
+    column = proposed_column("a", ["missing", "", "missing value", "x"])
+    assert column.domain == ("missing", "missing value", "x", "missing value value")
+
+
+def test_what_cannot_be_proposed_has_its_reason() -> None:
+    assert proposal("a", ["", "NA"]) == Proposal("a", reason='Column "a" has no values; leave it out.')
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40), st.integers(2, 9))
+def test_quantile_cuts_always_cut(numbers: list[float], bins: int) -> None:
+    values = [repr(x) for x in numbers]
+    if min(numbers) == max(numbers):
+        with pytest.raises(InputError, match="nothing to cut"):
+            quantile_cuts("a", values, bins)
+        return
+    cuts = quantile_cuts("a", values, bins)
+    codes = encode(frame_of(a=values), [cuts]).column("a")
+    assert 2 <= len(cuts.domain) <= bins
+    assert codes.min() == 0
+    assert codes.max() == len(cuts.domain) - 1
+    assert (np.diff(codes[np.argsort(numbers)].astype(int)) >= 0).all()
+
+
+def test_proposals_refuse() -> None:
+    with pytest.raises(InputError, match='Column "id" has 300 distinct texts; the limit is 256'):
+        proposed_column("id", [f"p{i}" for i in range(300)])
+    with pytest.raises(InputError, match="has no values; leave it out"):
+        proposed_column("a", ["", "NA"])
+    with pytest.raises(InputError, match='has "x", which is not a number'):
+        quantile_cuts("a", ["1", "x"], 4)
+    with pytest.raises(InputError, match="The number of bins must be between 2 and 64"):
+        quantile_cuts("a", ["1", "2"], 1)
+
+
+def test_quantile_cuts_are_values_that_records_have() -> None:
+    """The median of these is 1, and between 1 and 10 no record lies."""
+    assert quantile_cuts("a", ["0", "1", "10", "100"], 2).points == (1.0,)
+    assert quantile_cuts("a", ["0", "1", "10", "100"], 4).points == (1.0, 10.0)

@@ -1,0 +1,117 @@
+"""The truth beside the lemmas of [Dimitrakakis14]: simulations and closed forms agree with other routes."""
+
+import math
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from dpbayes.theory.dimitrakakis14.answers import lemma_2, overlap_at_least
+from dpbayes.theory.dimitrakakis14.families import lemma_7
+from dpbayes.theory.dimitrakakis14.empirical import fair_error, fair_errors, largest_move, mean_fair_error, normal_variation
+from dpbayes.model.network import Network
+from dpbayes.theory.dimitrakakis14.game import NormalPair
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from tests.strategies import DIAMOND, all_records, chain, counts_per_record, empty
+
+FAR = 6.2
+"""Standard errors: passed by chance with probability below 1e-9."""
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 2), (1, 7), (10, 2), (12, 3), (13, 3), (200, 6), (5, 100)])
+def test_the_mean_error_of_a_fair_die_is_that_of_its_definition(n: int, m: int) -> None:
+    """[Dimitrakakis14] Lemma 2: m E|X/n - 1/m|, summed over a binomial; and the mean of simulated errors."""
+    k = np.arange(n + 1)
+    direct = m * float(np.abs(k / n - 1 / m) @ stats.binom.pmf(k, n, 1 / m))
+    assert mean_fair_error(n, cells=m) == pytest.approx(direct, rel=1e-9)
+    drawn = fair_errors(stream(1, "errors"), samples=n, cells=m, draws=20_000)
+    assert abs(drawn.mean() - direct) <= FAR * drawn.std() / math.sqrt(len(drawn)) + 1e-12
+
+
+def test_the_quantile_of_a_fair_coin_is_a_binomials() -> None:
+    """[Dimitrakakis14] Lemma 2: with two cells the error is 2|X/n - 1/2|."""
+    n, delta = 1000, 0.1
+    exact = 2 * abs(stats.binom.ppf(1 - delta / 2, n, 0.5) / n - 0.5)
+    printed = np.array([exact + 1e-9])
+    found = fair_error(stream(1, "coin"), samples=n, cells=2, printed=printed, delta=delta, draws=50_000)
+    assert found.value == pytest.approx([exact], abs=2 / n + 1e-9)
+    assert found.low <= found.value <= found.high
+    assert not found.violated.any()
+    assert found.exact[0] == mean_fair_error(n, cells=2)
+    assert found.releases == 50_000
+
+
+def test_a_radius_a_tenth_too_small_is_violated_and_the_lemmas_are_not() -> None:
+    """[Dimitrakakis14] Lemma 2, within its conditions and certified."""
+    n, delta, m = 400, 1 / 64, 3
+    bound = lemma_2([n], delta=delta, cells=m)
+    assert bound.applies
+
+    def judged(printed: np.ndarray) -> np.ndarray:
+        return fair_error(stream(2, "die"), samples=n, cells=m, printed=printed, delta=delta, draws=50_000).violated
+
+    value = fair_error(stream(3, "die"), samples=n, cells=m, printed=bound.printed, delta=delta, draws=50_000).value
+    assert not judged(bound.printed).any()
+    assert not judged(bound.certified).any()
+    assert judged(0.9 * value).all()
+
+
+@pytest.mark.parametrize(
+    "network",
+    [chain(3), DIAMOND, empty(2), Network.from_edges("xy", ["xy"], {"x": "abc"})],
+)
+def test_one_changed_value_moves_the_log_likelihood_as_far_as_said(network: Network) -> None:
+    """[Dimitrakakis14] Lemma 7: all networks whose CPT rows give one state all but the least, all changes."""
+    least = 0.1
+    records, cells = all_records(network), counts_per_record(network)
+    cards = network.cards[network.node_of_row]
+    pairs = [
+        (i, j)
+        for (i, one), (j, two) in product(enumerate(records), repeat=2)
+        if sum(a != b for a, b in zip(one, two, strict=True)) == 1
+    ]
+    first, second = np.array(pairs).T
+    worst = 0.0
+    for likely in product(*(range(int(card)) for card in cards)):
+        rows = [
+            np.where(np.arange(card) == k, 1 - (card - 1) * least, least) for card, k in zip(cards, likely, strict=True)
+        ]
+        log_p = cells @ np.log(np.concatenate(rows))
+        worst = max(worst, float((log_p[first] - log_p[second]).max()))
+    assert largest_move(network, least=least) == pytest.approx(worst, rel=1e-12)
+    assert worst <= float(lemma_7(network, least=least).certified) + 1e-12
+
+
+def test_the_distance_of_normal_answers_is_that_of_their_densities_and_of_the_best_test() -> None:
+    """[Dimitrakakis14] Lemma 8: one answer by quadrature, several by simulating the likelihood-ratio test."""
+    pair = NormalPair(np.zeros(1), np.array([4.0]), 1.0)
+    one, two = stats.norm(0, 0.5), stats.norm(0.25, 0.5)
+    half, _ = integrate.quad(lambda t: abs(one.pdf(t) - two.pdf(t)) / 2, -6, 6, points=[0.125])
+    assert normal_variation(pair, answers=1)[0] == pytest.approx(half, rel=1e-9)
+    games = 50_000
+    for answers in (3, 20):
+        right, wrong = (
+            np.mean(sign * each.gains(stream(4, answers, sign), (games, answers)).sum(axis=1) > 0)
+            for each, sign in ((pair, 1), (pair.swapped(), -1))
+        )
+        exact = float(normal_variation(pair, answers=answers)[0])
+        assert abs(right - wrong - exact) <= FAR * math.sqrt(0.5 / games)
+        assert exact <= 1 - float(overlap_at_least(pair, answers=answers)[0])
+    assert normal_variation(pair, answers=0) == 0
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda: mean_fair_error(0, cells=2),
+        lambda: mean_fair_error(10, cells=1),
+        lambda: fair_errors(stream(1), samples=10, cells=2, draws=0),
+        lambda: largest_move(chain(2), least=0.6),
+    ],
+)
+def test_impossible_arguments_are_refused(attempt: Callable[[], object]) -> None:
+    with pytest.raises(InputError):
+        attempt()

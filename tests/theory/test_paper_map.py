@@ -1,0 +1,136 @@
+"""The map from claims to code and tests: complete, and never stale, for it is read off the docstrings."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpbayes.theory.claims.claim import Claim, Verdict
+from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
+from dpbayes.theory.paper_map import Sources, paper_map, unknown_keys
+from dpbayes.base.references import Reference
+
+ROOT = Path(__file__).parents[2]
+MAP = paper_map(ROOT / "dpbayes", ROOT / "tests")
+
+
+@pytest.mark.parametrize("entry", MAP, ids=lambda entry: str(entry.claim.reference))
+def test_every_claim_is_named_by_code_and_by_a_test(entry):
+    assert entry.code
+    assert entry.tests
+
+
+def test_no_docstring_names_an_unknown_paper():
+    assert not unknown_keys(Sources(ROOT / "dpbayes"))
+    assert not [mention for mention in unknown_keys(Sources(ROOT / "tests")) if mention.paper != "Nobody99"]
+
+
+def test_places_of_claims_are_distinct():
+    assert len({str(claim.reference) for claim in CLAIMS}) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("make", COUNTEREXAMPLES, ids=lambda make: make.__name__)
+def test_every_counterexample_refutes_a_claim_that_is_listed(make):
+    example = make()
+    assert example.refutes
+    assert example.claim in CLAIMS
+    assert str(example) in map(str, counterexamples_of(example.claim))
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.verdict is Verdict.FALSE], ids=lambda c: str(c.reference))
+def test_every_false_claim_has_a_counterexample_beyond_what_is_printed(claim):
+    found = counterexamples_of(claim)
+    assert found
+    for example in found:
+        assert example.claim is claim
+        assert example.truth > example.printed * (1 + 1e-6 * np.sign(example.printed))
+
+
+def test_what_is_shown_to_fail_is_not_said_to_hold():
+    for claim in CLAIMS:
+        if counterexamples_of(claim):
+            assert claim.verdict not in (Verdict.HOLDS, Verdict.LOOSE), claim.reference
+
+
+def folder(tmp_path: Path, text: str) -> Sources:
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    return Sources(tmp_path)
+
+
+def claim(place: str) -> Claim:
+    return Claim(Reference("Zhang16", place), "", "", Verdict.HOLDS, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "found"),
+    [
+        ("[Zhang16] Theorem 1.", "Theorem 1", True),
+        ("[Zhang16] Theorem 1, sharpened.", "Theorem 1", True),
+        ("[Zhang16] Theorem 1.", "Theorem 1, refined", False),
+        ("[Zhang16] Theorem 1, refined.", "Theorem 1, refined", True),
+        ("[Zhang16] Theorem 1, refined.", "Theorem 1", False),
+        ("[Zhang16] Theorem 1, with U.", "Theorem 1, U", False),
+        ("[Zhang16] Theorem 1, Ultimately.", "Theorem 1, U", False),
+        ("[Zhang16] Theorem 10.", "Theorem 1", False),
+        ("[Zhang16] Theorem 4(1)", "Theorem 4(1)", True),
+        ("[Zhang16] Lemmas 2 and 3", "Lemma 3", True),
+        ("[Zhang16] Lemmas 3 to 6", "Lemma 5", True),
+        ("[Zhang16] Lemmas 3-6", "Lemma 5", True),
+        ("[Zhang16] Lemmas 3 to 6", "Lemma 7", False),
+        ("[Zhang16] Theorems 1, 3 and 4(2)", "Theorem 3", True),
+        ("[Zhang16] Theorems 1, 3 and 4(2)", "Theorem 4(2)", True),
+        ("[Zhang16] Theorems 1, 3 and 4(2)", "Theorem 2", False),
+        ("[Zhang16] Theorems 1(i) and (ii)", "Theorem 1(ii)", True),
+        ("[Zhang16] Theorem 1 with n = 2", "Theorem 2", False),
+        ("[Zhang16] Theorem 1, 3 records", "Theorem 3", False),
+        ("[Zhang16] Corollaries 2 and 3, n = 4", "Corollary 4", False),
+        ("[Zhang16] Corollary 4 at n = 3", "Corollary 3", False),
+        ("[Zhang16] Algorithm 3", "Algorithm 2", False),
+        ("[Zhang16] Section 3.2", "Section 3.2, Consistency", False),
+        ("[Zhang16] Section 3.2, Non-negativity", "Section 3.2, Consistency", False),
+        ("[Zhang16] Theorem 2, section 3.2, Consistency", "Section 3.2, Consistency", True),
+        ("[Zhang16] Corollary 1, Lemma 1", "Lemma 1", True),
+        ("[Notes] Theorem 1", "Theorem 1", False),
+        ("[Zhang16] Lemma 2, [Notes] Theorem 1", "Theorem 1", False),
+        ("[Zhang16] Appendix C.1", "Appendix C.2", False),
+    ],
+)
+def test_places_are_found_in_running_text(tmp_path, text, place, found):
+    sources = folder(tmp_path, f'def f():\n    """Return it. {text}"""\n')
+    assert bool(sources.of(claim(place))) is found
+
+
+def test_an_equation_of_a_theorem_is_a_claim_of_its_own(tmp_path):
+    sources = folder(tmp_path, '"""[Dimitrakakis14] Theorem 3 (4.3), by quadrature."""\n')
+    found = [str(c.reference) for c in CLAIMS if sources.of(c)]
+    assert found == ["[Dimitrakakis14] Theorem 3 (4.3)"]
+
+
+@pytest.mark.parametrize("place", ["Lemma 9", "Theorem 10", "Corollary 5", "Section 9"])
+def test_what_is_not_in_the_paper_is_found_nowhere(place):
+    assert not Sources(ROOT / "dpbayes").of(claim(place))
+    assert not Sources(ROOT / "tests").of(claim(place))
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("test_corollary_4_is_violated_by_the_printed_score", ["[Zhang16] Corollary 4"]),
+        ("test_lemma_2_is_a_sum_and_vacuous_for_distances_of_a_node_alone", ["[Zhang16] Lemma 2"]),
+        ("test_algorithm_3_density_moves_further_than_printed", ["[Zhang16] Algorithm 3"]),
+        (
+            "test_theorem_4_2_concentration_is_the_mass_of_smooth_networks",
+            ["[Zhang16] Lemma 3", "[Zhang16] Theorem 4(2)"],
+        ),
+        ("test_theorem_1_is_violated_on_the_papers_own_network", ["[Zhang16] Theorem 1"]),
+        ("test_lemma_4_printed_set_lets_in_rough_scales", ["[Dimitrakakis14] Lemma 4"]),
+    ],
+)
+def test_a_test_is_found_under_the_claims_it_checks_alone(name, places):
+    assert [str(entry.claim.reference) for entry in MAP if name in {m.name for m in entry.tests}] == places
+
+
+def test_an_unknown_paper_is_caught(tmp_path):
+    text = '"""After [Nobody99] Theorem 3, and an index [i] Of no paper."""\n'
+    (mention,) = unknown_keys(folder(tmp_path, text))
+    assert mention.paper == "Nobody99"

@@ -1,0 +1,389 @@
+"""[Zhang16] section 3.2: what is printed and what is proved of noise on Fourier coefficients."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from dpbayes.theory.zhang16 import fourier as claims
+from dpbayes.theory.zhang16 import stealth
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.zhang16.fourier import (
+    certified_noise,
+    closure_bound,
+    comparison_bound,
+    counterexample_denser,
+    epsilon_of_printed_noise,
+    invented_records,
+    marginals_agree,
+    noise_ratio,
+    printed_noise,
+    printed_table_error,
+    scale_bound,
+    table_error,
+    table_error_bound,
+)
+from dpbayes.theory.zhang16.stealth import (
+    certified_increment,
+    certified_table_increment,
+    counterexample_rebuilt_table,
+    counterexample_small_increment,
+    is_printed_proved,
+    maximal_families,
+    negative_marginal_bound,
+    negative_marginal_probability,
+    negative_table_bound,
+    negative_table_probability,
+    printed_increment,
+    printed_probability,
+    rerun_bound,
+    signed_sum_tail,
+)
+from dpbayes.model.counts import count
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
+from dpbayes.base.validation import InputError
+from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, networks, random_networks, random_table, table_of
+
+ALARM = 1e-9
+RANDOM = random_networks(8, most_nodes=6)
+NETWORKS = [NAIVE_BAYES, ASIA, V_STRUCTURE, empty(1), chain(5), full(4), *RANDOM]
+IDS = ["NB16", "Asia", "v", "one", "chain", "full", *map(str, range(len(RANDOM)))]
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def unit_noise(network, noise, draws):
+    values = rng().laplace(size=(draws, len(network.closure)))
+    values[:, : noise.public] = 0
+    return values
+
+
+# Corollary 2
+
+
+def test_corollary_2_of_zhang16_charges_more_than_one_record_can_change():
+    """[Zhang16] Corollary 2."""
+    bound = scale_bound(NAIVE_BAYES, [0.5, 1.0])
+    assert bound.printed == pytest.approx([136, 68])
+    assert bound.certified == pytest.approx([128, 64])
+    assert bound.applies
+    assert epsilon_of_printed_noise(full(5), [1.0, 2.0]) == pytest.approx([0.5, 1.0])
+
+
+@pytest.mark.parametrize("network", RANDOM[:4], ids=range(4))
+def test_corollary_2_is_the_largest_change_over_all_pairs_of_records(network):
+    """[Zhang16] Corollary 2, sharpened, by brute force."""
+    records = list(itertools.product((0, 1), repeat=len(network.names)))
+    found = np.array([coefficients(network, count(network, table_of(network, [r])).values) for r in records])
+    worst = max(np.abs(found - other).sum(axis=-1).max() for other in found)
+    assert certified_noise(network).sensitivity == worst <= printed_noise(network).sensitivity
+
+
+# Theorem 2, consistency and Algorithm 2
+
+
+@given(networks(most_nodes=5), st.integers(0, 10**6))
+def test_theorem_2_tables_rebuilt_from_any_coefficients_agree_on_every_node(network, seed):
+    """[Zhang16] Section 3.2, Consistency."""
+    values = np.random.default_rng(seed).laplace(size=(3, len(network.closure)))
+    for node in range(len(network.names)):
+        said = marginals_agree(network, values, node=node)
+        assert said.shape[1:] == (3, 2)
+        assert said == pytest.approx(np.broadcast_to(said[0], said.shape), abs=1e-9)
+        assert said.sum(axis=-1) == pytest.approx(np.broadcast_to(values[:, 0], said.shape[:2]), abs=1e-9)
+
+
+def test_what_tables_say_of_a_node_is_how_often_it_occurs():
+    """[Zhang16] Theorem 2, for the marginal of one node."""
+    data = random_table(ASIA, rng(), 40)
+    values = coefficients(ASIA, count(ASIA, data).values).astype(float)
+    for node, name in enumerate(ASIA.names):
+        said = marginals_agree(ASIA, values, node=node)
+        assert said == pytest.approx(np.broadcast_to(np.bincount(data.column(name), minlength=2), said.shape))
+
+
+# Corollary 3
+
+
+def test_corollary_3_corrected_is_close_to_what_is_simulated_where_it_matters():
+    noise = certified_noise(ASIA)
+    needed = -(marginals(ASIA, unit_noise(ASIA, noise, 40_000)) * cells_per_family(ASIA)).min(axis=-1) / (2 * 21)
+    t = certified_increment(ASIA, 0.9, noise=noise)
+    failures = int((needed > t).sum())
+    assert stats.binom.sf(failures - 1, 40_000, 0.1) > ALARM
+    assert stats.binom.sf(failures - 1, 40_000, 0.07) < ALARM, "a bound a third lower would be caught"
+
+
+@pytest.mark.parametrize("terms", [1, 2, 7, 34])
+@pytest.mark.parametrize("x", [0.0, 0.3, 5.0, 40.0])
+def test_the_tail_of_a_sum_of_laplace_draws_is_that_of_a_difference_of_gammas(terms, x):
+    def integrand(y):
+        density = y ** (terms - 1) * mpmath.exp(-y) / mpmath.factorial(terms - 1)
+        return density * mpmath.gammainc(terms, x + y, mpmath.inf, regularized=True)
+
+    wanted = mpmath.quad(integrand, [0, terms / 2, terms, 2 * terms, 4 * terms + 20, mpmath.inf])
+    assert float(signed_sum_tail(terms, x)) == pytest.approx(float(wanted), rel=1e-9)
+
+
+def test_the_tail_is_known_for_one_and_two_terms_and_vectorised():
+    x = np.array([[0.0, 1.0], [2.0, 50.0]])
+    assert signed_sum_tail(1, x) == pytest.approx(np.exp(-x) / 2, rel=1e-12)
+    assert signed_sum_tail(2, x) == pytest.approx(np.exp(-x) * (2 + x) / 4, rel=1e-12)
+    assert signed_sum_tail(2000, 0.0) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("terms", [1024, 1500, 4095])
+def test_the_tail_of_many_terms_is_the_sum_over_all_of_them(terms, monkeypatch):
+    x = np.sqrt(2 * terms) * np.array([[0.0, 1e-3, 0.3], [1.0, 4.0, 20.0]])
+    quick = signed_sum_tail(terms, x)
+    monkeypatch.setattr(stealth, "MANY_TERMS", terms + 1)
+    assert quick == pytest.approx(signed_sum_tail(terms, x), rel=1e-10)
+
+
+def test_the_tail_of_a_million_terms_is_normal_and_takes_no_function_of_each(monkeypatch):
+    terms = 2**20 - 1
+    monkeypatch.delattr(special, "gammaincc")
+    sd = np.array([0.0, 1.0, 3.0, 5.0])
+    found = signed_sum_tail(terms, sd * np.sqrt(2 * terms))
+    # Edgeworth: the kurtosis of a Laplace draw is 3 above the normal one.
+    density = np.exp(-sd * sd / 2) / np.sqrt(2 * np.pi)
+    assert found == pytest.approx(special.ndtr(-sd) + density * (sd**3 - 3 * sd) / 8 / terms, rel=1e-9)
+    assert np.array_equal(signed_sum_tail(terms, np.array([1e7, 1e12])), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("make", [printed_noise, certified_noise])
+@pytest.mark.parametrize("network", NETWORKS, ids=IDS)
+def test_corollary_3_corrected_is_never_below_what_is_simulated(network, make):
+    """[Zhang16] Corollary 3, corrected."""
+    noise, draws, size = make(network), 20_000, len(network.closure)
+    values = unit_noise(network, noise, draws)
+    needed = -(marginals(network, values) * cells_per_family(network)).min(axis=-1) / (2 * size)
+    for t in (0.05, 0.1, 0.2, 0.5, 1.0):
+        failures = int((needed > t).sum())
+        bound = float(negative_marginal_probability(network, noise=noise, t=t))
+        assert bound == 1 or stats.binom.sf(failures - 1, draws, bound) > ALARM
+        table = float(negative_table_probability(network, noise=noise, t=t))
+        assert table >= bound - 1e-12 or len(maximal_families(network)) > 1
+
+
+def kept_by_empty_graph(k, lift):
+    """P(X_0 + lift >= |X_1| + ... + |X_k|), by one quadrature over X_0."""
+
+    def integrand(x):
+        return mpmath.exp(-abs(x)) / 2 * mpmath.gammainc(k, 0, lift + x, regularized=True)
+
+    return mpmath.quad(integrand, [-lift, 0, lift, mpmath.inf])
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_corollary_3_corrected_holds_for_the_whole_table_of_an_empty_graph(k):
+    """[Zhang16] Corollary 3, corrected, by quadrature."""
+    noise = printed_noise(empty(k))
+    for t in (0.1, 0.5, 1.0, 2.0):
+        kept = kept_by_empty_graph(k, 2 * t * (k + 1))
+        assert float(negative_table_probability(empty(k), noise=noise, t=t)) >= 1 - float(kept) - 1e-12
+        assert certified_noise(empty(k)).public == 1
+    # Without noise on n the sum of |X_i| is Gamma(k, 1): the bound is the exact value.
+    exact = stats.gamma.sf(2 * 0.5 * (k + 1), k)
+    found = negative_table_probability(empty(k), noise=certified_noise(empty(k)), t=0.5)
+    assert float(found) == pytest.approx(min(exact, 2**k * float(signed_sum_tail(k, k + 1.0))))
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=IDS)
+def test_corollary_3_gamma_forms_are_never_below_the_bounds(network):
+    t, size = np.linspace(0, 3, 31), len(network.closure)
+    x = 2 * t * size
+    noise = printed_noise(network)
+    assert np.all(negative_table_probability(network, noise=noise, t=t) <= stats.gamma.sf(x, size) + 1e-12)
+    families = sum(stats.gamma.sf(x, 2 ** len(family)) for family in maximal_families(network))
+    assert np.all(negative_marginal_probability(network, noise=noise, t=t) <= np.minimum(families, 1) + 1e-12)
+    assert np.all(np.diff(negative_marginal_probability(network, noise=noise, t=t)) <= 1e-12)
+
+
+def test_corollary_3_follows_once_t_is_large_enough_and_only_then_is_said_to():
+    """[Zhang16] Corollary 3: where the printed probability is proved."""
+    # t >= 0.60 for |N_I| = 34 and t >= 1.31 for |N_I| = 2.
+    for network, below, above in [(NAIVE_BAYES, 0.59, 0.61), (empty(1), 1.29, 1.32)]:
+        assert not is_printed_proved(network, t=below)
+        assert not is_printed_proved(network, t=0.01), "where 2t - 1 - ln 2t is large again"
+        bound = negative_table_bound(network, noise=printed_noise(network), t=[above, 2.0, 5.0])
+        assert all(is_printed_proved(network, t=t) for t in (above, 2.0, 5.0))
+        assert np.all(bound.certified <= bound.printed)
+
+
+def test_corollary_3_at_t_zero_is_an_assumption_that_fails():
+    """[Zhang16] Corollary 3."""
+    bound = negative_marginal_bound(ASIA, noise=certified_noise(ASIA), t=[0.0, 1.0])
+    assert not bound.applies
+    assert negative_marginal_bound(ASIA, noise=certified_noise(ASIA), t=0.01).applies
+    assert bound.certified[0] == bound.printed[0] == 1
+    assert bound.is_private
+
+
+def test_corollary_3_small_increments_break_the_printed_promise():
+    """[Zhang16] Corollary 3."""
+    found = counterexample_small_increment(rng())
+    assert found.printed == pytest.approx(1 - math.exp(-0.1))
+    assert found.simulated < found.limit < found.printed
+    assert stats.binom.cdf(round(found.simulated * found.draws), found.draws, found.limit) == pytest.approx(1e-9)
+    assert counterexample_small_increment(rng(), t=10.0, draws=100).limit == 1
+
+
+def test_corollary_3_on_the_table_rebuilt_from_the_closure_fails_without_noise():
+    """[Zhang16] Corollary 3, read for the table rebuilt from N_I."""
+    cells = counterexample_rebuilt_table()
+    assert cells == pytest.approx([752.7, 252.7, 252.7, -247.3])
+    assert cells.sum() == pytest.approx(1000 + 10.8)
+    # The released tables, sums of two cells, are the true ones with half the lift.
+    assert (cells.reshape(2, 2).sum(axis=1)) == pytest.approx([1000 + 5.4, 5.4])
+    assert counterexample_rebuilt_table(10).min() > 0
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=IDS)
+def test_the_certified_increment_is_the_least_that_is_proved(network):
+    for noise in (printed_noise(network), certified_noise(network)):
+        t = certified_increment(network, 0.9, noise=noise)
+        assert float(negative_marginal_probability(network, noise=noise, t=t)) <= 0.1
+        assert float(negative_marginal_probability(network, noise=noise, t=t * 0.999)) > 0.1
+        assert t < float(printed_increment(0.9))
+        whole = certified_table_increment(network, 0.9, noise=noise)
+        assert float(negative_table_probability(network, noise=noise, t=whole)) <= 0.1
+        assert float(negative_table_probability(network, noise=noise, t=whole * 0.999)) > 0.1
+    assert certified_increment(network, 0.0, noise=printed_noise(network)) == 0
+
+
+@pytest.mark.parametrize("bad", [1.0, -0.1, math.nan, "x"])
+def test_a_target_that_cannot_be_proved_is_one_sentence(bad):
+    with pytest.raises(InputError, match="target probability"):
+        certified_increment(ASIA, bad, noise=printed_noise(ASIA))
+
+
+def test_printed_increments_and_probabilities_are_inverse_up_to_the_edges():
+    assert printed_probability(printed_increment([0.0, 0.5, 0.9])) == pytest.approx([0, 0.5, 0.9])
+    assert printed_increment(1.0) == math.inf
+    assert float(printed_probability(1e-12)) == pytest.approx(1e-12, rel=1e-9)
+
+
+def test_the_loss_called_minor_is_many_times_the_records():
+    """[Zhang16] Section 3.2, Non-negativity."""
+    # Section 3.2, Non-negativity: NB16, epsilon 1, the printed t for 90 % and the two that suffice.
+    lifts = invented_records(NAIVE_BAYES, noise=printed_noise(NAIVE_BAYES), epsilon=1.0, t=[math.log(10), 0.491, 0.127])
+    assert lifts == pytest.approx([10_647, 2_270, 587], rel=2e-3)
+    assert invented_records(ASIA, noise=certified_noise(ASIA), epsilon=2.0, t=1.0) == pytest.approx(2 * 21 * 28 / 2)
+
+
+def test_running_until_the_first_success_costs_between_one_and_two_epsilon():
+    """[Zhang16] Section 3.2, Re-running."""
+    # Section 3.2, Re-running, by enumeration: geometric noise of odds e^-epsilon on 0 or 1, success where it is >= 0.
+    epsilon, values = 0.7, np.arange(-60, 61)
+    laws = [np.exp(-epsilon * np.abs(values - x)) * np.tanh(epsilon / 2) for x in (0, 1)]
+    assert [law.sum() for law in laws] == pytest.approx([1, 1])
+    first = [law[values >= 0] / law[values >= 0].sum() for law in laws]
+    loss = float(np.abs(np.log(first[0] / first[1])).max())
+    assert epsilon * 1.2 < loss <= float(rerun_bound(epsilon, 50).certified)
+    assert rerun_bound(1.0, [1, 2, 10]).certified == pytest.approx([1, 2, 2])
+    assert rerun_bound([1.0, 2.0], 10).printed == pytest.approx([10, 20])
+
+
+# Theorem 3
+
+
+def test_theorem_3_has_its_known_values():
+    """[Zhang16] Theorem 3."""
+    bound = table_error_bound(NAIVE_BAYES, epsilon=1.0, t=0.0, delta=0.05)
+    assert bound.printed[1] == pytest.approx(1774, abs=1)
+    assert bound.certified[1] < 596, "the union over the table's own coefficients"
+    assert bound.confidence == 0.95
+    assert table_error_bound(NAIVE_BAYES, epsilon=1.0, t=1.0, delta=0.05).certified[1] > 4624
+
+
+@pytest.mark.parametrize("make", [printed_noise, certified_noise])
+@pytest.mark.parametrize("network", NETWORKS, ids=IDS)
+def test_theorem_3_sharpened_is_exceeded_no_more_often_than_stated(network, make):
+    """[Zhang16] Theorem 3, sharpened."""
+    noise, draws, delta, t, epsilon = make(network), 20_000, 0.05, 0.3, 0.5
+    values = unit_noise(network, noise, draws) * float(noise.scale(epsilon))
+    values[:, 0] += float(invented_records(network, noise=noise, epsilon=epsilon, t=t))
+    errors = np.add.reduceat(np.abs(marginals(network, values)), network.cell_offsets[:-1], axis=-1)
+    bound = table_error(network, noise=noise, epsilon=epsilon, t=t, delta=delta)
+    for failures in (errors > bound).sum(axis=0):
+        assert stats.binom.sf(failures - 1, draws, delta) > ALARM
+    assert np.all(bound <= printed_table_error(network, epsilon=epsilon, t=t, delta=delta))
+
+
+def test_theorem_3_takes_batches_and_its_edges_are_infinite_or_an_assumption():
+    """[Zhang16] Theorem 3."""
+    epsilon, t, delta = np.ones((2, 1)), np.zeros(3), np.array([0.1, 0.2, 0.3])
+    assert printed_table_error(ASIA, epsilon=epsilon, t=t, delta=delta).shape == (2, 3, 8)
+    assert table_error(ASIA, noise=printed_noise(ASIA), epsilon=epsilon, t=t, delta=delta).shape == (2, 3, 8)
+    nothing = table_error_bound(ASIA, epsilon=1.0, t=0.0, delta=0.0)
+    assert np.all(np.isinf([nothing.certified, nothing.printed]))
+    assert not nothing.applies
+    assert table_error_bound(ASIA, epsilon=1.0, t=0.0, delta=1.0).certified == pytest.approx(np.zeros(8))
+    with pytest.raises(InputError, match="Delta"):
+        table_error_bound(ASIA, epsilon=1.0, t=0.0, delta=1.5)
+
+
+# Remark 1
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=IDS)
+def test_remark_1_scale_the_closure_is_as_small_as_printed(network):
+    """[Zhang16] Remark 1, scale."""
+    bound = closure_bound(network)
+    assert bound.certified == len(network.closure) <= bound.printed
+
+
+def test_remark_1_comparison_has_its_known_ratios():
+    """[Zhang16] Remark 1, comparison."""
+    # Noise sd per cell at epsilon 1: NB16 68 and 48.1 beside 48.1; the complete graph of five 64 to 16 beside 14.1.
+    laplace = math.sqrt(2) * 2 * 17
+    assert noise_ratio(NAIVE_BAYES, noise=printed_noise(NAIVE_BAYES))[:2] * laplace == pytest.approx(
+        [68, 48.08], abs=0.1
+    )
+    five = noise_ratio(full(5), noise=printed_noise(full(5))) * math.sqrt(2) * 10
+    assert five[[0, -1]] == pytest.approx([64, 16])
+    tight = noise_ratio(full(5), noise=certified_noise(full(5))) * math.sqrt(2) * 10
+    assert tight[0] == pytest.approx(32 / math.sqrt(2))  # one noisy coefficient of two
+
+
+def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_worse():
+    """[Zhang16] Remark 1, comparison."""
+    bound = comparison_bound(chain(10))
+    assert bound.applies
+    assert bound.certified > 1 > bound.printed
+    assert not comparison_bound(full(8)).applies
+    none, some, all_of = counterexample_denser()
+    assert none < some < all_of
+    assert all_of > 1
+
+
+# The claims
+
+
+def test_every_claim_has_a_place_of_its_own_and_a_verdict():
+    found = [*claims.CLAIMS, *stealth.CLAIMS]
+    assert len({claim.reference for claim in found}) == len(found) == 10
+    assert {claim.verdict for claim in found} >= {Verdict.FALSE, Verdict.LOOSE, Verdict.HOLDS, Verdict.AMENDED}
+    assert all(claim.finding.endswith(".") and len(claim.finding) < 130 for claim in found)
+
+
+def test_more_than_two_states_are_refused_by_name():
+    network = Network.from_edges(["smoke", "sky"], [], {"sky": "xyz"})
+    for make in (printed_noise, certified_noise):
+        with pytest.raises(InputError, match="sky"):
+            make(network)
+
+
+def test_naive_bayes_has_the_closure_of_section_5_1():
+    for d in (1, 4, 16):
+        assert len(naive_bayes(d).closure) == 2 * d + 2

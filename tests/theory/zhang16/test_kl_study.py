@@ -1,0 +1,132 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.theory.zhang16.posterior_kl import posterior_kl
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import kl
+from dpbayes.theory.zhang16 import kl_study as coverage
+from dpbayes.theory.zhang16.kl_study import KlStudy, simulate_kl
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.base.randomness import stream
+from dpbayes.sources.synthetic import random_cpts, sample_dataset
+from dpbayes.base.validation import InputError
+from tests.strategies import ASIA, V_STRUCTURE, chain
+
+ALARM = 1e-9
+PRIOR = Dirichlets.symmetric(ASIA)
+COUNTS = count(ASIA, sample_dataset(ASIA, random_cpts(ASIA, stream(1, "cpts")), 300, stream(1, "data")))
+
+
+def study(epsilon, releases=2_000, **options) -> KlStudy:
+    settings = {"prior": PRIOR, "counts": COUNTS} | options
+    prior, counts = settings["prior"], settings["counts"]
+    return simulate_kl(prior, counts, epsilon=epsilon, releases=releases, rng=stream(2, "noise"))
+
+
+def test_the_simulated_law_is_that_of_the_mechanisms_releases():
+    """Two-sample Kolmogorov-Smirnov at p = 1e-9; 10 % more noise is rejected."""
+    size = 60_000
+    found = study(1.0, size).kl[0]
+
+    def released(epsilon):
+        outcome = LaplaceUpdates(prior=PRIOR, epsilon=epsilon).release(COUNTS, stream(3, "noise"), (size,)).outcome
+        return kl(PRIOR.updated(COUNTS), outcome.posterior)
+
+    assert stats.ks_2samp(found, released(1.0), method="asymp").pvalue > ALARM
+    assert stats.ks_2samp(found, released(1 / 1.1), method="asymp").pvalue < ALARM
+
+
+def test_the_quick_and_the_stable_formula_agree(monkeypatch):
+    quick = study([0.1, 1.0, 10.0])
+    monkeypatch.setattr(coverage, "_ROUNDING", 0.0)
+    stable = study([0.1, 1.0, 10.0])
+    assert quick.kl == pytest.approx(stable.kl, rel=1e-7, abs=1e-9)
+    assert not np.array_equal(quick.kl, stable.kl)
+
+
+def test_at_a_billion_records_the_stable_formula_is_used():
+    n = 10**9
+    counts = Counts(V_STRUCTURE, np.full(12, n // 4), n)
+    found = study(1.0, 2_000, prior=Dirichlets.symmetric(V_STRUCTURE), counts=counts)
+    exact = posterior_kl(Dirichlets.symmetric(V_STRUCTURE), counts, epsilon=1.0, delta=0.1).expected[0]
+    assert abs(found.mean.value[0] - exact) < 6.1 * found.mean.error[0]
+    assert 0 < found.mean.error[0] < 0.05 * exact
+
+
+def test_all_epsilons_share_their_noise_and_blocks_do_not_matter(monkeypatch):
+    together = study([0.5, 2.0], 500)
+    assert np.all(np.diff(together.kl, axis=-1) >= 0)
+    monkeypatch.setattr(coverage, "_BLOCK", 1)
+    assert study([0.5, 2.0], 500).kl == pytest.approx(together.kl, rel=1e-9)
+    assert study(2.0, 500).kl[0] == pytest.approx(together.kl[1], rel=1e-9)
+
+
+def test_certified_bounds_hold_and_a_broken_one_is_seen_to_fail():
+    """[Zhang16] Theorem 1, certified; false alarms below 1e-9."""
+    releases, delta = 20_000, 0.05
+    bounds = posterior_kl(PRIOR, COUNTS, epsilon=[0.2, 2.0], delta=delta).tails
+    found = study([0.2, 2.0], releases)
+    both = found.exceedance(np.stack([bounds.best, 0.7 * bounds.best]))
+    assert both.value.shape == both.error.shape == (2, 2)
+    seen = np.rint(both.value * releases).astype(int)
+    assert np.all(stats.binom.sf(seen[0] - 1, releases, delta) > ALARM)
+    assert np.all(stats.binom.sf(seen[1] - 1, releases, delta) < ALARM)
+
+
+def test_exceedance_counts_and_its_error_by_hand():
+    four = KlStudy(np.array([1.0]), np.array([[1.0, 2.0, 3.0, 4.0]]))
+    assert four.exceedance([2.0]).value == pytest.approx([0.75])
+    assert four.exceedance(5.0).value == pytest.approx([0.0])
+    assert four.exceedance([5.0]).error == pytest.approx([np.sqrt(0.1 * 0.9 / 4)])
+    assert four.mean.value == pytest.approx([2.5])
+    assert four.quantile(0.5).value == pytest.approx([2.0])
+    assert np.isnan(four.quantile(0.95).high[0])
+
+
+def test_the_interval_of_a_quantile_covers_it_as_often_as_stated():
+    """2,000 uniform samples as if they were epsilons; false alarms below 1e-9. Half the stated doubt would show."""
+    samples = np.sort(stream(4, "uniform").random((2_000, 400)), axis=-1)
+    interval = KlStudy(np.ones(2_000), samples).quantile(0.9, confidence=0.9)
+    missed = int(((interval.low > 0.9) | (interval.high < 0.9)).sum())
+    assert stats.binom.sf(missed - 1, 2_000, 0.1) > ALARM
+    assert missed > 0.04 * 2_000
+    assert np.all((interval.low <= interval.value) & (interval.value <= interval.high))
+
+
+def test_what_cannot_be_simulated_is_refused():
+    with pytest.raises(InputError, match="number of releases must be"):
+        study(1.0, 0)
+    with pytest.raises(InputError, match="simulated values"):
+        study(np.ones(101), 1_000_000)
+    with pytest.raises(InputError, match="another network"):
+        study(1.0, 5, prior=Dirichlets.symmetric(chain(2)))
+    with pytest.raises(InputError, match="epsilon must be"):
+        study([1.0, 0.0], 5)
+    with pytest.raises(InputError, match="strictly between"):
+        study(1.0, 5).quantile(1.0)
+
+
+@pytest.mark.parametrize("releases", [10, 40, 365, 2_000])
+@pytest.mark.parametrize("tenths", [1, 5, 9])
+def test_the_interval_of_a_quantile_is_the_narrowest_that_the_binomial_law_allows(releases, tenths):
+    """The k-th of the ordered releases lies above the quantile if fewer than k fall below it."""
+    ordered = np.arange(1.0, releases + 1)  # the k-th is k
+    interval = KlStudy(np.ones(1), ordered[None]).quantile(tenths / 10, confidence=0.95)
+
+    def fewer_than(k):
+        ways = (math.comb(releases, i) * tenths**i * (10 - tenths) ** (releases - i) for i in range(int(k)))
+        return sum(ways) / 10**releases
+
+    low, high = interval.low[0], interval.high[0]
+    if not np.isnan(low):
+        assert fewer_than(low) <= 0.025 < fewer_than(low + 1)
+    else:
+        assert fewer_than(1) > 0.025
+    if not np.isnan(high):
+        assert 1 - fewer_than(high) <= 0.025 < 1 - fewer_than(high - 1)
+    else:
+        assert 1 - fewer_than(releases) > 0.025
