@@ -47,7 +47,8 @@ def test_the_readmes_example_runs_from_the_wheel(site):
 
 
 def test_the_shipped_tables_are_in_the_wheel(site):
-    code = "from dpbayes.sources.shipped_tables import SHIPPED, load_shipped; print([load_shipped(key).n for key in SHIPPED])"
+    code = "from dpbayes.sources.shipped_tables import SHIPPED, load_shipped\n"
+    code += "print([load_shipped(key).n for key in SHIPPED])"
     assert "48842" in run_outside(code, site)
 
 

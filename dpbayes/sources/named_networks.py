@@ -22,7 +22,7 @@ def data_folder(package: Path) -> Path:
     return inside if inside.is_dir() else package.parent / "data"
 
 
-DATA = data_folder(Path(__file__).resolve().parent)
+DATA = data_folder(Path(__file__).resolve().parents[1])
 """The shipped tables and networks."""
 
 MAX_NODES = 500

@@ -142,7 +142,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch, page: str) ->
             work.stopped = work.stopped or len(seen) == 2
         st.rerun()
 
-    monkeypatch.setattr(f"dpbayes.ui.{Path(page).stem}_page.run_again", again)
+    monkeypatch.setattr(f"dpbayes.ui.pages.{Path(page).stem}.page.run_again", again)
     return seen
 
 

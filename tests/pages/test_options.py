@@ -96,8 +96,9 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     for page in WORKING:
-        monkeypatch.setattr(f"dpbayes.ui.{page}_page.run_again", lambda: None)
-    monkeypatch.setattr("dpbayes.ui.pages.audit.draws.LEAST_DRAWS", 50)  # of releases that may hold 640,000 numbers each
+        monkeypatch.setattr(f"dpbayes.ui.pages.{page}.page.run_again", lambda: None)
+    # of releases that may hold 640,000 numbers each
+    monkeypatch.setattr("dpbayes.ui.pages.audit.draws.LEAST_DRAWS", 50)
 
 
 WORKING = ("accuracy", "audit", "bounds", "regression", "stealth")

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The claims of [Dimitrakakis14]: robustness of posteriors, and answers to an adversary's questions."""

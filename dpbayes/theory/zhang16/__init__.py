@@ -1,1 +1,1 @@
-"""TODO."""
+"""The claims of [Zhang16]: noise on counts and coefficients, the posterior's KL, sampling, the MAP, regression."""

@@ -1,7 +1,7 @@
 """Noise on Fourier coefficients: privacy and error, as printed and as proved. [Zhang16] section 3.2.
 
-Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier`), where the paper's factor 2^(-|I|/2) has
-cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
+Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier`), where the paper's factor 2^(-|I|/2)
+has cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
 """
 
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What a person has chosen, and the values that follow from it."""

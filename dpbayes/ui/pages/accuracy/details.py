@@ -260,8 +260,8 @@ def _code(recipe: Recipe) -> None:
         if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
             st.markdown(
                 "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with "
-                "it as `source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy.study` then gives these "
-                "numbers."
+                "it as `source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy.study` then gives "
+                "these numbers."
             )
             return
         st.markdown(

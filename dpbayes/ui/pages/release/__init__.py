@@ -1,1 +1,1 @@
-"""TODO."""
+"""The page *Release*."""

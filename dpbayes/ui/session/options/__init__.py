@@ -1,1 +1,1 @@
-"""TODO."""
+"""What each page lets a person set, a file a page."""
