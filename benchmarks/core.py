@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.record import Record, median_ms
+from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, Mechanism
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, Mechanism
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.synthetic import sample_dataset
 

@@ -8,16 +8,16 @@ import numpy as np
 from benchmarks.core import slope, span
 from benchmarks.record import Record, median_ms
 from dpbayes.audit.reports import audit
-from dpbayes.model.counts import Counts
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
-from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.regression import printed_norm_bound
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.model.regression import Moments
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.sources.named_networks import naive_bayes
 
 EPSILONS = np.linspace(0, 2, 41)
 

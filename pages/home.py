@@ -3,10 +3,10 @@
 import streamlit as st
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.settings import current
-from dpbayes.ui.widgets.show import headline, sentence_instead
-from dpbayes.ui.session.stories import STORIES
 from dpbayes.ui.session.chosen import data_title, network, open_story
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.session.stories import STORIES
+from dpbayes.ui.widgets.show import headline, sentence_instead
 
 STEPS = (
     ("pages/data.py", "1 · Data", "Choose a ready table, synthesise one, or load your own. State public domains."),

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from dpbayes.ui.pages.network.page import arrows, costs, editor, exchange, headline_of
+from dpbayes.ui.session.chosen import network
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import headline, sentence_instead
-from dpbayes.ui.session.chosen import network
 
 st.title("Network")
 place = st.empty()

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpbayes.ui.widgets.show import fragment
 from dpbayes.ui.pages.structure.page import structure_page
+from dpbayes.ui.widgets.show import fragment
 
 st.title("Structure")
 

@@ -11,8 +11,8 @@ from hypothesis import settings
 
 from dpbayes.sources import named_networks as networks
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.shipped_regression import fulton_regression
+from dpbayes.sources.shipped_tables import load_shipped
 
 settings.register_profile("fast", max_examples=40, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.references import PAPERS
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -21,8 +21,8 @@ from dpbayes.mechanisms import (
     MapExponential,
     PosteriorSampler,
 )
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import NAMED, full, load_named
-from dpbayes.base.references import PAPERS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")

@@ -10,26 +10,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.gaussian import likelihood_difference
 from dpbayes.audit.report_regression import BadTables, log_mass_of, widened
 from dpbayes.audit.rescaled import log_law
 from dpbayes.audit.trimmed_network import cells_of, decisions_of, log_masses, moved_rows, rows_alone
-from dpbayes.model.compositions import ranks
-from dpbayes.model.counts import Counts
-from dpbayes.model.fourier import coefficients
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass, described, require_known
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.network import IntArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.compositions import ranks
+from dpbayes.model.counts import Counts
+from dpbayes.model.fourier import coefficients
 
 NoisyMechanism = LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
 

@@ -7,12 +7,11 @@ each the loss is 1/b at most, reached with an atom, and exponentially distribute
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-
-FloatArray = NDArray[np.float64]
 
 
 def laplace_one_delta(epsilon: ArrayLike, *, scale: float) -> FloatArray:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dpbayes.audit.finite import FloatArray
-from dpbayes.model.compositions import IntArray, moves
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, smooth_sensitivities
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import require_known
+from dpbayes.model.compositions import moves
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, smooth_sensitivities
 
 AT_ONCE = 512
 """Dice with no more candidates have their laws computed at once."""

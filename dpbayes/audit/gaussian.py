@@ -8,14 +8,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.gaussian import Gaussian, log_ball_mass, weights_posterior
-from dpbayes.model.regression import Moments
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.regression import Moments
+from dpbayes.posteriors.gaussian import Gaussian, log_ball_mass, weights_posterior
 
 _HALVINGS = 100
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.model.compositions import IntArray, compositions, is_listable, neighbour_pairs
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Codes, Dataset
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
-from dpbayes.model.network import Network
+from dpbayes.base.types import Codes, IntArray
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.model.compositions import compositions, is_listable, neighbour_pairs
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 
 
 @dataclass(frozen=True, eq=False)

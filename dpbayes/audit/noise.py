@@ -23,12 +23,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import fft, signal
 
+from dpbayes.base.types import BoolArray, ComplexArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
 
 MOST_MOVED = 100_000
 """Most values that may move."""
@@ -180,7 +179,7 @@ class _Composed:
         value, error, known = self._at(short)
         return np.where(known, np.minimum(value + error, 1.0), 1.0)
 
-    def _at(self, short: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    def _at(self, short: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         last = len(self.levels) - 1
         place = np.floor(short / self.step)
         known = (place <= last) | self.whole
@@ -241,7 +240,7 @@ def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Compose
     return _Composed(step, most == points, levels, deltas, errors)
 
 
-def _power(values: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
+def _power(values: ComplexArray, exponent: int) -> ComplexArray:
     found = np.ones_like(values)
     base = values
     while exponent:

@@ -16,25 +16,17 @@ from dpbayes.audit.continuous import (
 )
 from dpbayes.audit.die_steps import blocks_of_pairs, die_neighbours_up_to_symmetry, law_steps
 from dpbayes.audit.finite import WorstLoss, exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.report_types import (
-    AuditReport,
-    DeltaCurve,
-    FloatArray,
-    Laws,
-    Promising,
-    WorstCase,
-    checked_grid,
-    pure_report,
-)
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, Laws, Promising, WorstCase, checked_grid, pure_report
 from dpbayes.audit.rescaled import rescaled_loss
-from dpbayes.model.compositions import neighbour_pairs
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.map import PrintedMap
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError
+from dpbayes.model.compositions import neighbour_pairs
 
 _LAW_SHARE = 0.5
 """Share of an audit's time that goes into the laws."""

@@ -9,15 +9,7 @@ from dpbayes.audit.finite import exact_curve
 from dpbayes.audit.neighbours import all_tables
 from dpbayes.audit.noise import MOST_MOVED, LaplaceNoise
 from dpbayes.audit.report_die import nothing_to_lose
-from dpbayes.audit.report_types import (
-    AuditReport,
-    DeltaCurve,
-    FloatArray,
-    Laws,
-    WorstCase,
-    checked_grid,
-    pure_report,
-)
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.trimmed import MOST_ROW, range_curve, range_epsilon, row_curve
 from dpbayes.audit.trimmed_network import (
     Suspects,
@@ -27,11 +19,12 @@ from dpbayes.audit.trimmed_network import (
     suspicious_tables,
     tables_are_few,
 )
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.known import require_known
-from dpbayes.model.network import IntArray, Network
 from dpbayes.mechanisms.sensitivity import count_sensitivity, walsh_sensitivity
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.model.network import Network
 
 MOST_RECORDS = 2**53
 

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.gaussian import exact_loss, likelihood_difference, log_posterior_mass
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, FloatArray, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.trimmed import range_curve, range_epsilon
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.base.privacy import Guarantee
 from dpbayes.model.regression import Moments
-from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError, whole_number
 
 Record = tuple[tuple[float, ...], float]
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
 
 SLACK = 1e-9
 """Relative rounding forgiven when two epsilons are compared."""

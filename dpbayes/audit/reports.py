@@ -35,13 +35,13 @@ from dpbayes.audit.report_network import (
 )
 from dpbayes.audit.report_regression import audit_regression, regression_epsilon
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, Exactness, Laws, Verdict, WorstCase
+from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass, described, no_audit
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
-from dpbayes.base.validation import InputError, finite_number
 
 __all__ = [
     "AuditReport",

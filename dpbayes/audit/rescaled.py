@@ -14,12 +14,11 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.trimmed import expm1_excess
-
-FloatArray = NDArray[np.float64]
 
 _PAIRS, _POINTS, _ZOOMS = 24, 401, 8
 _NEAR_EVEN, _FAR = 1e-9, 20.0

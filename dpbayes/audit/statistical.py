@@ -9,18 +9,16 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms import MapEstimate
 from dpbayes.mechanisms.base import Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.die import ReleasedDie
 from dpbayes.mechanisms.regression import ReleasedWeights
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 DOUBT = 1e-6
 """How improbable it is by default that a bound is too high."""

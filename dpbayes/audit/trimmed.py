@@ -14,14 +14,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.trimmed import log_mass_between
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from dpbayes.posteriors.trimmed import log_mass_between
 
 MOST_ROW = 2000
 """Most records for which a row's whole curve is computed."""

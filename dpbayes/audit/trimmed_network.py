@@ -10,19 +10,17 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from dpbayes.audit.neighbours import all_tables
 from dpbayes.audit.trimmed import checked_size
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.model.compositions import is_listable
+from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import MOST_PAIRED
-from dpbayes.model.network import IntArray, Network
 from dpbayes.posteriors.trimmed import distinct_pairs, log_mass_between
-
-FloatArray = NDArray[np.float64]
 
 _MOST_KINDS = 32
 """Most kinds of records for which all tables are listed."""
@@ -213,7 +211,7 @@ def suspicious_tables(network: Network, *, n: int) -> Suspects:
     return Suspects(rows, found, np.arange(len(found)).reshape(-1, 2))
 
 
-def _visitors(network: Network) -> NDArray[np.bool_]:
+def _visitors(network: Network) -> BoolArray:
     """Sets of nodes that a visiting record shares with the odd one: nodes with children, layers, and some parents."""
     names = range(len(network.names))
     depth = np.zeros(len(network.names), dtype=np.int64)
@@ -227,7 +225,7 @@ def _visitors(network: Network) -> NDArray[np.bool_]:
     return np.unique(np.array(sets), axis=0)
 
 
-def _counts_of(network: Network, records: NDArray[np.int64]) -> tuple[IntArray, IntArray]:
+def _counts_of(network: Network, records: IntArray) -> tuple[IntArray, IntArray]:
     """The rows (R,) that these records are in, and the counts of tables of one record each in their cells alone."""
     places = np.empty(records.shape, dtype=np.int64)  # the cell of every node that a record is in
     for node, family in enumerate(network.families):

@@ -4,11 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpbayes.base.text import numeral
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
 
 
 def near_one(number: float) -> str:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
+from dpbayes.base.types import FloatArray
 
 EXACT = "#2E86C1"
 PRIVATE = "#E08A00"
@@ -39,6 +38,6 @@ class Curve:
     """A curve `y` (P,) over `x` (P,), and its standard error on either side (P,): NaN where nobody knows it."""
 
     look: Look
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    error: NDArray[np.float64]
+    x: FloatArray
+    y: FloatArray
+    error: FloatArray

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy import command as accuracy_command
 from dpbayes.experiments.hellinger import command as hellinger_command
 from dpbayes.experiments.regression import command as regression_command
-from dpbayes.base.validation import InputError
 
 
 class Command(NamedTuple):

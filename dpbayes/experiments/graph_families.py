@@ -6,17 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise
 from dpbayes.base.estimates import Estimate, standard_error
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, naive_bayes, tree
-from dpbayes.mechanisms.sensitivity import count_sensitivity
-from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise
 
 LEAST_NODES, MOST_NODES = 2, 24
 """Within these every random graph has its sensitivity found exactly in milliseconds."""
@@ -43,7 +40,7 @@ class GraphCosts:
     largest: IntArray
     closure: IntArray
     overlap: IntArray
-    exact: NDArray[np.bool_]
+    exact: BoolArray
     laplace: FloatArray
     certified: FloatArray
     printed: FloatArray

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.model.counts import Counts
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.divergence import kl_rows
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MapExponential,
     Mechanism,
@@ -20,10 +18,10 @@ from dpbayes.mechanisms import (
     ReleasedPosterior,
     SampledCpts,
 )
+from dpbayes.model.counts import Counts
 from dpbayes.model.query import query
-from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import kl_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,19 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.posteriors.smoothness import beta_concentration, exponential_concentration, normal_concentration
-from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair, Pair, needed_answers_bracket, symmetric_kl_bound
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
+from dpbayes.posteriors.smoothness import beta_concentration, exponential_concentration, normal_concentration
+from dpbayes.theory.dimitrakakis14.game import (
+    KAPPA,
+    BetaPair,
+    GammaPair,
+    Pair,
+    needed_answers_bracket,
+    symmetric_kl_bound,
+)
 
 
 class RecordFamily(enum.Enum):
@@ -99,12 +105,12 @@ class Robustness:
         return np.maximum(self.exact, self.reverse)
 
     @property
-    def broken(self) -> NDArray[np.bool_]:
+    def broken(self) -> BoolArray:
         """Where a divergence is above the printed bound (...)."""
         return self.moved > self.printed * (1 + 1e-9)
 
     @property
-    def too_few(self) -> NDArray[np.bool_]:
+    def too_few(self) -> BoolArray:
         """Where an adversary needs more answers than the paper says suffice (...)."""
         return self.least > np.maximum(np.ceil(self.promised), 1.0)
 

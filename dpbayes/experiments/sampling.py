@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.decisions import Decisions, sample_trimmed
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.log_odds import log_odds_rule
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
-from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair, Pair
+from dpbayes.posteriors.decisions import Decisions, sample_trimmed
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.log_odds import log_odds_rule
 from dpbayes.posteriors.trimmed import log_odds_quantile
-
-FloatArray = NDArray[np.float64]
+from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair, Pair
 
 _LATTICE = 512
 """Points over the other decisions of a long row, behind the density of one of its states."""
@@ -159,7 +158,7 @@ def _depth(network: Network) -> int:
     return max(1, int(Decisions(network).depths.max()))
 
 
-def best_draws(errors: FloatArray, draws: NDArray[np.int64]) -> NDArray[np.int64]:
+def best_draws(errors: FloatArray, draws: IntArray) -> IntArray:
     """Return the number of draws with the least error along the last axis (...,), the smallest of equals."""
     return draws[errors.argmin(axis=-1)]
 

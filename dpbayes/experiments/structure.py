@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
 from dpbayes.base.looks import BOUND, Curve, Look
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
 
 BAND = 2
 """Standard errors on either side of a curve."""

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, names_axis, numerals, titled
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.base.text import numeral
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, names_axis, numerals, titled
 
 LEAST_DELTA = 1e-16
 """Smaller deltas are drawn here, below the picture."""
@@ -47,7 +45,7 @@ def privacy_curve_figure(
     upper: FloatArray,
     lower: FloatArray,
     *,
-    broken: NDArray[np.bool_],
+    broken: BoolArray,
     claimed: Mark | None,
     certified: Mark | None,
 ) -> go.Figure:

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import Trace, figure_of, numerals, titled
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE
 from dpbayes.base.text import numeral
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.figures.style import Trace, figure_of, numerals, titled
 
 DECADES = 8
 """Most powers of ten on the axis of values; what is smaller leaves the picture."""
@@ -28,7 +26,7 @@ class BoundCurves:
     x: FloatArray
     printed: FloatArray
     certified: FloatArray
-    violated: NDArray[np.bool_]
+    violated: BoolArray
     exact: FloatArray
     value: FloatArray
     low: FloatArray
@@ -87,7 +85,7 @@ def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -
     }
 
 
-def _drawn(y: FloatArray) -> NDArray[np.bool_]:
+def _drawn(y: FloatArray) -> BoolArray:
     """Which values a logarithmic axis can show."""
     return np.isfinite(y) & (y > 0)
 

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from dpbayes.base.estimates import standard_error
-from dpbayes.figures.style import Trace, faded, figure_of, titled
 from dpbayes.base.looks import BOUND, PRIVATE
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Trace, faded, figure_of, titled
 
 LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
 COLOURS = {LAPLACE: PRIVATE, CERTIFIED: "#2A9D77", PRINTED: "#8C6D31"}

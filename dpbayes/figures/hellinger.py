@@ -4,13 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.text import numeral
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
 
 ERROR = "error (Hellinger distance, 0 to 1)"
 """H between exact and released posterior: 0 where they are the same, 1 where they do not overlap."""

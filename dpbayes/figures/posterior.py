@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
 from dpbayes.base.looks import EXACT, PRIVATE
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
 
 
 def density_figure(

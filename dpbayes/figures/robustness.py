@@ -2,13 +2,10 @@
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, log_axis, titled
 from dpbayes.base.looks import BOUND, EXACT, INVALID
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.figures.style import Axis, Trace, faded, figure_of, log_axis, titled
 
 
 def moved_figure(

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.figures.style import Trace, faded, figure_of, log_axis, plain, titled
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Trace, faded, figure_of, log_axis, plain, titled
 
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40

@@ -4,15 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.mechanisms.stealth import Sense
-from dpbayes.figures.style import Axis, Trace, figure_of, plain, titled
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE
 from dpbayes.base.text import numeral
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Axis, Trace, figure_of, plain, titled
+from dpbayes.mechanisms.stealth import Sense
 
 COLOURS = {Sense.MARGINALS: PRIVATE, Sense.PARAMETERS: "#2A9D77", Sense.TABLE: "#8C6D31"}
 DASHES = {Sense.MARGINALS: "solid", Sense.PARAMETERS: "dashdot", Sense.TABLE: "longdash"}

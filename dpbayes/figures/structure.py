@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from dpbayes.figures.style import distinct_labels, figure_of, names_axis, plain, titled
 from dpbayes.base.looks import EXACT, PRIVATE
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import distinct_labels, figure_of, names_axis, plain, titled
 
 
 def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray) -> go.Figure:

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 
 Trace = dict[str, Any]
 Axis = dict[str, Any]
@@ -58,7 +57,7 @@ def names_axis(text: str = "", **more: Any) -> Axis:
     return titled(text, type="category", automargin=True, **more)
 
 
-def numerals(values: NDArray[np.float64], digits: int = 4) -> list[str]:
+def numerals(values: FloatArray, digits: int = 4) -> list[str]:
     """Return numbers of any magnitude as the texts that a pointer shows; Plotly's own formats would use an e."""
     return [numeral(float(value), digits) for value in values]
 

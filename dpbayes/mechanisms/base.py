@@ -7,17 +7,15 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
-from dpbayes.model.network import Network
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
 
 EPSILON = Parameter(
     r"\epsilon",
@@ -73,7 +71,7 @@ class ReleasedPosterior:
         return self.posterior.mean
 
     @property
-    def is_non_negative(self) -> NDArray[np.bool_]:
+    def is_non_negative(self) -> BoolArray:
         """Whether no released update is negative (...,): for Fourier releases, whether stealth succeeded."""
         return np.asarray((self.updates >= 0).all(axis=-1))
 

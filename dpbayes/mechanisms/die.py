@@ -7,11 +7,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.model.compositions import IntArray
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.mechanisms.base import FloatArray
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.posteriors.hellinger import Die
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.mechanisms.base import Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
-from dpbayes.mechanisms.base import Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 
 
 @dataclass(frozen=True, kw_only=True)

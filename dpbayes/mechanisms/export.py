@@ -4,12 +4,10 @@ import json
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.model.network import Network
-
-FloatArray = NDArray[np.float64]
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 

@@ -1,8 +1,8 @@
 """What each mechanism does, as a formula with this setting's numbers in it."""
 
+from dpbayes.base.text import latex
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.known import ByClass
-from dpbayes.base.text import latex
 
 
 @ByClass

@@ -7,25 +7,25 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy import special
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import (
     EPSILON,
     Calibration,
-    FloatArray,
     Prior,
     Release,
     ReleasedPosterior,
     check_mechanism,
     require_own_counts,
 )
-from dpbayes.model.network import Network
-from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.references import Reference
 from dpbayes.mechanisms.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
-from dpbayes.base.validation import InputError, finite_number
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
+from dpbayes.model.network import Network
 
 INCREMENT = Parameter(
     "t",

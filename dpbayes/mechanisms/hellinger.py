@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors import hellinger
-from dpbayes.model.compositions import IntArray
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.mechanisms.base import EPSILON, FloatArray
-from dpbayes.mechanisms.die import ReleasedDie, count_throws, draw_candidates
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.die import ReleasedDie, count_throws, draw_candidates
+from dpbayes.posteriors import hellinger
+from dpbayes.posteriors.hellinger import Die
 
 DELTA = Parameter(
     r"\delta",

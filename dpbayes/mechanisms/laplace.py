@@ -5,20 +5,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.mechanisms.base import (
-    EPSILON,
-    FloatArray,
-    Prior,
-    Release,
-    ReleasedPosterior,
-    check_mechanism,
-    require_own_counts,
-)
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.base import EPSILON, Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
 
 
 @dataclass(frozen=True, kw_only=True)

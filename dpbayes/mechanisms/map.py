@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
-from dpbayes.mechanisms.base import EPSILON, FloatArray, Prior, Release, check_mechanism, require_own_counts
-from dpbayes.model.network import IntArray, Network
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.posteriors.trimmed import distinct_pairs, log_mass, log_odds_bound
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.base import EPSILON, Prior, Release, check_mechanism, require_own_counts
+from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.posteriors.trimmed import distinct_pairs, log_mass, log_odds_bound
 
 CELLS = Parameter(
     "G",
@@ -67,10 +68,11 @@ class MapEstimate:
 class MapExponential:
     """P[g] ~ prior(g) exp(epsilon u(g) / (2 Delta)), u the posterior masses of cells. [Zhang16] Algorithm 3.
 
-    Every decision of every CPT row (see `dpbayes.posteriors.decisions`; a binary row is one) is given one of G equal cells of
-    (0, 1). The score u of an output is the sum over the decisions of their cells' posterior masses, and
-    Delta = sum_i Delta_i bounds how far one replaced record moves that sum, for every n (see `dpbayes.mechanisms.map_scores`).
-    The law is a product: all decisions are drawn on their own, at the same rate epsilon / (2 Delta).
+    Every decision of every CPT row (see `dpbayes.posteriors.decisions`; a binary row is one) is given one of G equal
+    cells of (0, 1). The score u of an output is the sum over the decisions of their cells' posterior masses, and Delta
+    = sum_i Delta_i bounds how far one replaced record moves that sum, for every n (see
+    `dpbayes.mechanisms.map_scores`). The law is a product: all decisions are drawn on their own, at the same rate
+    epsilon / (2 Delta).
 
     Printed: u is the posterior density and Delta = sqrt(L r). That Delta bounds the change of a set's probability, not
     of a density, and the promise fails (see `PrintedMap`); masses of cells are probabilities of sets.

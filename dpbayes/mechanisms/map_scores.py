@@ -1,7 +1,8 @@
 """How far one record can move the posterior mass of a cell of (0, 1), the score of the private MAP estimate.
 
-Every decision of every CPT row (see `dpbayes.posteriors.decisions`) has a Beta posterior, and (0, 1) is cut into G equal cells.
-Let F be the distribution function of Beta(a, b) and D(a) = a^a e^-a / Gamma(a + 1), which falls from 1 to 0. Then
+Every decision of every CPT row (see `dpbayes.posteriors.decisions`) has a Beta posterior, and (0, 1) is cut into G
+equal cells. Let F be the distribution function of Beta(a, b) and D(a) = a^a e^-a / Gamma(a + 1), which falls from 1 to
+0. Then
 
     F_{a,b}(x) - F_{a+1,b}(x)   = h(x) = x^a (1-x)^b / (a B(a, b))
     F_{a,b+1}(x) - F_{a+1,b}(x) = (1 + a/b) h(x),
@@ -22,17 +23,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.posteriors.divergence import STIRLING
-from dpbayes.model.network import IntArray
 from dpbayes.posteriors.trimmed import distinct_pairs
-from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
 
 MOST_CELLS = 1000
 """Most cells into which (0, 1) is cut."""

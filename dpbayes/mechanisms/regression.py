@@ -7,14 +7,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from dpbayes.posteriors.gaussian import Gaussian, sample_in_ball, weights_posterior
-from dpbayes.posteriors.smoothness import regression_log_ratio
-from dpbayes.mechanisms.base import EPSILON, FloatArray
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.model.regression import Moments, ScaledRegression, moments
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.model.regression import Moments, ScaledRegression, moments
+from dpbayes.posteriors.gaussian import Gaussian, sample_in_ball, weights_posterior
+from dpbayes.posteriors.smoothness import regression_log_ratio
 
 MOST_DRAWS = 10_000
 

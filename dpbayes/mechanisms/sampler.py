@@ -9,23 +9,23 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy import special
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.decisions import Decisions, sample_trimmed, simulate_trimmed
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import (
     EPSILON,
     Calibration,
-    FloatArray,
     Prior,
     Release,
     SampledCpts,
     check_mechanism,
     require_own_counts,
 )
-from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import InputError
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.decisions import Decisions, sample_trimmed, simulate_trimmed
 
 MOST_DRAWS = 10_000
 
@@ -45,8 +45,8 @@ DRAWS = Parameter(
 class PosteriorSampler:
     """N draws of all CPTs from the posterior under the trimmed prior. [Zhang16] Appendix C.2, [Dimitrakakis14] Alg. 1.
 
-    Binary rows are trimmed to [omega, 1 - omega]; longer ones decision by decision (see `dpbayes.posteriors.decisions`), so that
-    no state's probability is below omega. With |I| binary nodes:
+    Binary rows are trimmed to [omega, 1 - omega]; longer ones decision by decision (see
+    `dpbayes.posteriors.decisions`), so that no state's probability is below omega. With |I| binary nodes:
 
     Certified, omega = 1/(1 + exp(epsilon / (2 |I| N))): one replaced record changes a term of every node in every draw.
     As printed, omega = exp(-epsilon/2), which is at least 1/2 and leaves nothing up to epsilon = 2 ln 2 (for rows of r

@@ -11,19 +11,18 @@ from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.model.counts import Counts
 from dpbayes.base.estimates import Estimate
-from dpbayes.model.fourier import cells_per_family, coefficients, marginals
+from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
 from dpbayes.mechanisms.known import described, oddity
+from dpbayes.model.counts import Counts
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
 
 BLOCK = 1 << 18
 """Numbers that one step of a simulation holds at once, so that they stay near the processor."""
@@ -287,7 +286,7 @@ class Noticed:
 
     totals: FloatArray
     whole_cells: FloatArray
-    any_negative: NDArray[np.bool_]
+    any_negative: BoolArray
     said: FloatArray
 
     @classmethod

@@ -1,1 +1,1 @@
-"""What is counted: networks and their cells, tables of records, counts, coefficients, and queries by exact inference."""
+"""What is counted: networks and their cells, tables of records, their counts and coefficients, and exact queries."""

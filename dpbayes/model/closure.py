@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
 
 MAX_FAMILY = 19
@@ -18,8 +19,6 @@ MAX_TABLE_BITS = 20
 """Largest table, as a power of two, that the exact search may build on its way."""
 
 _LAST_BITS = 6
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
-
-IntArray = NDArray[np.int64]
 
 MOST_CANDIDATES = 2_000_000
 """More ways than this are not listed."""

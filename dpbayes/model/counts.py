@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.model.dataset import Codes, Dataset
-from dpbayes.model.network import Network
+from dpbayes.base.types import Codes, IntArray
 from dpbayes.base.validation import InputError, brief
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 
-IntArray = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 BLOCK = 1 << 18

@@ -1,13 +1,12 @@
 """Conditional probability tables on the flat cell axis: checking given ones and drawing random ones."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.model.network import Network
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.network import Network
 
 TOLERANCE = 1e-3
 """A row may miss 1 by this much (published tables are rounded); it is then divided by its sum."""

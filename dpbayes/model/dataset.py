@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.model.network import MAX_STATES
+from dpbayes.base.types import Codes
 from dpbayes.base.validation import InputError, brief, distinct_names
-
-Codes = NDArray[np.uint8]
+from dpbayes.model.network import MAX_STATES
 
 
 @dataclass(frozen=True, eq=False)

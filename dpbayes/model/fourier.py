@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.model.closure import walsh
-from dpbayes.model.network import IntArray, Network
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
+from dpbayes.model.closure import walsh
+from dpbayes.model.network import Network
 
 Array = NDArray[Any]
-FloatArray = NDArray[np.float64]
 
 
 def require_binary(network: Network) -> None:

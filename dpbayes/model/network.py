@@ -11,8 +11,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.model.closure import Closure
+from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.model.closure import Closure
 
 MAX_STATES = 256
 """Most states of one node: codes are single bytes."""
@@ -20,7 +21,6 @@ MAX_STATES = 256
 MAX_CELLS = 1_000_000
 """Most CPT cells of one network, so that 200 posterior draws stay within a machine's memory."""
 
-IntArray = NDArray[np.int64]
 BINARY = ("no", "yes")
 _AFFIRMATIVE = ("yes", "true", "y", "1", "present")
 

@@ -6,12 +6,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import opt_einsum
-from numpy.typing import NDArray
 
-from dpbayes.model.network import Network
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.network import Network
 
 MOST_ENTRIES = 2**24
 """Largest table that inference may build on its way, batch axes included."""

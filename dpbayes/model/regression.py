@@ -7,9 +7,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, distinct_names
-
-FloatArray = NDArray[np.float64]
 
 MOST_BOUND = 1e150
 """Largest absolute value of a public bound; differences and squares are then finite."""

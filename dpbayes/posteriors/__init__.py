@@ -1,1 +1,1 @@
-"""What is believed: Dirichlet rows, Gaussian weights, how far two of them are apart, and how smooth and trimmed ones behave."""
+"""What is believed: Dirichlet rows, Gaussian weights, and how far two of them are apart; smooth and trimmed ones."""

@@ -21,14 +21,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.model.network import IntArray, Network
 from dpbayes.posteriors.trimmed import log_mass_between, log_odds_quantile, log_odds_quantile_by_law
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,9 @@ class Decisions:
         return theta
 
     @cached_property
-    def _levels(self) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
+    def _levels(self) -> list[tuple[IntArray, IntArray, BoolArray]]:
         """For every level of decisions: the decision, a cell it leads to, and whether that is in the first half."""
-        levels: list[list[tuple[IntArray, IntArray, NDArray[np.bool_]]]] = [[] for _ in range(int(self.depths.max()))]
+        levels: list[list[tuple[IntArray, IntArray, BoolArray]]] = [[] for _ in range(int(self.depths.max()))]
         before = 0
         for starts, card in self._rows():
             rows, passed = len(starts), [0] * card

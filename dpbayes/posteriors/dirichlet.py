@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.model.counts import Counts
-from dpbayes.model.network import IntArray, Network
-from dpbayes.model.query import query
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 

@@ -18,13 +18,12 @@ All terms but the last are non-negative, and that one is small beside the others
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.model.network import Network
-
-FloatArray = NDArray[np.float64]
+from dpbayes.posteriors.dirichlet import Dirichlets
 
 _SHIFT = 9.0
 """Arguments are raised to at least this before Stirling's series is used; its error there is below 1e-15."""
@@ -163,7 +162,7 @@ def _row_gaps(network: Network, x: FloatArray, y: FloatArray) -> FloatArray:
     return found
 
 
-def _row_gaps_summed(network: Network, x: FloatArray, y: FloatArray, rows: NDArray[np.bool_]) -> FloatArray:
+def _row_gaps_summed(network: Network, x: FloatArray, y: FloatArray, rows: BoolArray) -> FloatArray:
     """Return the same for those of all `rows` (..., m) that are picked, term by term as above: (picked,)."""
     *batch, row = np.nonzero(rows)
     lengths = network.cards[network.node_of_row[row]]

@@ -20,13 +20,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.model.regression import Moments
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from dpbayes.model.regression import Moments
 
 _BLOCK = 1 << 18
 """Coordinates proposed at a time."""

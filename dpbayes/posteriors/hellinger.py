@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.model.compositions import MOST_CANDIDATES, IntArray, composition_count, compositions, moves, require_listable
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.model.compositions import MOST_CANDIDATES, composition_count, compositions, moves, require_listable
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.posteriors.divergence import STIRLING
-from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
 
 MOST_THROWS, MOST_SIDES = 10**9, 1000
 MOST_PAIRED = 3000
@@ -200,7 +199,7 @@ def local_sensitivity(die: Die, *, counts: ArrayLike) -> float:
     return float(_largest_step(up, down, [np.array(c > 0) for c in counts]))
 
 
-def _largest_step(up: list[FloatArray], down: list[FloatArray], movable: list[NDArray[np.bool_]]) -> FloatArray:
+def _largest_step(up: list[FloatArray], down: list[FloatArray], movable: list[BoolArray]) -> FloatArray:
     """The largest H over moves of one record from side i to side j: ln BC = ln g(a_i + x_i - 1) + ln g(a_j + x_j)."""
     lowest = np.zeros(up[0].shape)
     for i, give in enumerate(down):

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
 
 _DEPTH = 45.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
@@ -32,8 +32,9 @@ class LogOdds:
 def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> LogOdds:
     """Return the rule for broadcast a, b > 0 and bound > 0, infinite for no trimming.
 
-    Unlike `dpbayes.posteriors.trimmed.log_mass` it takes an array of bounds. Gauss-Legendre panels around the mode, narrow near
-    it, out to where the density is exp(-45) of its largest value; error about 1e-11 of the expectation's scale.
+    Unlike `dpbayes.posteriors.trimmed.log_mass` it takes an array of bounds. Gauss-Legendre panels around the mode,
+    narrow near it, out to where the density is exp(-45) of its largest value; error about 1e-11 of the expectation's
+    scale.
     """
     a, b, bound = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (a, b, bound)))
     mode = np.clip(np.log(a) - np.log(b), -bound, bound)

@@ -10,15 +10,14 @@ constant, if distances add over records ([Dimitrakakis14] Lemma 1 prints L n and
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.divergence import log1p_excess
-from dpbayes.model.network import IntArray, Network
-from dpbayes.posteriors.trimmed import expm1_excess, log_mass_between
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.network import Network
+from dpbayes.posteriors.divergence import log1p_excess
+from dpbayes.posteriors.trimmed import expm1_excess, log_mass_between
 
 _MOST = 1e12
 """Largest rate, concentration or threshold taken."""

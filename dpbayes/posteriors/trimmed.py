@@ -22,14 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.divergence import log1p_excess
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from dpbayes.posteriors.divergence import log1p_excess
 
 DEPTH = 40.0
 """How far below its largest value the log density is followed."""
@@ -148,7 +146,7 @@ def expm1_excess(d: ArrayLike) -> FloatArray:
 class _Panels:
     """The distribution functions of R trimmed Betas, reflected so that m <= 0; P panels each, from left to right."""
 
-    flipped: NDArray[np.bool_]
+    flipped: BoolArray
     mode: FloatArray
     edges: FloatArray
     """(R, P + 1), as distances from m."""
@@ -238,7 +236,7 @@ def _panels(a: FloatArray, b: FloatArray, low: float, high: float) -> _Panels:
 class _Curve:
     """The log densities' drop from their value at m, for R distributions with m <= 0."""
 
-    def __init__(self, mode: FloatArray, a: FloatArray, b: FloatArray, *, inside: NDArray[np.bool_]) -> None:
+    def __init__(self, mode: FloatArray, a: FloatArray, b: FloatArray, *, inside: BoolArray) -> None:
         self.mode, self.total, self.p = mode, a + b, special.expit(mode)
         self.slope = np.where(inside, 0.0, a * special.expit(-mode) - b * self.p)
 

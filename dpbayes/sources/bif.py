@@ -5,14 +5,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.sources.bif_parser import Block, Entry, parse, second_time
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError, brief
-
-FloatArray = NDArray[np.float64]
+from dpbayes.sources.bif_parser import Block, Entry, parse, second_time
 
 MAX_CHARACTERS = 5_000_000
 """Longest text that is read: beyond it, a file is hardly a network that a person wants to see."""

@@ -8,19 +8,17 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES
-from dpbayes.base.validation import InputError, brief, distinct_names
 
 MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "?", "null", "None"})
 """Texts that stand for a missing value, unless the column declares them as a state."""
 
 MAX_LETTERS = 500
 """Most letters of a state: every picture and table of the page repeats it."""
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Categories:
         """The states of the encoded column, with the one for missing values if there is one."""
         return _with_missing(self.states, self.missing)
 
-    def codes_of(self, values: pd.Series) -> NDArray[np.int64]:
+    def codes_of(self, values: pd.Series) -> IntArray:
         """Return the code of each of these distinct values; -1 for values that are not states."""
         return _looked_up(values, {state: code for code, state in enumerate(self.states)})
 
@@ -97,7 +95,7 @@ class Groups:
         """The labels, with the state for missing values if there is one."""
         return _with_missing(self.states, self.missing)
 
-    def codes_of(self, values: pd.Series) -> NDArray[np.int64]:
+    def codes_of(self, values: pd.Series) -> IntArray:
         """Return the group of each of these distinct values; -1 for values in no group."""
         return _looked_up(values, {v: code for code, (_, group) in enumerate(self.groups) for v in group})
 
@@ -138,7 +136,7 @@ class Cuts:
         """The bins, with the state for missing values if there is one."""
         return _with_missing(self.states, self.missing)
 
-    def codes_of(self, values: pd.Series) -> NDArray[np.int64]:
+    def codes_of(self, values: pd.Series) -> IntArray:
         """Return the bin of each of these distinct values; -1 for texts that are not finite numbers."""
         numbers = numbers_in(values)
         bins = np.searchsorted(np.array(self.points), numbers, side="right")
@@ -177,7 +175,7 @@ def encode(
     return Dataset(names, tuple(column.domain for column in columns), kept)
 
 
-def _encoded(column: Column, values: pd.Series) -> NDArray[np.int64]:
+def _encoded(column: Column, values: pd.Series) -> IntArray:
     """Return codes (n,); -1 marks the records to leave out."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
     texts = pd.Series(distinct, dtype="str")
@@ -231,12 +229,12 @@ def _check(column: Column) -> None:
         )
 
 
-def _looked_up(values: pd.Series, codes: dict[str, int]) -> NDArray[np.int64]:
+def _looked_up(values: pd.Series, codes: dict[str, int]) -> IntArray:
     """Look each value up as it stands, and without the space around it if that fails."""
     return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
 
 
-def is_missing(values: pd.Series) -> NDArray[np.bool_]:
+def is_missing(values: pd.Series) -> BoolArray:
     """Return which of these texts stand for a missing value."""
     return np.array([value.strip() in MISSING_TEXTS for value in values.tolist()], dtype=bool)
 

@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from dpbayes.model.network import Network
 from dpbayes.base.validation import InputError, brief
+from dpbayes.model.network import Network
 
 MAX_CHARACTERS = 1_000_000
 

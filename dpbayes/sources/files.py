@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dpbayes.base.validation import brief
 from dpbayes.sources.columns import is_missing
 from dpbayes.sources.spreadsheets import Progress, is_workbook, read_workbook
 from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
-from dpbayes.base.validation import brief
 
 ENCODINGS = {"utf-8": "UTF-8", "latin-1": "Latin-1", "windows-1252": "Windows-1252", "utf-16": "UTF-16"}
 DECIMALS = {".": "point", ",": "comma"}

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from dpbayes.sources.bif import FloatArray, read_bif
-from dpbayes.model.network import Network
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.model.network import Network
+from dpbayes.sources.bif import read_bif
 
 Content = TypeVar("Content")
 

@@ -7,13 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in, readable
-from dpbayes.model.network import MAX_STATES
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, whole_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.network import MAX_STATES
+from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in, readable
 
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
@@ -41,7 +39,7 @@ def proposal(name: str, values: Iterable[str]) -> Proposal:
         return Proposal(name, reason=str(error))
 
 
-def _identifies(name: str, index: NDArray[np.int64], texts: list[str]) -> str:
+def _identifies(name: str, index: IntArray, texts: list[str]) -> str:
     """Return why a column is no use where its values, texts or whole numbers, all differ; fractions are measured."""
     if len(set(texts)) < len(index) or len(index) <= MOST_NUMBERS:
         return ""
@@ -62,7 +60,7 @@ def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
     return _proposed(name, *_present(name, series), n=len(series))
 
 
-def _proposed(name: str, index: NDArray[np.int64], texts: list[str], *, n: int) -> Categories | Cuts:
+def _proposed(name: str, index: IntArray, texts: list[str], *, n: int) -> Categories | Cuts:
     distinct = list(dict.fromkeys(texts))
     missing: Missing = _own_state(distinct) if len(index) < n else DropRecord()
     numbers = _numbers(texts)
@@ -124,7 +122,7 @@ def _as_series(values: Iterable[str]) -> pd.Series:
     return values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
 
 
-def _present(name: str, series: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
+def _present(name: str, series: pd.Series) -> tuple[IntArray, list[str]]:
     """Return the values that are not missing as places in a list of texts, without the space around them."""
     index, distinct = pd.factorize(series, use_na_sentinel=True)
     texts = pd.Series(distinct, dtype="str").str.strip()

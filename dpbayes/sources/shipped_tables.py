@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, OwnState, encode
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.model.network import Network
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, OwnState, encode
+from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import Content, read_shipped
 from dpbayes.sources.tables import read_csv
-from dpbayes.base.validation import InputError, brief
 
 Edges = tuple[tuple[str, str], ...]
 

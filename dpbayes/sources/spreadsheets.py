@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
+from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import readable
 from dpbayes.sources.tables import NO_RECORDS, checked_names, refuse_records, refuse_size
-from dpbayes.base.validation import InputError, brief
 
 MAX_WORKBOOK = 50_000_000
 """Most bytes of a file."""

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbayes.model.cpts import FloatArray, checked_cpts, random_cpts
-from dpbayes.model.dataset import Codes, Dataset
-from dpbayes.model.network import Network
+from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import whole_number
+from dpbayes.model.cpts import checked_cpts, random_cpts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 
 __all__ = ["BLOCK", "MAX_RECORDS", "checked_cpts", "random_cpts", "sample_dataset"]
 

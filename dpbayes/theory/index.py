@@ -4,23 +4,24 @@ import inspect
 from collections.abc import Callable
 from types import ModuleType
 
-from dpbayes.theory.dimitrakakis14 import answers as distinguishability
-from dpbayes.theory.dimitrakakis14 import families
-from dpbayes.theory.zhang16 import fourier
-from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16 import map
-from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.zhang16 import posterior_kl
-from dpbayes.theory.zhang16 import posterior_kl_counterexamples
-from dpbayes.theory.zhang16 import regression
-from dpbayes.theory.dimitrakakis14 import robustness
-from dpbayes.theory.zhang16 import sampling
-from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.zhang16 import table1
-from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.dimitrakakis14 import answers as distinguishability
+from dpbayes.theory.dimitrakakis14 import families, robustness
+from dpbayes.theory.notes import lemmas as notes_lemmas
+from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.zhang16 import (
+    fourier,
+    map,
+    posterior_kl,
+    posterior_kl_counterexamples,
+    regression,
+    sampling,
+    stealth,
+    table1,
+)
+from dpbayes.theory.zhang16 import smoothness as lipschitz
 
 MODULES: tuple[ModuleType, ...] = (
     updates,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from dpbayes.base.references import PAPERS
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS
-from dpbayes.base.references import PAPERS
 
 _KEY = re.compile(r"\[(\w+)\]\s+(?=[A-Z])")
 _SEGMENT = 200

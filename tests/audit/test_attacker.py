@@ -16,14 +16,14 @@ from dpbayes.audit.attacker import (
 )
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.trimmed_network import network_loss
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.hellinger import Die
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from tests.strategies import V_STRUCTURE, chain, random_table, table_of
 
 N = 12

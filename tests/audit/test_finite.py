@@ -9,9 +9,9 @@ from scipy import special
 
 from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.posteriors.hellinger import Die
 
 BOTH = np.array([[0, 1], [1, 0]])
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range, log_posterior_mass
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments, ScaledRegression, moments, stacked
-from dpbayes.base.validation import InputError
 
 ROOT3 = math.sqrt(3)
 FLAT = 1e-3

@@ -31,10 +31,7 @@ from dpbayes.audit.report_network import (
 from dpbayes.audit.report_regression import audit_regression, bad_tables, regression_epsilon
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
-from dpbayes.model.counts import Counts
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
-from dpbayes.posteriors.hellinger import Die
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -46,13 +43,16 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
+from dpbayes.mechanisms.formulas import formula
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass, oddity
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.mechanisms.formulas import formula
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from tests.strategies import chain
 
 COIN = Die((1.0, 1.0), 5)

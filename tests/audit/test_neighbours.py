@@ -6,11 +6,11 @@ import pytest
 
 from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import all_tables, die_neighbours
-from dpbayes.model.counts import count
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.model.network import Network
-from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.counts import count
+from dpbayes.model.network import Network
+from dpbayes.posteriors.hellinger import Die
 from tests.strategies import NAIVE_BAYES, V_STRUCTURE, all_records, chain, empty
 
 TINY = {

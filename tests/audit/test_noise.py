@@ -17,8 +17,8 @@ from dpbayes.audit.continuous import (
 )
 from dpbayes.audit.neighbours import all_tables
 from dpbayes.audit.noise import LaplaceNoise
-from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.sensitivity import count_sensitivity
 from tests.strategies import V_STRUCTURE, chain, empty
 
 CLOSED = {1: (laplace_one_delta, laplace_one_epsilon), 2: (laplace_cells_delta, laplace_cells_epsilon)}

@@ -23,14 +23,14 @@ from dpbayes.audit.reports import (
     recalibrated,
     recalibration_steps,
 )
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.hellinger import Die
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty
 
 GRID = np.linspace(0, 2, 41)

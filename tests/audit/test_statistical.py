@@ -11,12 +11,12 @@ from dpbayes.audit.statistical import (
     loss_from_draws,
     released_numbers,
 )
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.mechanisms import Exact, LaplaceUpdates
-from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import Exact, LaplaceUpdates
+from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from tests.strategies import empty, table_of
 
 

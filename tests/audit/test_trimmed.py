@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from dpbayes.audit import trimmed_network
 from dpbayes.audit.trimmed import MOST_ROW, range_curve, row_curve, row_loss
 from dpbayes.audit.trimmed_network import largest_loss, network_loss
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import MapExponential
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.mechanisms import MapExponential
-from dpbayes.model.network import Network
-from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty, random_networks
 
 # omega, n, exact pure epsilon, epsilon at 1e-6, epsilon at 1e-3

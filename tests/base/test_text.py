@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.experiments.accuracy.cost import said_memory
 from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import apart, latex, numeral, typed
 from dpbayes.base.validation import InputError, finite_number
+from dpbayes.experiments.accuracy.cost import said_memory
 
 E_NOTATION = re.compile(r"\d(?:\.\d+)?e[-+]?\d")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

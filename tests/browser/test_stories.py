@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from dpbayes.base.randomness import stream
 from dpbayes.model.counts import count
 from dpbayes.sources.named_networks import load_named
-from dpbayes.base.randomness import stream
 from dpbayes.sources.synthetic import sample_dataset
 from tests.browser.app_screen import APP, SLOW_MS, visits
 from tests.browser.serving import streamlit_server

@@ -7,8 +7,8 @@ import pytest
 
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.reports import Verdict, audit
-from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.hellinger import Die
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -20,8 +20,8 @@ from dpbayes.mechanisms import (
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.hellinger import Die
 from tests.contract.test_promises import BROKEN, TINY, buildable
 from tests.contract.variants import VARIANTS, build, rng
 from tests.strategies import ASIA, chain, random_table

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.reports import audit
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceUpdates, Mechanism, PosteriorSampler, ReleasedPosterior
-from dpbayes.model.network import Network
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceUpdates, Mechanism, PosteriorSampler, ReleasedPosterior
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.contract.variants import build, every_mechanism, rng
 from tests.strategies import ASIA, chain, random_table
 

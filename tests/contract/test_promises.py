@@ -9,8 +9,7 @@ import pytest
 from scipy.special import log_expit
 
 from dpbayes.audit.statistical import SampledLoss, audit_by_draws, epsilon_lower_bound
-from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
-from dpbayes.model.fourier import coefficients
+from dpbayes.base.privacy import Guarantee
 from dpbayes.mechanisms import (
     Calibration,
     Exact,
@@ -19,8 +18,9 @@ from dpbayes.mechanisms import (
     MapExponential,
     PosteriorSampler,
 )
+from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.base.privacy import Guarantee
+from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
 from tests.contract.variants import VARIANTS, build, typical_settings
 from tests.strategies import V_STRUCTURE, all_records, chain, empty, table_of
 

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.mechanisms import MECHANISMS, Calibration, PosteriorSampler
 from dpbayes.model.network import Network
-from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import ASIA
 
 

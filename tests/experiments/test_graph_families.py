@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.graph_families import (
     arrow_numbers,
     costs_of,
@@ -18,9 +19,8 @@ from dpbayes.experiments.graph_families import (
     random_costs,
 )
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import chain, empty
-from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 
 
 def test_costs_without_arrows_are_those_by_hand() -> None:

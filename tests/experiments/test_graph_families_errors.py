@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.experiments.graph_families import mean_crossing, random_costs, standard_error
-from dpbayes.figures.graph_families import CERTIFIED, COLOURS, COMPARED, LAPLACE, PRINTED, graph_families_figure
 from dpbayes.base.looks import BOUND
 from dpbayes.base.randomness import stream
+from dpbayes.experiments.graph_families import mean_crossing, random_costs, standard_error
+from dpbayes.figures.graph_families import CERTIFIED, COLOURS, COMPARED, LAPLACE, PRINTED, graph_families_figure
 
 
 def test_the_crossing_has_its_error_by_hand() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
 
 FAMILIES = list(RecordFamily)
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.model.counts import count
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.sampling import (
     Family,
     GameStudy,
@@ -22,10 +21,11 @@ from dpbayes.experiments.sampling import (
 )
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
+from dpbayes.model.counts import count
 from dpbayes.model.network import Network
-from dpbayes.theory.dimitrakakis14.game import ceiling, needed_answers_bracket
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass
-from dpbayes.base.validation import InputError
+from dpbayes.theory.dimitrakakis14.game import ceiling, needed_answers_bracket
 from tests.strategies import ASIA, NAIVE_BAYES, random_table
 
 FAR = 6.2

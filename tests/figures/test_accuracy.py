@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from dpbayes.experiments.accuracy.study import AccuracyPlan, AccuracyStudy, Method, Synthetic, accuracy_study
-from dpbayes.experiments.accuracy.reliability import reliability
-from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
 from dpbayes.base.looks import EXACT, INVALID, PRIVATE
+from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.study import AccuracyPlan, AccuracyStudy, Method, Synthetic, accuracy_study
+from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
 from dpbayes.sources.named_networks import naive_bayes
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.figures.audit import (
     BARS,
     FLOOR,
@@ -19,7 +20,6 @@ from dpbayes.figures.audit import (
     shares_figure,
 )
 from dpbayes.figures.style import titled
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.figures.bounds import DECADES, BoundCurves, bound_figure
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE
+from dpbayes.figures.bounds import DECADES, BoundCurves, bound_figure
 
 X = np.geomspace(0.01, 100, 41)
 NONE = np.full(41, np.nan)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from dpbayes.base.looks import EXACT, INVALID, Look
 from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, Noise, error_laws
 from dpbayes.experiments.hellinger.scenario import Method, Scenario
 from dpbayes.figures.hellinger import (
@@ -12,7 +13,6 @@ from dpbayes.figures.hellinger import (
     sensitivity_plane_figure,
     sides_figure,
 )
-from dpbayes.base.looks import EXACT, INVALID, Look
 
 
 def errors(**tops: float) -> dict[Look, np.ndarray]:

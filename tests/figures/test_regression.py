@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE, Curve
 from dpbayes.experiments.regression.study import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
 from dpbayes.figures.regression import epsilon_figure, error_figure
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE, Curve
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.figures.sampling import (
     SHOWN_DRAWS,
     SHOWN_GAMES,
@@ -11,7 +12,6 @@ from dpbayes.figures.sampling import (
     robustness_figure,
     trim_figure,
 )
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 
 THETA = np.linspace(0.01, 0.99, 99)
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.mechanisms.stealth import Sense
-from dpbayes.figures.stealth import COLOURS, DASHES, agreement_figure, stealth_figure
 from dpbayes.base.looks import BOUND, EXACT, INVALID
+from dpbayes.figures.stealth import COLOURS, DASHES, agreement_figure, stealth_figure
+from dpbayes.mechanisms.stealth import Sense
 
 T = np.geomspace(0.01, 5, 7)
 CURVE = np.linspace(0, 1, 7)

@@ -1,7 +1,7 @@
 import numpy as np
 
-from dpbayes.figures.structure import column_figure, noise_figure
 from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.figures.structure import column_figure, noise_figure
 
 
 def test_both_mechanisms_noise_stands_beside_each_other_at_every_node():

@@ -8,8 +8,8 @@ from scipy import stats
 from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.audit.statistical import epsilon_lower_bound
-from dpbayes.posteriors.hellinger import Die, global_sensitivity, hellinger_between
-from dpbayes.mechanisms.base import FloatArray
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerLocal,
@@ -17,7 +17,7 @@ from dpbayes.mechanisms.hellinger import (
     LaplaceCells,
     LaplaceOne,
 )
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.hellinger import Die, global_sensitivity, hellinger_between
 
 ALARM = 1e-9
 COIN = Die((1.0, 1.0), 40)

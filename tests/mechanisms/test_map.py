@@ -11,10 +11,9 @@ from scipy import special, stats
 
 from dpbayes.audit.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.audit.neighbours import all_tables
-from dpbayes.model.compositions import neighbour_pairs
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import map as map_exponential
+from dpbayes.mechanisms.map import MapEstimate, MapExponential, PrintedMap, choose
 from dpbayes.mechanisms.map_scores import (
     MOST_CELLS,
     added_bound,
@@ -23,11 +22,12 @@ from dpbayes.mechanisms.map_scores import (
     node_sensitivities,
     replaced_bound,
 )
-from dpbayes.mechanisms import map as map_exponential
-from dpbayes.mechanisms.map import MapEstimate, MapExponential, PrintedMap, choose
+from dpbayes.model.compositions import neighbour_pairs
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass
-from dpbayes.base.validation import InputError
 from tests.strategies import (
     ASIA,
     NAIVE_BAYES,

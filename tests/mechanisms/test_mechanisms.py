@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.model.fourier import coefficients
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import (
     ASIA,
     NAIVE_BAYES,

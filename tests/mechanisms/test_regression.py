@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpbayes.audit.statistical import epsilon_lower_bound
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.regression import (
     MOST_DRAWS,
     RegressionSampler,
     norm_bound_for,
     printed_norm_bound,
 )
-from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled, stacked
-from dpbayes.base.validation import InputError
 
 
 def rng() -> np.random.Generator:

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.decisions import log_mass_trimmed
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import MOST_DRAWS, PosteriorSampler
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
+from dpbayes.posteriors.decisions import log_mass_trimmed
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
-from dpbayes.base.validation import InputError
 from tests.strategies import (
     ASIA,
     NAIVE_BAYES,

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
-from dpbayes.base.validation import InputError
 from tests.strategies import NAIVE_BAYES, counts_per_record, random_networks
 
 BINARY = random_networks(40, most_nodes=6)

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpbayes.model.closure import walsh
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.mechanisms import stealth
 from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, stealth
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.mechanisms.stealth import (
     Needed,
     Sense,
@@ -29,12 +28,12 @@ from dpbayes.mechanisms.stealth import (
     simulate,
     widest_scope,
 )
+from dpbayes.model.closure import walsh
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import empty, full, load_named, naive_bayes
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, networks, random_table
 
 ALARM = 1e-9

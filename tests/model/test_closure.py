@@ -3,10 +3,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from dpbayes.base.validation import InputError
 from dpbayes.model import closure as closure_module
 from dpbayes.model.closure import Closure, OddOverlap, walsh
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
 from tests.strategies import (
     ASIA,
     DIAMOND,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.model import compositions as listing
 from dpbayes.model.compositions import composition_count, compositions, is_listable, moves, neighbour_pairs, ranks
-from dpbayes.base.validation import InputError
 
 SMALL = [(0, 2), (1, 2), (7, 2), (0, 3), (1, 3), (5, 3), (4, 4), (3, 5), (4, 1)]
 small = pytest.mark.parametrize(("n", "sides"), SMALL)

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from dpbayes.base.validation import InputError
 from dpbayes.model import counts as counts_module
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
 from tests.strategies import (
     ASIA,
     naive_counts,

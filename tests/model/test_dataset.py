@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from dpbayes.model.dataset import Dataset
 from dpbayes.base.validation import InputError
+from dpbayes.model.dataset import Dataset
 
 STATES = (("no", "yes"), ("lo", "mid", "hi"))
 WIDE = (tuple(str(k) for k in range(256)),)

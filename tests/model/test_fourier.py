@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, chain, networks_with_data, random_networks, random_table
 
 RANDOM = random_networks(15, most_nodes=6)

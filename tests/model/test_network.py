@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from dpbayes.base.validation import InputError
 from dpbayes.model import network as network_module
 from dpbayes.model.network import BINARY, MAX_STATES, Network
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, cell_positions, complete, networks, star
 
 CATEGORICAL = networks(most_nodes=5, states=(1, 3))

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.model import query as predictive
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import ASIA, chain, naive_counts, networks
 
 # Lauritzen and Spiegelhalter (1988), each row as (yes, no).

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.model.regression import (
     Moments,
     PublicBounds,
@@ -15,7 +16,6 @@ from dpbayes.model.regression import (
     scaled,
     stacked,
 )
-from dpbayes.base.validation import InputError
 
 BOUNDS = PublicBounds({"age": (0, 100), "hours": (-40, 40), "income": (0, 50_000)})
 NAMES = ("age", "hours", "income")

@@ -17,8 +17,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.widgets import guard
 from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets import guard
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = (

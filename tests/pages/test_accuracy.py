@@ -6,15 +6,22 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.accuracy.study import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid, methods_for
 from dpbayes.experiments.accuracy.command import recipe_of
 from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.study import (
+    AccuracyPlan,
+    Method,
+    Synthetic,
+    accuracy_study,
+    epsilon_grid,
+    methods_for,
+)
 from dpbayes.mechanisms import Calibration
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.ui.pages.accuracy import page as accuracy_page
-from dpbayes.ui.session.options.accuracy import MECHANISMS, Drawn, Scene, Shown
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.options.accuracy import MECHANISMS, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,

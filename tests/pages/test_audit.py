@@ -12,23 +12,23 @@ from dpbayes.audit.attacker import attack_die, attack_network, probability_ceili
 from dpbayes.audit.report_regression import bad_tables
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.figures.audit import LEAST_DELTA, probability_text
-from dpbayes.posteriors.hellinger import Die
 from dpbayes.base.looks import INVALID
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.counts import Counts, count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
-from dpbayes.base.randomness import stream
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.pages.audit.work import stepped
 from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
-from dpbayes.base.validation import InputError
 from tests.pages.conftest import (
     everything,
     figures,

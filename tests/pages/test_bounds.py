@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.theory.zhang16 import sampling
-from dpbayes.theory.claims.claim import Verdict
-from dpbayes.theory.zhang16.posterior_kl import posterior_kl
-from dpbayes.theory.zhang16.counts import proposition_1
+from dpbayes.base.randomness import stream
 from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.theory.zhang16 import truths as bounds
 from dpbayes.sources.named_networks import load_named
-from dpbayes.base.randomness import stream
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.theory.zhang16 import formulas
+from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
-from dpbayes.ui.pages.bounds.headline import SYMBOLS
 from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.zhang16 import formulas, sampling
+from dpbayes.theory.zhang16 import truths as bounds
+from dpbayes.theory.zhang16.counts import proposition_1
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.theory.zhang16.posterior_kl import posterior_kl
+from dpbayes.ui.pages.bounds.headline import SYMBOLS
 from dpbayes.ui.session.settings import query_of, settings_from
 from tests.pages.conftest import (
     everything,

@@ -11,17 +11,17 @@ import pytest
 from scipy import integrate, optimize, stats
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.theory.dimitrakakis14 import answers as games
-from dpbayes.theory.dimitrakakis14 import robustness
-from dpbayes.theory.claims.claim import Bound
-from dpbayes.sources.named_networks import load_named
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import worst_chain
-from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from dpbayes.base.text import numeral
-from dpbayes.theory.dimitrakakis14.exhibits import ALT_EXHIBITS
+from dpbayes.sources.named_networks import load_named
+from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.dimitrakakis14 import answers as games
+from dpbayes.theory.dimitrakakis14 import robustness
+from dpbayes.theory.dimitrakakis14.exhibits import ALT_EXHIBITS
+from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from dpbayes.ui.session.settings import PARAMETERS, Settings, settings_from
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 

@@ -9,18 +9,18 @@ import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.posteriors.smoothness import beta_concentration_from
+from dpbayes.sources.named_networks import load_named
+from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.claims.options import BoundClaim, BoundsOptions
 from dpbayes.theory.dimitrakakis14 import answers as distinguishability
 from dpbayes.theory.dimitrakakis14 import families
 from dpbayes.theory.dimitrakakis14.empirical import fair_errors, largest_move, normal_variation
-from dpbayes.posteriors.smoothness import beta_concentration_from
-from dpbayes.sources.named_networks import load_named
-from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.base.randomness import stream
-from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.dimitrakakis14.lemma_exhibits import LEMMA_EXHIBITS
 from dpbayes.ui.pages.bounds.headline import SYMBOLS
-from dpbayes.theory.claims.options import BoundClaim, BoundsOptions
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
 
 PAGE = "pages/bounds.py"

@@ -11,13 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.finite import exact_epsilon
 from dpbayes.audit.neighbours import die_neighbours
-from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.claims.claim import Bound
-from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf, smooth_sensitivities, smoothing_rate
 from dpbayes.base.parameters import Parameter
-from dpbayes.theory.notes.exhibits import NOTES_EXHIBITS
+from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf, smooth_sensitivities, smoothing_rate
+from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.notes import lemmas as notes_lemmas
+from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.notes.exhibits import NOTES_EXHIBITS
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
 

@@ -10,22 +10,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16 import map
-from dpbayes.theory.zhang16 import regression
-from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.claims.claim import Bound
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.randomness import stream
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.named_networks import full, load_named
-from dpbayes.base.parameters import Parameter
-from dpbayes.base.randomness import stream
+from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.zhang16.exhibits_more import ZHANG_EXHIBITS, mass_without, moved_counts
-from dpbayes.theory.zhang16.formulas_more import first_success_loss, worst_range
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.zhang16 import map, regression, stealth
+from dpbayes.theory.zhang16 import smoothness as lipschitz
+from dpbayes.theory.zhang16.exhibits_more import ZHANG_EXHIBITS, mass_without, moved_counts
+from dpbayes.theory.zhang16.formulas_more import first_success_loss, worst_range
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 

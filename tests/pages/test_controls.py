@@ -2,8 +2,8 @@
 
 import pytest
 
-from dpbayes.mechanisms import MECHANISMS
 from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, opening
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 

@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.experiments.regression.scenario import Records
 from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
-from dpbayes.experiments.regression.scenario import Records
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
-from tests.sources.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
-from tests.sources.test_spreadsheets import workbook
 from tests.pages.conftest import (
     PAGES,
     WITHOUT_DATA,
@@ -31,6 +29,8 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
 )
+from tests.sources.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
+from tests.sources.test_spreadsheets import workbook
 
 PAGE = "pages/data.py"
 

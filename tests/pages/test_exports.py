@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.randomness import stream
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler, Release
 from dpbayes.mechanisms import export as exports
+from dpbayes.mechanisms.export import release_json, safe_csv
 from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.mechanisms.export import release_json, safe_csv
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler, Release
 from dpbayes.sources.named_networks import load_named
-from dpbayes.base.randomness import stream
 from dpbayes.sources.synthetic import sample_dataset
 
 

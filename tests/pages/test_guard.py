@@ -15,9 +15,9 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
 
-from dpbayes.ui.widgets.guard import WENT_WRONG
-from dpbayes.ui.session.settings import Settings
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets.guard import WENT_WRONG
 from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of
 
 FRAGMENTS = tuple(page for page in PAGES if "@fragment" in (APP.parent / page).read_text(encoding="utf-8"))

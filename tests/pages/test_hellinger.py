@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.randomness import stream
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.hellinger.errors import LEVELS, Noise, error_laws, most_throws
 from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.mechanisms.base import Calibration
-from dpbayes.base.randomness import stream
 from dpbayes.ui.pages.hellinger.page import scenario_of, verdict
 from dpbayes.ui.session.options.index import ShownSensitivity
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from

@@ -11,8 +11,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.state.common import user_key_from_element_id
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.widgets.guard import LEFT_OUT
 from dpbayes.ui.session.settings import Cpts, Settings
+from dpbayes.ui.widgets.guard import LEFT_OUT
 from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, headline, open_page, press, sentences, settings_of
 
 SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {

@@ -9,12 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
-from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Settings, left_out, query_of, settings_from
+from dpbayes.ui.session.settings import (
+    MECHANISM_NAMES,
+    PARAMETERS,
+    Cpts,
+    Seat,
+    Settings,
+    left_out,
+    query_of,
+    settings_from,
+)
 from tests.pages.conftest import PAGES, headline, open_page, plain, sentences, settings_of
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)

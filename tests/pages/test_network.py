@@ -8,13 +8,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.sources.bif import write_bif
 from dpbayes.experiments.structure import arrow_costs, structure_cost
 from dpbayes.model.network import Network
+from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import load_named
-from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
 from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
+from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
 from tests.pages.conftest import (
     everything,
     fine,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
-from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.theory.claims.options import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS, AuditSubject, StealthAim
 from dpbayes.ui.session.settings import PARAMETERS

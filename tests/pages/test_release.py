@@ -11,24 +11,24 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.model.counts import count
-from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, Dirichlets
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral
 from dpbayes.experiments.releases import ReleaseStudy, study_release
-from dpbayes.posteriors.hellinger import Die
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.model.counts import count
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, Dirichlets
+from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
-from dpbayes.base.parameters import parameters_of
-from dpbayes.base.randomness import stream
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.base.text import numeral
+from dpbayes.ui.session.chosen import Upload
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.session.chosen import Upload
 from tests.pages.conftest import (
     APP,
     NO_LIMIT,

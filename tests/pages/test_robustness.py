@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.theory.dimitrakakis14.robustness import counterexample_theorem_1_ii
-from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
 from dpbayes.base.text import numeral
+from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
+from dpbayes.theory.dimitrakakis14.robustness import counterexample_theorem_1_ii
 from dpbayes.ui.session.settings import settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.model.counts import count
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.randomness import stream
 from dpbayes.experiments.sampling import Family, RowState
 from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
-from dpbayes.base.randomness import stream
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.pages.release.controls import EXAMPLE
+from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,

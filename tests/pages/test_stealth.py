@@ -8,6 +8,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.randomness import stream
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.mechanisms.stealth import Needed, Sense, UnitNoise, noticed, simulate
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
@@ -15,18 +24,9 @@ from dpbayes.theory.zhang16.stealth import (
     negative_marginal_probability,
     negative_table_probability,
 )
-from dpbayes.model.counts import count
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.base.estimates import Estimate
-from dpbayes.mechanisms.stealth import Needed, Sense, UnitNoise, noticed, simulate
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.sources.named_networks import load_named
-from dpbayes.base.randomness import stream
-from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.session.settings import query_of, settings_from
 from dpbayes.ui.pages.stealth.details import counted, many, share_text
 from dpbayes.ui.pages.stealth.page import simulated_share
+from dpbayes.ui.session.settings import query_of, settings_from
 from tests.pages.conftest import (
     everything,
     figures,

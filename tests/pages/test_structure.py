@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.theory.zhang16.fourier import counterexample_denser
-from dpbayes.experiments.graph_families import costs_of, mean_crossing, named_families, random_costs
 from dpbayes.base.randomness import stream
+from dpbayes.experiments.graph_families import costs_of, mean_crossing, named_families, random_costs
+from dpbayes.theory.zhang16.fourier import counterexample_denser
 from dpbayes.ui.session.settings import settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
 

@@ -14,17 +14,17 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit import trimmed_network
-from dpbayes.model.counts import Counts
 from dpbayes.experiments.accuracy import releases as accuracy_releases
 from dpbayes.mechanisms import Calibration, fourier
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.theory.claims import setting as bounds_subject
-from dpbayes.ui.session import chosen as work
 from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.pages.audit import attacker as audit_attack
+from dpbayes.ui.pages.release.details import MOST_VALUES
+from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.index import AuditSubject
-from dpbayes.ui.pages.release.details import MOST_VALUES
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.pages.conftest import (
     everything,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from dpbayes.model.network import Network
 from dpbayes.posteriors import decisions as decisions_module
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.model.network import Network
 from dpbayes.posteriors.trimmed import log_odds_bound
 from tests.strategies import NAIVE_BAYES, random_networks, star
 

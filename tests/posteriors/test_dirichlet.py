@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
+from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import ASIA, networks_with_data
 
 ONE_ROW = Network.from_edges("a", [], {"a": "xyz"})

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
+from dpbayes.model.network import Network
 from dpbayes.posteriors import divergence
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import (
@@ -17,7 +18,6 @@ from dpbayes.posteriors.divergence import (
     log1p_excess,
     log_bhattacharyya_rows,
 )
-from dpbayes.model.network import Network
 from tests.strategies import V_STRUCTURE
 
 mpmath.mp.dps = 60

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.model.regression import Moments, ScaledRegression, moments
 from dpbayes.posteriors.gaussian import (
     Gaussian,
     acceptance,
@@ -14,8 +16,6 @@ from dpbayes.posteriors.gaussian import (
     tilt,
     weights_posterior,
 )
-from dpbayes.model.regression import Moments, ScaledRegression, moments
-from dpbayes.base.validation import InputError
 
 ALARM = 1e-9
 DRAWS = 50_000

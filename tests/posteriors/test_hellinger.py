@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.posteriors import divergence
-from dpbayes.posteriors import hellinger
+from dpbayes.base.validation import InputError
 from dpbayes.model.compositions import neighbour_pairs
+from dpbayes.model.network import Network
+from dpbayes.posteriors import divergence, hellinger
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import (
     Die,
@@ -25,8 +26,6 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivity,
     smoothing_rate,
 )
-from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
 
 mpmath.mp.dps = 60
 BILLION = 10**9

@@ -6,6 +6,7 @@ import pytest
 from mpmath import mp
 from scipy import integrate, special, stats
 
+from dpbayes.base.validation import InputError
 from dpbayes.posteriors.smoothness import (
     beta_concentration,
     beta_concentration_from,
@@ -18,7 +19,6 @@ from dpbayes.posteriors.smoothness import (
     network_log_ratio_bound,
     normal_concentration,
 )
-from dpbayes.base.validation import InputError
 from tests.strategies import DIAMOND, NAIVE_BAYES, all_records, chain, counts_per_record, empty, random_networks
 
 RATES = [0.1, 1.0, 7.0]

@@ -7,10 +7,11 @@ import pytest
 from mpmath import mp
 from scipy import special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
 from dpbayes.posteriors import trimmed
 from dpbayes.posteriors.decisions import sample_trimmed, simulate_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.model.network import Network
 from dpbayes.posteriors.trimmed import (
     LEAST_OMEGA,
     expm1_excess,
@@ -20,7 +21,6 @@ from dpbayes.posteriors.trimmed import (
     log_odds_quantile,
     log_odds_quantile_by_law,
 )
-from dpbayes.base.validation import InputError
 from tests.strategies import star
 
 ALARM = 1e-9

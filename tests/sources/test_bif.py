@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.sources.bif import MAX_CHARACTERS, read_bif, write_bif
+from dpbayes.base.validation import InputError
 from dpbayes.model.cpts import checked_cpts, random_cpts
 from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
+from dpbayes.sources.bif import MAX_CHARACTERS, read_bif, write_bif
 
 ODD_NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
 KEYWORDS = st.sampled_from(["network", "property", "table", "default", "a b", 'q"q', "b\\s", "// c", "/* d", "{", "|"])

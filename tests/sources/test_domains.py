@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState
 from dpbayes.sources.domains import MAX_DESCRIPTION, DeclaredColumn, for_table, read_domains, write_domains
-from dpbayes.base.validation import InputError
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
 STATES = st.lists(NAMES, min_size=1, max_size=5, unique=True).map(tuple)

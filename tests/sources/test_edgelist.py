@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.sources.edgelist import MAX_CHARACTERS, network, read_edges, write_edges
-from dpbayes.model.network import Network
 from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+from dpbayes.sources.edgelist import MAX_CHARACTERS, network, read_edges, write_edges
 
 NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import numbers_in
 from dpbayes.sources.files import Dialect, comma_evidence, read_table, with_points
-from dpbayes.base.validation import InputError, brief
 
 GERMAN = "Größe;Betrag;Ort\n1;1.234,56;Köln\n2;99,5;Bonn\n3;;Köln\n"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpbayes.base.validation import InputError
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import (
@@ -20,7 +21,6 @@ from dpbayes.sources.named_networks import (
     naive_bayes,
     tree,
 )
-from dpbayes.base.validation import InputError
 
 SIZES = {
     "asia": (8, 8),

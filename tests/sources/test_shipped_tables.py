@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from dpbayes.sources.columns import encode
-from dpbayes.model.counts import count
-from dpbayes.sources.domains import for_table, read_domains, write_domains
-from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped, shipped_domains, shipped_frame
-from dpbayes.sources.shipped_regression import fulton_regression
 from dpbayes.base.validation import InputError
+from dpbayes.model.counts import count
+from dpbayes.sources.columns import encode
+from dpbayes.sources.domains import for_table, read_domains, write_domains
+from dpbayes.sources.shipped_regression import fulton_regression
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped, shipped_domains, shipped_frame
 
 RECORDS = {
     "house_votes_84": 435,

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.sources.files import Dialect, read_table
 from dpbayes.sources.spreadsheets import is_workbook, read_workbook
 from dpbayes.sources.tables import read_csv
-from dpbayes.base.validation import InputError
 
 Rows = list[list[Any]]
 SHEET = "xl/worksheets/sheet1.xml"

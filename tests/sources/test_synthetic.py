@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, load_named
 from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, checked_cpts, random_cpts, sample_dataset
-from dpbayes.base.validation import InputError
 
 ALARM = 1e-9
 """Chance of a false alarm of each statistical test, were its seed not fixed."""

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, CountAs, Cuts, DropRecord, Groups, OwnState, encode
 from dpbayes.sources.proposals import Proposal, proposal, proposed_column, quantile_cuts
 from dpbayes.sources.tables import read_csv, read_parquet
-from dpbayes.base.validation import InputError
 
 VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
 from dpbayes.theory.paper_map import Sources, paper_map, unknown_keys
-from dpbayes.base.references import Reference
 
 ROOT = Path(__file__).parents[2]
 MAP = paper_map(ROOT / "dpbayes", ROOT / "tests")

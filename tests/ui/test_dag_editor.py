@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing
 
 
 def node(name: object = "a", **fields: object) -> dict[str, object]:

@@ -11,11 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.validation import InputError
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH
 from dpbayes.sources.named_networks import NAMED
+from dpbayes.ui.session.graphs import (
+    MAX_NAME,
+    MAX_NODES,
+    TEMPLATES,
+    Graph,
+    code_of,
+    drawable,
+    graph_of,
+    network_of,
+    placed,
+)
 from dpbayes.ui.widgets import dag_editor
-from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
-from dpbayes.base.validation import InputError
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=80)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.ui.widgets.limits import nearest
-from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.widgets.limits import nearest
 
 GIVING = {"accuracy.training": 1, "accuracy.repeats": 2}
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.ui.widgets import running
-from dpbayes.ui.pages.bounds.curve import coarse_to_fine
-from dpbayes.ui.widgets.running import Coming, Running
 from dpbayes.base.validation import InputError
+from dpbayes.ui.pages.bounds.curve import coarse_to_fine
+from dpbayes.ui.widgets import running
+from dpbayes.ui.widgets.running import Coming, Running
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from dpbayes.ui.serve import HOST, checked_port, main
 from dpbayes.base.validation import InputError
+from dpbayes.ui.serve import HOST, checked_port, main
 
 
 def test_a_taken_port_is_named_with_a_free_one_beside_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.types import FloatArray, IntArray, SingleArray
 from dpbayes.experiments.steps import Work, slices
-from dpbayes.model.network import IntArray, Network
+from dpbayes.model.network import Network
 
-FloatArray = NDArray[np.float64]
-SingleArray = NDArray[np.float32]
 CodeArray = NDArray[Any]
 Name = TypeVar("Name")
 

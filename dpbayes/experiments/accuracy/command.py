@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpbayes.sources.columns import Categories, encode
-from dpbayes.model.dataset import Dataset
-from dpbayes.sources.edgelist import read_edges, write_edges
-from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.frame import parquet_bytes, tidy
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
@@ -24,13 +21,16 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
     methods_for,
 )
-from dpbayes.sources.files import read_table
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.mechanisms.base import Calibration
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
+from dpbayes.sources.columns import Categories, encode
+from dpbayes.sources.edgelist import read_edges, write_edges
+from dpbayes.sources.files import read_table
 from dpbayes.sources.named_networks import NAMED, load_named, naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 from dpbayes.sources.synthetic import MAX_RECORDS
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 
 UNNAMED = "a table without a name"
 

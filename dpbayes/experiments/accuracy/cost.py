@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
-from dpbayes.experiments.accuracy.methods import Method
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
+from dpbayes.experiments.accuracy.methods import Method
 
 MOST_SECONDS = 600.0
 """Longest that an experiment may take by the estimate."""

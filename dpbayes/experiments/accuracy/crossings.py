@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.experiments.accuracy.study import AccuracyStudy
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.methods import Method
-
-FloatArray = NDArray[np.float64]
+from dpbayes.experiments.accuracy.study import AccuracyStudy
 
 FAR = 3.0
 """A difference is clear from so many standard errors on; from more where repeats are few, so that it is as rare."""

@@ -8,21 +8,21 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Size, refuse_large_runs, simulated_releases
 from dpbayes.experiments.accuracy.methods import Method, methods_for
-from dpbayes.model.fourier import require_binary
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.sampler import MOST_DRAWS
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.fourier import require_binary
 from dpbayes.model.network import Network
-from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 
 __all__ = [
     "AccuracyPlan",
@@ -34,7 +34,6 @@ __all__ = [
     "methods_for",
 ]
 
-FloatArray = NDArray[np.float64]
 
 MOST_EPSILONS = 200
 

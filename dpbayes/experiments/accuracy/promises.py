@@ -5,11 +5,11 @@ import math
 import numpy as np
 from scipy import special
 
-from dpbayes.theory.zhang16.fourier import printed_noise
-from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
-from dpbayes.posteriors.decisions import Decisions
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import ATTEMPTS
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.theory.zhang16.fourier import printed_noise
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
 
 _LEAST = 1e-300
 """Tails below are held to be this, which is above them and has a logarithm."""

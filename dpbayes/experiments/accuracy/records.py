@@ -7,14 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.model.cpts import SMALLEST
-from dpbayes.model.dataset import Dataset
+from dpbayes.base.types import FloatArray, IntArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import Blanket, CodeArray, TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.steps import Streams
-from dpbayes.model.network import IntArray, Network
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.cpts import SMALLEST
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 
 _MOST_SHARED = 1 << 22
 """Most joint states of the blanket, times its nodes, that are listed."""
@@ -93,7 +92,7 @@ class Repeats:
             codes[j] = column
         return self.blanket.picked(codes)
 
-    def _weights(self, pattern: IntArray, target: CodeArray, patterns: int) -> NDArray[np.float32]:
+    def _weights(self, pattern: IntArray, target: CodeArray, patterns: int) -> SingleArray:
         """Count the records (R, n) by pattern and state: (R, r, P)."""
         states, repeats = self.blanket.states, len(pattern)
         index = (np.arange(repeats)[:, None] * states + target) * patterns + pattern
@@ -132,7 +131,7 @@ class Repeats:
         assert weights.shape == (repeats, states, patterns)
         return Batch(counts, tally, TestRecords(self.blanket, table.picked, weights))
 
-    def _table_weights(self, records: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _table_weights(self, records: NDArray[np.int32]) -> SingleArray:
         table = self._table
         return self._weights(table.pattern[records], table.codes[self.blanket.target][records], len(table.firsts))
 
@@ -145,7 +144,7 @@ class _Table:
     pattern: IntArray
     firsts: IntArray
     picked: list[CodeArray]
-    weights: NDArray[np.float32]
+    weights: SingleArray
 
 
 def node_cells(network: Network, node: int, codes: Sequence[CodeArray]) -> IntArray:
@@ -173,9 +172,7 @@ def _tally(target: CodeArray, states: int) -> IntArray:
     return np.stack([np.count_nonzero(target == state, axis=-1) for state in range(states)], axis=-1)
 
 
-def _random_cpts(
-    network: Network, target: int, strength: float, rng: np.random.Generator, repeats: int
-) -> NDArray[np.float64]:
+def _random_cpts(network: Network, target: int, strength: float, rng: np.random.Generator, repeats: int) -> FloatArray:
     """Mix uniform Dirichlet rows with even ones; a target without parents is even: (R, K)."""
     drawn = rng.standard_exponential((repeats, network.cell_count)) + SMALLEST
     shares = drawn / network.row_sums(drawn)[:, network.row_of_cell]
@@ -205,7 +202,7 @@ def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator
     return codes
 
 
-def _uniforms(rng: np.random.Generator, repeats: int, nodes: int, n: int) -> Iterator[NDArray[np.float32]]:
+def _uniforms(rng: np.random.Generator, repeats: int, nodes: int, n: int) -> Iterator[SingleArray]:
     """Yield (R, n) numbers for every node, drawn repeat by repeat so that it does not matter how many R is."""
     if repeats == 1:
         return (rng.random((1, n), dtype=np.float32) for _ in range(nodes))

@@ -9,23 +9,22 @@ drawn, for the others, but where they decide what is kept.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.randomness import stream
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method
 from dpbayes.experiments.accuracy.tables import tabulate
 from dpbayes.experiments.steps import Streams, Work, finished, part_of, slices
-from dpbayes.model.fourier import cells_per_family, marginals
-from dpbayes.mechanisms.map_scores import cell_masses
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
 from dpbayes.mechanisms.map import choose
-from dpbayes.base.randomness import stream
+from dpbayes.mechanisms.map_scores import cell_masses
+from dpbayes.model.fourier import cells_per_family, marginals
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.dirichlet import Dirichlets
 
-FloatArray = NDArray[np.float64]
 Generator = np.random.Generator
 
 ATTEMPTS = 100

@@ -4,19 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.experiments.accuracy.study import released
-from dpbayes.experiments.accuracy.blanket import SingleArray
-from dpbayes.experiments.accuracy.records import Batch, Repeats
+from dpbayes.base.looks import Curve, Look
+from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.methods import Method
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.study import released
 from dpbayes.experiments.steps import Streams, Work, part_of
-from dpbayes.base.looks import Curve, Look
-
-FloatArray = NDArray[np.float64]
 
 BINS = 10
 

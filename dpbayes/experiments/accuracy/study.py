@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpbayes.experiments.accuracy.blanket import SingleArray, score, score_records
-from dpbayes.experiments.accuracy.records import Batch, Repeats
+from dpbayes.base.looks import Curve, Look
+from dpbayes.base.types import FloatArray, SingleArray
+from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.methods import Method, methods_for
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
@@ -24,9 +24,9 @@ from dpbayes.experiments.accuracy.plan import (
     default_target,
     epsilon_grid,
 )
+from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.steps import Streams, Work, part_of
-from dpbayes.base.looks import Curve, Look
 from dpbayes.mechanisms import Calibration
 
 __all__ = [
@@ -43,8 +43,6 @@ __all__ = [
     "epsilon_grid",
     "methods_for",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Draws from many Betas trimmed to many bounds at once, from the same uniforms at every bound.
 
-`dpbayes.posteriors.trimmed` draws with an error of 1e-14, for one bound at a time; a mechanism needs that, an average over
-thousands of simulated releases does not. Here the distribution function of the log-odds is exact to about 1e-6 at
+`dpbayes.posteriors.trimmed` draws with an error of 1e-14, for one bound at a time; a mechanism needs that, an average
+over thousands of simulated releases does not. Here the distribution function of the log-odds is exact to about 1e-6 at
 2 * SIDE + 1 points around the mode, and the logarithm of the density is straight between them.
 """
 
@@ -9,12 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.experiments.steps import Work, finished, slices
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 DEPTH = 20.0
 """How far below its largest value the log density is followed; less than exp(-DEPTH) of the mass is left out."""

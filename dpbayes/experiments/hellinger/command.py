@@ -4,6 +4,8 @@ import argparse
 import shlex
 from pathlib import Path
 
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.experiments.hellinger.scenario import Scenario
 from dpbayes.experiments.hellinger.study import (
     HellingerStudy,
@@ -13,8 +15,6 @@ from dpbayes.experiments.hellinger.study import (
     scenario_from,
     texts_of,
 )
-from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.base.validation import InputError, brief, whole_number
 
 
 def command_of(scenario: Scenario, *, seed: int) -> str:

@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.posteriors import hellinger
 from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
-from dpbayes.model.compositions import is_listable
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, Method, Scenario
 from dpbayes.base.looks import Look
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, Method, Scenario
+from dpbayes.model.compositions import is_listable
+from dpbayes.posteriors import hellinger
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of an error that are kept."""

@@ -6,14 +6,12 @@ Sensitivities at the data are private themselves; these belong to counts that a 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbayes.posteriors import hellinger
-from dpbayes.model.compositions import ranks
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.hellinger.errors import Noise, noisy_counts, sensitivities
 from dpbayes.experiments.hellinger.scenario import Method, Scenario
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.compositions import ranks
+from dpbayes.posteriors import hellinger
 
 MOST_POINTS = 1001
 LINE_POINTS = 41

@@ -10,15 +10,15 @@ from typing import Annotated
 
 import numpy as np
 
-from dpbayes.posteriors import hellinger
-from dpbayes.model.compositions import IntArray
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR
-from dpbayes.posteriors.hellinger import Die
 from dpbayes.base.looks import BOUND, BROWN, GREEN, PRIVATE, PURPLE, Look
-from dpbayes.mechanisms.base import EPSILON, Calibration
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.types import IntArray
+from dpbayes.mechanisms.base import EPSILON, Calibration
+from dpbayes.posteriors import hellinger
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR
+from dpbayes.posteriors.hellinger import Die
 
 MOST_SHOWN = 200_000
 """Most candidates that answer at once: two sides up to n = 10^5, three up to 630."""

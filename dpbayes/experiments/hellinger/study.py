@@ -16,6 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
+from dpbayes.base.parameters import parameters_of, read
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
     EPSILONS,
@@ -31,9 +34,6 @@ from dpbayes.experiments.hellinger.errors import (
     throws_grid,
 )
 from dpbayes.experiments.hellinger.scenario import SIDES, Method, Scenario
-from dpbayes.base.parameters import parameters_of, read
-from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError, brief
 
 HERE = "the setting"
 """What the rows are called that lie along nothing: the boxes."""

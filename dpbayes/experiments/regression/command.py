@@ -13,7 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from dpbayes.experiments.regression.study import RegressionResult, final
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.scenario import (
     Records,
     RegressionScenario,
@@ -25,10 +27,8 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
     texts_of,
 )
-from dpbayes.experiments.regression.records import OwnColumns, numeric_table
+from dpbayes.experiments.regression.study import RegressionResult, final
 from dpbayes.sources.files import read_table
-from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.base.validation import InputError, brief, whole_number
 
 _PREFIX = "regression."
 _SEEDS = ("seed", "data_seed")

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import (
     DRAWS,
@@ -17,10 +19,6 @@ from dpbayes.mechanisms.regression import (
     norm_bound_for,
     printed_norm_bound,
 )
-from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
 
 MOST_REPEATS = 1_000_000_000
 """What may be asked for; what it would cost is then told."""

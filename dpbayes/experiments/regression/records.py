@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpbayes.model.regression import MOST_BOUND, PublicBounds, RegressionData
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.model.regression import MOST_BOUND, PublicBounds, RegressionData
 
 MOST_RECORDS = 1_000_000
 MOST_FEATURES = 100

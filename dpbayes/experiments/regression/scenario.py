@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
+from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameters_of, read
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.design import (
     MOST_PRECISIONS,
     MOST_REPEATS,
@@ -20,13 +22,11 @@ from dpbayes.experiments.regression.design import (
     precision_grid,
 )
 from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
+from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
-from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameters_of, read
-from dpbayes.base.randomness import stream
 from dpbayes.model.regression import PublicBounds, RegressionData, scaled
 from dpbayes.sources.shipped_regression import FULTON_BOUNDS, fulton_regression
-from dpbayes.base.validation import InputError, brief
 
 
 class Records(enum.Enum):

@@ -12,15 +12,13 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpbayes.experiments.regression.design import RegressionStudy
-from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE, PURPLE, Curve, Look
-from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-
-FloatArray = NDArray[np.float64]
+from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
+from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
 _ENTRIES = 1 << 20
 """Numbers of training sets, and coordinates of draws, held at a time."""

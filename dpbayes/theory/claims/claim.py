@@ -3,12 +3,8 @@
 import enum
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpbayes.base.references import Reference
-
-FloatArray = NDArray[np.float64]
+from dpbayes.base.types import FloatArray
 
 
 class Verdict(enum.Enum):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.zhang16.truths import Measured
 from dpbayes.theory.claims.options import Axis
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.zhang16.truths import Measured
 
 Evaluate = Callable[[Subject, At], Bound]
 Fill = Callable[[Subject, At, Bound], str]

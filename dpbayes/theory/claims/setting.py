@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.theory.claims.claim import FloatArray
-from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow
-from dpbayes.theory.zhang16.posterior_kl import PosteriorKl, posterior_kl
-from dpbayes.model.counts import Counts
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.theory.zhang16.truths import scaled_counts
-from dpbayes.theory.zhang16.kl_study import KlStudy, simulate_kl
-from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
-from dpbayes.mechanisms import Calibration
 from dpbayes.base.memo import Memo
-from dpbayes.model.network import Network
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.theory.claims.options import Axis, BoundsOptions
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.theory.claims.options import Axis, BoundsOptions
+from dpbayes.theory.zhang16.kl_study import KlStudy, simulate_kl
+from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow
+from dpbayes.theory.zhang16.posterior_kl import PosteriorKl, posterior_kl
+from dpbayes.theory.zhang16.truths import scaled_counts
 
 MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
 EPSILONS = 41

@@ -10,7 +10,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.dimitrakakis14.game import (
     BetaPair,
@@ -22,8 +25,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers,
     printed_answers_tail,
 )
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import InputError, finite_number, whole_number
 
 ANSWERS = "answers"
 

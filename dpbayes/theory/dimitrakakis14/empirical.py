@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from dpbayes.theory.claims.claim import FloatArray
-from dpbayes.theory.zhang16.truths import Measured, kl_quantile
-from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy
-from dpbayes.posteriors.smoothness import discrete_log_ratio_bound
-from dpbayes.model.network import Network
-from dpbayes.theory.dimitrakakis14.game import NormalPair
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import whole_number
+from dpbayes.model.network import Network
+from dpbayes.posteriors.smoothness import discrete_log_ratio_bound
+from dpbayes.theory.dimitrakakis14.game import NormalPair
+from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy
+from dpbayes.theory.zhang16.truths import Measured, kl_quantile
 
 MOST_SAMPLES = 10**9
 MOST_CELLS = 10**4

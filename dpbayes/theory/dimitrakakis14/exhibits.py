@@ -8,17 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpbayes.theory.dimitrakakis14 import answers as games
-from dpbayes.theory.dimitrakakis14 import robustness
-from dpbayes.theory.claims.claim import Assumption, Bound
-from dpbayes.theory.zhang16.truths import Measured, exactly
-from dpbayes.posteriors.smoothness import exponential_concentration
 from dpbayes.base.privacy import worst_chain
-from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, needed_answers_bracket
-from dpbayes.theory.dimitrakakis14 import formulas
+from dpbayes.posteriors.smoothness import exponential_concentration
+from dpbayes.theory.claims.claim import Assumption, Bound
 from dpbayes.theory.claims.exhibit import Exhibit, Says
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.dimitrakakis14 import answers as games
+from dpbayes.theory.dimitrakakis14 import formulas, robustness
+from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, needed_answers_bracket
+from dpbayes.theory.zhang16.truths import Measured, exactly
 
 RARE = 1e-30
 """The prior mass of a parameter that loses all of 2 L rho, to the last digit, for any L rho up to 20."""

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import (
     discrete_log_ratio_bound,
     exponential_concentration,
@@ -19,10 +21,9 @@ from dpbayes.posteriors.smoothness import (
     laplace_concentration,
     normal_concentration,
 )
-from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
 
 MASS = "prior mass"
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.dimitrakakis14.answers import concentrated_cost
-from dpbayes.theory.dimitrakakis14.robustness import loss_of_rare_parameter
-from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair, printed_answers, printed_answers_tail
-from dpbayes.theory.zhang16.formulas import number
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.dimitrakakis14.answers import concentrated_cost
+from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair, printed_answers, printed_answers_tail
+from dpbayes.theory.dimitrakakis14.robustness import loss_of_rare_parameter
+from dpbayes.theory.zhang16.formulas import number
 
 MASSES = (0.1, 1e-2, 1e-4, 1e-6)
 """Prior masses whose losses are listed."""

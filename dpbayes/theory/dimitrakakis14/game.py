@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.posteriors.smoothness import kl_bound_sharp
-from dpbayes.posteriors.log_odds import LogOdds, log_odds_rule
-from dpbayes.posteriors.trimmed import log_odds_quantile
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-
-FloatArray = NDArray[np.float64]
+from dpbayes.posteriors.log_odds import LogOdds, log_odds_rule
+from dpbayes.posteriors.smoothness import kl_bound_sharp
+from dpbayes.posteriors.trimmed import log_odds_quantile
 
 KAPPA = 4.910814964568256
 """2 w / (1 - exp(-w))^2 at its stationary w = 1.2564312: the constant of [Dimitrakakis14] Theorem 1(ii)."""

@@ -10,18 +10,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpbayes.theory.dimitrakakis14 import answers as distinguishability
-from dpbayes.theory.dimitrakakis14 import families
+from dpbayes.base.randomness import stream
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.zhang16.truths import Measured, exactly
-from dpbayes.theory.dimitrakakis14.empirical import fair_error, largest_move, normal_variation
-from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.base.randomness import stream
-from dpbayes.theory.dimitrakakis14 import lemma_formulas as formulas
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.dimitrakakis14 import answers as distinguishability
+from dpbayes.theory.dimitrakakis14 import families
+from dpbayes.theory.dimitrakakis14 import lemma_formulas as formulas
+from dpbayes.theory.dimitrakakis14.empirical import fair_error, largest_move, normal_variation
+from dpbayes.theory.dimitrakakis14.game import NormalPair
+from dpbayes.theory.zhang16.truths import Measured, exactly
 
 MOST_THROWS, MOST_DRAWS = 40_000, 4_000
 """Cells that are simulated at one setting, and empirical laws."""

@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
-from dpbayes.theory.dimitrakakis14 import families
+from dpbayes.base.text import escaped
+from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.dimitrakakis14 import families
 from dpbayes.theory.dimitrakakis14.answers import lemma_8 as le_cam
 from dpbayes.theory.dimitrakakis14.empirical import largest_move, normal_variation
-from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.base.text import escaped
 from dpbayes.theory.zhang16.formulas import number
-from dpbayes.theory.claims.setting import At, Subject
 
 
 def _ends(bound: Bound) -> tuple[str, str]:

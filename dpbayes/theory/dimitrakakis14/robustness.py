@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.posteriors.divergence import bregman_loggamma
-from dpbayes.posteriors.smoothness import beta_concentration, exponential_concentration, kl_bound_sharp, normal_concentration
-from dpbayes.theory.dimitrakakis14.game import KAPPA, GammaPair, Pair, symmetric_kl_bound
 from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.posteriors.divergence import bregman_loggamma
+from dpbayes.posteriors.smoothness import (
+    beta_concentration,
+    exponential_concentration,
+    kl_bound_sharp,
+    normal_concentration,
+)
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.dimitrakakis14.game import KAPPA, GammaPair, Pair, symmetric_kl_bound
 
 NATS = "nats of KL divergence"
 

@@ -13,12 +13,9 @@ import numpy as np
 
 from dpbayes.audit.finite import exact_epsilon
 from dpbayes.audit.neighbours import die_neighbours
-from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.model.compositions import IntArray, is_listable
-from dpbayes.theory.zhang16.truths import Measured, exactly
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors.hellinger import (
     Die,
     all_distances,
@@ -28,13 +25,17 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smoothing_rate,
 )
-from dpbayes.theory.notes import formulas
-from dpbayes.theory.zhang16.evaluations import joined
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim
+from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
-from dpbayes.theory.notes.formulas import die_of, even_counts, plain_die
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject
-from dpbayes.base.validation import InputError
+from dpbayes.theory.notes import formulas
+from dpbayes.theory.notes import lemmas as notes_lemmas
+from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.notes.formulas import die_of, even_counts, plain_die
+from dpbayes.theory.zhang16.evaluations import joined
+from dpbayes.theory.zhang16.truths import Measured, exactly
 
 MOST_LAWS = 300
 """Most candidates for which all tables' laws are compared: a few hundredths of a second at each epsilon."""

@@ -4,12 +4,18 @@ import math
 
 import numpy as np
 
-from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.base.types import IntArray
+from dpbayes.posteriors.hellinger import (
+    Die,
+    global_sensitivity,
+    local_sensitivity,
+    smooth_sensitivities,
+    smoothing_rate,
+)
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.model.compositions import IntArray
-from dpbayes.posteriors.hellinger import Die, global_sensitivity, local_sensitivity, smooth_sensitivities, smoothing_rate
-from dpbayes.theory.zhang16.formulas import number
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.zhang16.formulas import number
 
 
 def die_of(subject: Subject, at: At) -> Die:

@@ -5,12 +5,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.posteriors.hellinger import Die, distances, log_pmf, smooth_sensitivities, smoothing_rate
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.notes.mechanisms import checked_delta, checked_epsilon
-from dpbayes.posteriors.hellinger import Die, distances, log_pmf, smooth_sensitivities, smoothing_rate
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import InputError
 
 # Sliding and dilation
 

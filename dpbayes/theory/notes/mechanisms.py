@@ -9,8 +9,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number
 from dpbayes.model.compositions import moves
 from dpbayes.posteriors.hellinger import (
     Die,
@@ -23,8 +24,8 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smoothing_rate,
 )
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import finite_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
 
 MOST_EXACT = 1000
 """Most candidates for which exact losses are computed."""

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.model.network import Network
 from dpbayes.base.references import Reference
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.network import Network
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 MOST_RECORDS = 10**9

@@ -5,19 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpbayes.theory.zhang16 import fourier
-from dpbayes.theory.zhang16 import map
-from dpbayes.theory.zhang16 import sampling
-from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.zhang16.posterior_kl import ORDER, printed_order
-from dpbayes.theory.zhang16 import truths as measured
-from dpbayes.theory.zhang16.truths import Measured, NoisyTable, exactly, nothing_known
 from dpbayes.base.randomness import stream
-from dpbayes.theory.zhang16 import formulas
-from dpbayes.theory.claims.setting import At, Subject, kl_bounds, kl_study, needed_increments, trimmed_row
 from dpbayes.base.validation import InputError
+from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.claims.setting import At, Subject, kl_bounds, kl_study, needed_increments, trimmed_row
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.zhang16 import formulas, fourier, map, sampling, stealth
+from dpbayes.theory.zhang16 import truths as measured
+from dpbayes.theory.zhang16.posterior_kl import ORDER, printed_order
+from dpbayes.theory.zhang16.truths import Measured, NoisyTable, exactly, nothing_known
 
 CELLS = 20
 """Cells of the MAP estimate in Lemma 4, as the mechanism's default."""

@@ -2,23 +2,19 @@
 
 from collections.abc import Callable
 
-from dpbayes.theory.zhang16 import fourier
-from dpbayes.theory.zhang16 import map
-from dpbayes.theory.zhang16 import sampling
-from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import posterior_kl as kl
-from dpbayes.theory.zhang16 import posterior_kl_counterexamples as kl_fails
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.zhang16 import evaluations as work
-from dpbayes.theory.zhang16 import formulas
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says, Uses
+from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.dimitrakakis14.exhibits import ALT_EXHIBITS
 from dpbayes.theory.dimitrakakis14.lemma_exhibits import LEMMA_EXHIBITS
 from dpbayes.theory.notes.exhibits import NOTES_EXHIBITS
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.zhang16 import evaluations as work
+from dpbayes.theory.zhang16 import formulas, fourier, map, sampling, stealth
+from dpbayes.theory.zhang16 import posterior_kl as kl
+from dpbayes.theory.zhang16 import posterior_kl_counterexamples as kl_fails
 from dpbayes.theory.zhang16.exhibits_more import ZHANG_EXHIBITS
-from dpbayes.theory.claims.options import Axis, BoundClaim
 
 KL_AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 KL_TEXT = ("a KL divergence of {} nats", "KL(exact || released), nats")

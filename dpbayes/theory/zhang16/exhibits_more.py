@@ -11,21 +11,20 @@ import numpy as np
 from scipy import special
 
 from dpbayes.audit.noise import LaplaceNoise
-from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16 import map
-from dpbayes.theory.zhang16 import regression
-from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.claims.claim import Bound
+from dpbayes.base.types import IntArray
+from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
-from dpbayes.theory.zhang16.truths import Measured, exactly
-from dpbayes.model.network import IntArray, Network
-from dpbayes.theory.zhang16 import formulas_more as formulas
+from dpbayes.model.network import Network
+from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.exhibit import Exhibit, Says
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject, trimmed_row
-from dpbayes.base.validation import InputError
+from dpbayes.theory.zhang16 import counts as updates
+from dpbayes.theory.zhang16 import formulas_more as formulas
+from dpbayes.theory.zhang16 import map, regression, stealth
+from dpbayes.theory.zhang16 import smoothness as lipschitz
+from dpbayes.theory.zhang16.truths import Measured, exactly
 
 LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, nats")
 

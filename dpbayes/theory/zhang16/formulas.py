@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
+from dpbayes.base.text import escaped, latex
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.network import Network
+from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.claims.setting import At, Subject, kl_bounds
 from dpbayes.theory.zhang16.fourier import invented_records, printed_noise
 from dpbayes.theory.zhang16.posterior_kl import Constants
 from dpbayes.theory.zhang16.sampling import combined_concentration, least_printed_variation, likelihood_ratio
-from dpbayes.model.network import Network
-from dpbayes.mechanisms.sensitivity import count_sensitivity
-from dpbayes.base.text import escaped, latex
-from dpbayes.posteriors.trimmed import log_odds_bound
-from dpbayes.theory.claims.setting import At, Subject, kl_bounds
 
 
 def largest_family(network: Network) -> int:

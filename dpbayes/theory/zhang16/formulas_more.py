@@ -6,11 +6,12 @@ import numpy as np
 from scipy import special
 
 from dpbayes.audit.gaussian import likelihood_range
-from dpbayes.theory.claims.claim import Bound, FloatArray
-from dpbayes.model.regression import Moments
+from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.sensitivity import count_sensitivity
-from dpbayes.theory.zhang16.formulas import number
+from dpbayes.model.regression import Moments
+from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.zhang16.formulas import number
 
 SHARE = 0.01
 """The share of the success that gives most away, in the mechanism that re-running is shown for."""

@@ -7,17 +7,18 @@ has cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number
+from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.fourier import marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.base.references import Reference
-from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
-from dpbayes.base.validation import finite_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
 
 
 def _claim(place: str, title: str, formula: str, verdict: Verdict, finding: str) -> Claim:
@@ -246,7 +247,7 @@ def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
     )
 
 
-def marginals_agree(network: Network, coefficients: NDArray[np.float64], *, node: int) -> FloatArray:
+def marginals_agree(network: Network, coefficients: FloatArray, *, node: int) -> FloatArray:
     """Return what every family with `node` in it says about that node: (families, ..., 2), all the same.
 
     Tables are rebuilt from any coefficients (..., |N_I|). [Zhang16] Section 3.2, Consistency; Theorem 2.

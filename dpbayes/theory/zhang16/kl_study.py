@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from dpbayes.theory.claims.claim import FloatArray
-from dpbayes.theory.zhang16.posterior_kl_exact import distinct_rows, expected_kl
-from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale
+from dpbayes.theory.zhang16.posterior_kl_exact import distinct_rows, expected_kl
 
 MOST_RELEASES = 1_000_000
 MOST_NUMBERS = 100_000_000

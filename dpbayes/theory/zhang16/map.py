@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.theory.claims.claim import Bound, Claim, FloatArray, Verdict
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.map_scores import cell_masses
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
+from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16.counts import checked_epsilons
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
-from dpbayes.mechanisms.map_scores import cell_masses
-from dpbayes.base.references import Reference
-from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
-from dpbayes.base.validation import InputError, finite_number, whole_number
 
 MOST_RECORDS = 2000
 """Most records of a row; the sensitivity of its density goes through all its tables."""

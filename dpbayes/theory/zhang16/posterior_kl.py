@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.zhang16.posterior_kl_exact import Rows, distinct_rows, expected_kl, oscillation
-from dpbayes.theory.zhang16.posterior_kl_tail import CELLS, TailBounds, tail_bounds
-from dpbayes.theory.zhang16.counts import checked_delta, noise_scale
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.base.references import Reference
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.zhang16.counts import checked_delta, noise_scale
+from dpbayes.theory.zhang16.posterior_kl_exact import Rows, distinct_rows, expected_kl, oscillation
+from dpbayes.theory.zhang16.posterior_kl_tail import CELLS, TailBounds, tail_bounds
 
 
 class Constants(enum.Enum):

@@ -4,10 +4,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.theory.claims.claim import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16.posterior_kl import (
     EXPECTATION,
@@ -54,7 +53,7 @@ def exceedance(row: Rows, scale: float, threshold: float) -> float:
     n, counts = np.array([row.n]), row.counts[0]
     none, middle = np.zeros(1), counts[:1]
 
-    def below(first: FloatArray, second: FloatArray) -> NDArray[np.bool_]:
+    def below(first: FloatArray, second: FloatArray) -> BoolArray:
         return _textbook_kl(row, first, second) < threshold
 
     def lowest(first: FloatArray) -> FloatArray:
@@ -105,7 +104,7 @@ def _slope(row: Rows, k: int, updates: tuple[FloatArray, FloatArray]) -> FloatAr
     return np.asarray(released - special.digamma(a[k]) + special.digamma(a.sum()))
 
 
-def _bisect(is_right: Callable[[FloatArray], NDArray[np.bool_]], low: FloatArray, high: FloatArray) -> FloatArray:
+def _bisect(is_right: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray) -> FloatArray:
     for _ in range(40):
         middle = (low + high) / 2
         right = is_right(middle)

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import special
 
-from dpbayes.theory.claims.claim import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import bregman_loggamma
-from dpbayes.base.validation import InputError
 
 _STEP = 0.35
 """Spacing in ln t; the integrand is analytic for |Im ln t| < pi/2, so the trapezoid rule errs by about e^(-pi^2/h)."""
@@ -48,7 +47,7 @@ class Rows:
 
     prior: FloatArray
     counts: FloatArray
-    times: NDArray[np.int64]
+    times: IntArray
     n: float
 
     @property
@@ -89,7 +88,7 @@ def distinct_rows(prior: Dirichlets, counts: Counts) -> tuple[Rows, ...]:
     return tuple(found)
 
 
-def _alike(rows: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+def _alike(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the distinct ones of rows (m, c), in order of appearance, and how often each is there.
 
     By hashing: of a wide table nearly all rows are alike, and sorting them takes a hundred times as long.

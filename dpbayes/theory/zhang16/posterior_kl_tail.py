@@ -18,15 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, special
 
-from dpbayes.theory.claims.claim import FloatArray
-from dpbayes.theory.zhang16.posterior_kl_exact import Rows, clipped_mean, expected_kl, oscillation
+from dpbayes.base.types import ComplexArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import bregman_loggamma
-
-IntArray = NDArray[np.int64]
-ComplexArray = NDArray[np.complex128]
+from dpbayes.theory.zhang16.posterior_kl_exact import Rows, clipped_mean, expected_kl, oscillation
 
 CELLS, FINE_CELLS = 64, 512
 """Cells per update: for a curve over epsilon, and for one number. The excess shrinks like their inverse."""

@@ -8,13 +8,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.model.regression import ScaledRegression, moments
 from dpbayes.posteriors.gaussian import Gaussian, log_interval_mass, weights_posterior
 from dpbayes.posteriors.smoothness import regression_log_ratio
-from dpbayes.base.references import Reference
-from dpbayes.model.regression import ScaledRegression, moments
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
 
 MOST_RECORDS, MOST_FEATURES, MOST_DRAWS = 2**53, 2**31, 10**9
 

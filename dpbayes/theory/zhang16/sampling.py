@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.zhang16.smoothness import MOST_START
-from dpbayes.theory.zhang16.counts import checked_epsilons
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.mechanisms.map_scores import node_sensitivities
+from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.smoothness import (
@@ -21,13 +22,13 @@ from dpbayes.posteriors.smoothness import (
     network_concentration,
     network_log_ratio_bound,
 )
-from dpbayes.mechanisms.map_scores import node_sensitivities
-from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import chain
-from dpbayes.theory.dimitrakakis14.game import KAPPA
-from dpbayes.base.references import Reference
 from dpbayes.posteriors.trimmed import log_odds_bound
-from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.sources.named_networks import chain
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.dimitrakakis14.game import KAPPA
+from dpbayes.theory.zhang16.counts import checked_epsilons
+from dpbayes.theory.zhang16.smoothness import MOST_START
 
 OMEGA = -0.5 - float(special.lambertw(-math.exp(-0.5) / 2, -1).real)
 """The positive solution of exp(w) = 2 w + 1, about 1.2564312; KAPPA is 2 w / (1 - exp(-w))^2."""

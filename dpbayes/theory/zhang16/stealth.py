@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, FloatArray, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.base.randomness import stream
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import finite_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
 COROLLARY_3 = Claim(
     Reference("Zhang16", "Corollary 3"),

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpbayes.theory.zhang16 import map as map_claims
+from dpbayes.base.references import Reference
+from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.zhang16 import map as map_claims
+from dpbayes.theory.zhang16.counts import checked_delta, corollary_1, noise_scale
 from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise, table_error_bound
 from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow, corollary_4, lemma_4, shortfall
 from dpbayes.theory.zhang16.posterior_kl import posterior_kl, printed_order
 from dpbayes.theory.zhang16.sampling import theorem_4_1, theorem_4_2
-from dpbayes.theory.zhang16.counts import checked_delta, corollary_1, noise_scale
-from dpbayes.model.counts import Counts
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.model.network import Network
-from dpbayes.base.references import Reference
-from dpbayes.base.validation import finite_number, whole_number
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,16 @@ beyond it. What is simulated from counts is for the curator only; noise alone is
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbayes.theory.claims.claim import FloatArray
-from dpbayes.theory.zhang16.counts import noise_scale
+from dpbayes.base.text import numeral
+from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.validation import whole_number
+from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.closure import walsh
 from dpbayes.model.counts import Counts
-from dpbayes.theory.zhang16.kl_study import Estimate, KlStudy, QuantileEstimate
-from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.network import Network
-from dpbayes.base.text import numeral
-from dpbayes.base.validation import whole_number
+from dpbayes.theory.zhang16.counts import noise_scale
+from dpbayes.theory.zhang16.kl_study import Estimate, KlStudy, QuantileEstimate
 
 DOUBT = 4.0
 """Standard errors beyond which a simulated share counts as above another: a false alarm in about 30,000 settings."""
@@ -40,7 +39,7 @@ class Measured:
     low: FloatArray
     high: FloatArray
     exceeded: FloatArray
-    violated: NDArray[np.bool_]
+    violated: BoolArray
     exact_name: str = ""
     name: str = ""
     releases: int = 0
@@ -215,6 +214,6 @@ def _by_quantile(
     )
 
 
-def _above(value: FloatArray, printed: FloatArray) -> NDArray[np.bool_]:
+def _above(value: FloatArray, printed: FloatArray) -> BoolArray:
     """Whether a value is above a bound by more than rounding; NaN is not."""
     return np.asarray(value > printed * (1 + 1e-9))

@@ -14,28 +14,28 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, printed_noise
-from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
-from dpbayes.sources.columns import Column
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, Outcome
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.columns import Column
+from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.base.parameters import parameters_of
 from dpbayes.sources.proposals import Proposal
-from dpbayes.base.randomness import stream
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, printed_noise
+from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.settings import Cpts, Settings, change, current
 from dpbayes.ui.session.stories import Story
-from dpbayes.base.validation import InputError, brief
 
 SLOW_SAMPLE = 500_000
 """Synthetic tables above this show a progress bar while they are drawn."""

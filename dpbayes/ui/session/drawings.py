@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.chosen import graph
 from dpbayes.ui.session.graphs import Graph, code_of, placed
 from dpbayes.ui.session.settings import Settings, change, current
-from dpbayes.ui.session.chosen import graph
-from dpbayes.base.validation import InputError
 
 KEPT = 60
 """Most drawings that Undo goes back over."""

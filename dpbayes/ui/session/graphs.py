@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dpbayes.base.validation import InputError, brief, distinct_names, whole_number
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
-from dpbayes.base.validation import InputError, brief, distinct_names, whole_number
 
 MAX_CODE = 6_000
 """Longest graph text in a link; browsers and chat programs cut longer addresses."""

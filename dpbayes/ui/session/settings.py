@@ -10,13 +10,13 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
-from dpbayes.mechanisms import MECHANISMS
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.mechanisms import MECHANISMS
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.session.options.index import OPTIONS, described_options
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in MECHANISMS if mechanism.__name__ != "Exact")
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.text import escaped, typed
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
 from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
 from dpbayes.ui.widgets.guard import LEFT_OUT
-from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
-from dpbayes.base.validation import InputError
 
 FEW = 4
 """More options than this are a list, not a row of buttons."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import numeral
-from dpbayes.ui.session.settings import PARAMETERS, Settings, called
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import PARAMETERS, Settings, called
 
 Attempt = Callable[[Settings], object]
 """Tries settings out, at little cost, and raises an InputError for what cannot be done."""

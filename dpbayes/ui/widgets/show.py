@@ -9,12 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.text import escaped
-from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
-from dpbayes.ui.session.settings import Seat, current, write_link
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.export import safe_csv
+from dpbayes.ui.session.settings import Seat, current, write_link
+from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 
 SLOW = 2_000_000
 """Bytes of a file, or values of a table, from which work on them shows a bar."""

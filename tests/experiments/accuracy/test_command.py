@@ -10,11 +10,18 @@ import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
-from dpbayes.model.dataset import Dataset
 from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.accuracy.study import AccuracyPlan, Method, Synthetic, accuracy_blocks, accuracy_study, epsilon_grid
 from dpbayes.experiments.accuracy.command import UNNAMED, Recipe, digest, recipe_of
 from dpbayes.experiments.accuracy.frame import parquet_bytes
+from dpbayes.experiments.accuracy.study import (
+    AccuracyPlan,
+    Method,
+    Synthetic,
+    accuracy_blocks,
+    accuracy_study,
+    epsilon_grid,
+)
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped

@@ -6,6 +6,8 @@ from itertools import islice
 import pytest
 
 from benchmarks.accuracy import UNLIKE, WIDE
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.cost import said_memory
 from dpbayes.experiments.accuracy.study import (
     AccuracyPlan,
     Method,
@@ -13,10 +15,8 @@ from dpbayes.experiments.accuracy.study import (
     accuracy_steps,
     epsilon_grid,
 )
-from dpbayes.experiments.accuracy.cost import said_memory
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
-from dpbayes.base.validation import InputError
 
 
 def plan_of(**more) -> AccuracyPlan:

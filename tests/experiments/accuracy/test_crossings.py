@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpbayes.experiments.accuracy.crossings import FAR, Crossing, clear_signs, overtakes, within
 from dpbayes.experiments.accuracy.study import (
     AccuracyPlan,
     AccuracyStudy,
@@ -13,7 +14,6 @@ from dpbayes.experiments.accuracy.study import (
     accuracy_study,
     epsilon_grid,
 )
-from dpbayes.experiments.accuracy.crossings import FAR, Crossing, clear_signs, overtakes, within
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from tests.experiments.crafted import RACERS, crafted
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.experiments.accuracy.study import AccuracyPlan, Method
 from dpbayes.experiments.accuracy.promises import coin_until, deepest, log10_delta_of_kept
 from dpbayes.experiments.accuracy.releases import ATTEMPTS, Releases
+from dpbayes.experiments.accuracy.study import AccuracyPlan, Method
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import needed_increments
 from dpbayes.sources.named_networks import chain, empty, naive_bayes

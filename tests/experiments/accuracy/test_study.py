@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.experiments.accuracy import blanket as accuracy_blanket
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.accuracy import blanket as accuracy_blanket
+from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
+from dpbayes.experiments.accuracy.command import Recipe, recipe_of
+from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.frame import parquet_bytes
+from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.study import (
     AccuracyPlan,
     AccuracyStudy,
@@ -24,23 +30,17 @@ from dpbayes.experiments.accuracy.study import (
     epsilon_grid,
     methods_for,
 )
-from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.command import Recipe, recipe_of
-from dpbayes.experiments.accuracy.crossings import overtakes
-from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
-from dpbayes.experiments.accuracy.frame import parquet_bytes
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.tables import trimmed_table
 from dpbayes.experiments.steps import Streams, finished
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.model.query import query
-from dpbayes.base.randomness import stream
-from dpbayes.sources.shipped_tables import default_network, load_shipped
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile
-from dpbayes.base.validation import InputError
+from dpbayes.sources.named_networks import load_named, naive_bayes
+from dpbayes.sources.shipped_tables import default_network, load_shipped
 from tests.strategies import ASIA
 
 FAR = 6.2

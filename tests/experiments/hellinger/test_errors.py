@@ -6,6 +6,8 @@ from scipy import stats
 
 from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.hellinger.errors import (
     LEVELS,
     ErrorLaw,
@@ -20,6 +22,8 @@ from dpbayes.experiments.hellinger.errors import (
 )
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario, proved_run
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import (
     Die,
     distances,
@@ -30,10 +34,6 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smooth_sensitivity,
 )
-from dpbayes.mechanisms.base import Calibration
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 
 ALARM = 1e-9
 MEDIAN = LEVELS.index(0.5)

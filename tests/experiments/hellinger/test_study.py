@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.hellinger.command import command_of, python_of
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     LEVELS,
@@ -25,7 +28,6 @@ from dpbayes.experiments.hellinger.errors import (
     sides_grid,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.command import command_of, python_of
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, Balance, Method, Scenario
 from dpbayes.experiments.hellinger.study import (
     HERE,
@@ -41,8 +43,6 @@ from dpbayes.experiments.hellinger.study import (
 )
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
-from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 
 MEDIAN = LEVELS.index(0.5)
 ODD = Scenario(

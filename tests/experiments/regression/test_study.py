@@ -17,21 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
-from dpbayes.experiments.regression import study as regression
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, final, regression_curves
+from dpbayes.experiments.regression import study as regression
 from dpbayes.experiments.regression.command import Recipe, add_arguments, recipe_of, run
-from dpbayes.experiments.regression.scenario import (
-    NormBound,
-    Records,
-    RegressionScenario,
-    experiment,
-    records_of,
-    scenario_from,
-    settings_text,
-    study_of,
-    study_records,
-)
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
@@ -43,11 +33,21 @@ from dpbayes.experiments.regression.records import (
     is_numeric,
     numeric_table,
 )
+from dpbayes.experiments.regression.scenario import (
+    NormBound,
+    Records,
+    RegressionScenario,
+    experiment,
+    records_of,
+    scenario_from,
+    settings_text,
+    study_of,
+    study_records,
+)
+from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, final, regression_curves
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.base.randomness import stream
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_regression import FULTON_BOUNDS, fulton_regression
-from dpbayes.base.validation import InputError
 
 FAR = 6.2
 """Standard errors that chance exceeds with probability below 1e-9."""

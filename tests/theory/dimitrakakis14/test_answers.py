@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from dpbayes.base.validation import InputError
 from dpbayes.theory.dimitrakakis14.answers import (
     algorithm_1,
     concentrated_cost,
@@ -20,7 +21,6 @@ from dpbayes.theory.dimitrakakis14.answers import (
     theorem_3_tail,
 )
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair
-from dpbayes.base.validation import InputError
 
 FAR = 6.2
 """Standard errors: passed by chance with probability below 1e-9."""

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpbayes.theory.dimitrakakis14.answers import lemma_2, overlap_at_least
-from dpbayes.theory.dimitrakakis14.families import lemma_7
-from dpbayes.theory.dimitrakakis14.empirical import fair_error, fair_errors, largest_move, mean_fair_error, normal_variation
-from dpbayes.model.network import Network
-from dpbayes.theory.dimitrakakis14.game import NormalPair
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+from dpbayes.theory.dimitrakakis14.answers import lemma_2, overlap_at_least
+from dpbayes.theory.dimitrakakis14.empirical import (
+    fair_error,
+    fair_errors,
+    largest_move,
+    mean_fair_error,
+    normal_variation,
+)
+from dpbayes.theory.dimitrakakis14.families import lemma_7
+from dpbayes.theory.dimitrakakis14.game import NormalPair
 from tests.strategies import DIAMOND, all_records, chain, counts_per_record, empty
 
 FAR = 6.2

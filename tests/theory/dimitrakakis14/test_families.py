@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from dpbayes.base.validation import InputError
 from dpbayes.theory.dimitrakakis14.families import (
     counterexample_exponential_family,
     counterexample_lemma_4,
@@ -21,7 +22,6 @@ from dpbayes.theory.dimitrakakis14.families import (
     lemma_7,
     printed_beta_concentration,
 )
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, DIAMOND, all_records, chain, counts_per_record, empty
 
 FAR = 6.2

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl, log_bhattacharyya_rows
 from dpbayes.posteriors.log_odds import log_odds_rule
-from dpbayes.model.network import Network
+from dpbayes.posteriors.trimmed import log_mass
 from dpbayes.theory.dimitrakakis14.game import (
     KAPPA,
     BetaPair,
@@ -23,8 +25,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers_tail,
     symmetric_kl_bound,
 )
-from dpbayes.posteriors.trimmed import log_mass
-from dpbayes.base.validation import InputError
 
 DRAWS = 100_000
 FAR = 6.2

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.posteriors.smoothness import beta_concentration
+from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair
 from dpbayes.theory.dimitrakakis14.robustness import (
     counterexample_definition_2,
     counterexample_theorem_1_ii,
@@ -21,9 +24,6 @@ from dpbayes.theory.dimitrakakis14.robustness import (
     theorem_2_i,
     theorem_2_ii,
 )
-from dpbayes.posteriors.smoothness import beta_concentration
-from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair
-from dpbayes.base.validation import InputError
 
 # Definitions
 

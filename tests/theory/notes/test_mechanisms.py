@@ -7,6 +7,16 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf
+from dpbayes.theory.notes.lemmas import (
+    counterexample_lemma_2_1,
+    counterexample_lemma_2_2,
+    dilation,
+    laplace_curve,
+    laplace_curve_of_one,
+    sliding,
+)
 from dpbayes.theory.notes.mechanisms import (
     candidates,
     counterexample_local,
@@ -19,16 +29,6 @@ from dpbayes.theory.notes.mechanisms import (
     smoothing,
     where_largest,
 )
-from dpbayes.theory.notes.lemmas import (
-    counterexample_lemma_2_1,
-    counterexample_lemma_2_2,
-    dilation,
-    laplace_curve,
-    laplace_curve_of_one,
-    sliding,
-)
-from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf
-from dpbayes.base.validation import InputError
 
 COIN = Die((1.0, 1.0), 12)
 DIE = Die((1.0, 0.5, 2.0), 6)

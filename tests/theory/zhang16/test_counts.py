@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.model.counts import count
+from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.counts import (
     CLAIMS,
     clipped_proposition_1,
@@ -18,9 +21,6 @@ from dpbayes.theory.zhang16.counts import (
     printed_largest_noise,
     proposition_1,
 )
-from dpbayes.model.counts import count
-from dpbayes.model.network import Network
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, NAIVE_BAYES, random_networks, table_of
 
 ALARM = 1e-9

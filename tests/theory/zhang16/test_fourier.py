@@ -10,9 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.model.counts import count
+from dpbayes.model.fourier import cells_per_family, coefficients, marginals
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
+from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.zhang16 import fourier as claims
 from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.zhang16.fourier import (
     certified_noise,
     closure_bound,
@@ -44,11 +49,6 @@ from dpbayes.theory.zhang16.stealth import (
     rerun_bound,
     signed_sum_tail,
 )
-from dpbayes.model.counts import count
-from dpbayes.model.fourier import cells_per_family, coefficients, marginals
-from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, networks, random_networks, random_table, table_of
 
 ALARM = 1e-9

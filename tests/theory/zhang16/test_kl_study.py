@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.theory.zhang16.posterior_kl import posterior_kl
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
+from dpbayes.sources.synthetic import random_cpts, sample_dataset
 from dpbayes.theory.zhang16 import kl_study as coverage
 from dpbayes.theory.zhang16.kl_study import KlStudy, simulate_kl
-from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.base.randomness import stream
-from dpbayes.sources.synthetic import random_cpts, sample_dataset
-from dpbayes.base.validation import InputError
+from dpbayes.theory.zhang16.posterior_kl import posterior_kl
 from tests.strategies import ASIA, V_STRUCTURE, chain
 
 ALARM = 1e-9

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.map_scores import exact_sensitivity
 from dpbayes.theory.zhang16.map import (
     TrimmedRow,
     algorithm_3_sensitivity,
@@ -18,8 +20,6 @@ from dpbayes.theory.zhang16.map import (
     lemma_4,
     shortfall,
 )
-from dpbayes.mechanisms.map_scores import exact_sensitivity
-from dpbayes.base.validation import InputError
 
 
 def trimmed_density(theta, a, b, omega):

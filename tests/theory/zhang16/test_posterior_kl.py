@@ -9,6 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import kl
+from dpbayes.sources.synthetic import random_cpts, sample_dataset
 from dpbayes.theory.zhang16 import posterior_kl_counterexamples as cases
 from dpbayes.theory.zhang16.posterior_kl import (
     CLAIMS,
@@ -28,13 +35,6 @@ from dpbayes.theory.zhang16.posterior_kl_exact import (
     oscillation,
 )
 from dpbayes.theory.zhang16.posterior_kl_tail import FINE_CELLS, MOST_PIECES, tail_bounds
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.divergence import kl
-from dpbayes.model.network import Network
-from dpbayes.base.randomness import stream
-from dpbayes.sources.synthetic import random_cpts, sample_dataset
-from dpbayes.base.validation import InputError
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain
 
 ALARM = 1e-9

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
+from dpbayes.base.validation import InputError
 from dpbayes.theory.zhang16.regression import (
     appendix_d,
     counterexample_appendix_d,
@@ -18,7 +19,6 @@ from dpbayes.theory.zhang16.regression import (
     printed_gradient,
     proportionality,
 )
-from dpbayes.base.validation import InputError
 
 
 def log_likelihood(record, w, variance=1.0):

@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from dpbayes.theory.zhang16.smoothness import (
-    counterexample_appendix_b2,
-    counterexample_lemma_2,
-    counterexample_uniform_exponential,
-    lemma_2,
-    lemma_3,
-)
+from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.smoothness import beta_concentration_from, network_concentration
+from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.zhang16.sampling import (
     OMEGA,
     appendix_c_2,
@@ -24,10 +21,13 @@ from dpbayes.theory.zhang16.sampling import (
     theorem_4_1,
     theorem_4_2,
 )
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.smoothness import beta_concentration_from, network_concentration
-from dpbayes.theory.dimitrakakis14.game import KAPPA
-from dpbayes.base.validation import InputError
+from dpbayes.theory.zhang16.smoothness import (
+    counterexample_appendix_b2,
+    counterexample_lemma_2,
+    counterexample_uniform_exponential,
+    lemma_2,
+    lemma_3,
+)
 from tests.strategies import DIAMOND, NAIVE_BAYES, chain, empty
 
 

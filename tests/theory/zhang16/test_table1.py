@@ -5,23 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from dpbayes.theory.dimitrakakis14 import answers as distinguishability
-from dpbayes.theory.dimitrakakis14 import families
-from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.zhang16 import regression
-from dpbayes.theory.dimitrakakis14 import robustness
-from dpbayes.theory.zhang16 import sampling
-from dpbayes.theory.zhang16 import table1
-from dpbayes.theory.zhang16 import map as map_bounds
-from dpbayes.theory.claims.claim import Verdict
-from dpbayes.theory.zhang16.sampling import theorem_4_2
-from dpbayes.theory.zhang16.table1 import CLAIMS, Setting, not_computable, table_1
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.dimitrakakis14 import answers as distinguishability
+from dpbayes.theory.dimitrakakis14 import families, robustness
+from dpbayes.theory.notes import lemmas as notes_lemmas
+from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.zhang16 import map as map_bounds
+from dpbayes.theory.zhang16 import regression, sampling, table1
+from dpbayes.theory.zhang16 import smoothness as lipschitz
+from dpbayes.theory.zhang16.sampling import theorem_4_2
+from dpbayes.theory.zhang16.table1 import CLAIMS, Setting, not_computable, table_1
 from tests.strategies import NAIVE_BAYES
 
 MODULES = (

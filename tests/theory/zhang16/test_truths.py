@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from dpbayes.theory.zhang16.fourier import printed_noise, table_error_bound
-from dpbayes.theory.zhang16.counts import exact_largest_noise, noise_scale
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
+from dpbayes.sources.named_networks import chain, empty
+from dpbayes.theory.zhang16.counts import exact_largest_noise, noise_scale
+from dpbayes.theory.zhang16.fourier import printed_noise, table_error_bound
+from dpbayes.theory.zhang16.kl_study import KlStudy
 from dpbayes.theory.zhang16.truths import (
     NoisyTable,
     exactly,
@@ -18,11 +23,6 @@ from dpbayes.theory.zhang16.truths import (
     scaled_counts,
     table_error,
 )
-from dpbayes.theory.zhang16.kl_study import KlStudy
-from dpbayes.mechanisms.stealth import Needed
-from dpbayes.sources.named_networks import chain, empty
-from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 
 EPSILON = np.array([0.1, 1.0, 10.0])
 NETWORK = chain(3)

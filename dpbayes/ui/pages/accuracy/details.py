@@ -6,22 +6,22 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, latex, numeral
 from dpbayes.experiments.accuracy.command import Recipe
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.promises import coin_until, deepest, log10_delta_of_kept
 from dpbayes.experiments.accuracy.releases import ATTEMPTS, Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Calibration, LaplaceUpdates
-from dpbayes.base.references import Reference
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.base.text import escaped, latex, numeral
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.accuracy.work import reliability_run, table_is_asked
-from dpbayes.ui.widgets.running import progress
 from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.running import progress
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
 
 

@@ -1,8 +1,8 @@
 """What the Accuracy page says first: who overtakes whom and what privacy costs, and no more than the curves show."""
 
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
-from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
 from dpbayes.base.text import escaped
+from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
 
 MARGIN = 0.02
 """How far below the exact posterior's accuracy counts as close."""

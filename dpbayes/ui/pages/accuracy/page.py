@@ -5,15 +5,14 @@ from contextlib import suppress
 
 import streamlit as st
 
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, default_target
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.command import Recipe
 from dpbayes.experiments.accuracy.frame import parquet_bytes
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, default_target
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.accuracy.details import details
 from dpbayes.ui.pages.accuracy.headline import verdict
-from dpbayes.ui.session.options.accuracy import MECHANISMS, AccuracyOptions, Curves, Drawn, Scene, Shown
 from dpbayes.ui.pages.accuracy.work import (
     methods_on_offer,
     network_asked,
@@ -23,11 +22,12 @@ from dpbayes.ui.pages.accuracy.work import (
     study_run,
     table_is_asked,
 )
+from dpbayes.ui.session.options.accuracy import MECHANISMS, AccuracyOptions, Curves, Drawn, Scene, Shown
+from dpbayes.ui.session.settings import called, current, set_parameter, write_link
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.running import Coming, progress, run_again
-from dpbayes.ui.session.settings import called, current, set_parameter, write_link
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark, sentence_instead
-from dpbayes.base.validation import InputError
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpbayes.model.dataset import Dataset
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, accuracy_steps
+from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.command import Recipe
 from dpbayes.experiments.accuracy.methods import Method
 from dpbayes.experiments.accuracy.plan import (
@@ -18,16 +17,17 @@ from dpbayes.experiments.accuracy.plan import (
     methods_for,
 )
 from dpbayes.experiments.accuracy.reliability import ReliabilityProgress, reliability_steps
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, accuracy_steps
 from dpbayes.mechanisms import Calibration
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.session.chosen import data_title, dataset, network
 from dpbayes.ui.session.options.accuracy import AccuracyOptions, Curves, Scene
+from dpbayes.ui.session.settings import Settings, current
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Coming
-from dpbayes.ui.session.settings import Settings, current
-from dpbayes.ui.session.chosen import data_title, dataset, network
-from dpbayes.base.validation import InputError, brief
 
 KEPT, UNFINISHED = 8, 2
 """Studies kept in the session, and of those that are not finished."""

@@ -10,25 +10,25 @@ import streamlit as st
 from dpbayes.audit.attacker import Attack, attack_die, attack_network, attack_regression, log_odds
 from dpbayes.audit.report_regression import BadTables, bad_tables
 from dpbayes.audit.reports import AuditReport, Laws
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
 from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.hellinger import LaplaceCells
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network, assignment
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.session import chosen as work
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind
-from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.options.index import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, refusal, remark, sentence_instead
-from dpbayes.base.validation import InputError
 
 ATTACKERS = 100
 LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3

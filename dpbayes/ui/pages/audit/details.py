@@ -4,18 +4,18 @@ import streamlit as st
 
 from dpbayes.audit.reports import AuditReport, Exactness
 from dpbayes.audit.trimmed_network import tables_are_few
+from dpbayes.base.text import escaped, latex, numeral
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
+from dpbayes.mechanisms.formulas import formula
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.base.text import escaped, latex, numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.session import chosen as work
 from dpbayes.ui.pages.audit.subject import Audited, knob, network_kind, to_recalibrate
 from dpbayes.ui.pages.audit.work import Stepped, recalibration_work, show_progress
-from dpbayes.mechanisms.formulas import formula
+from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import assumption, sentence_instead, source
 
 QUICK_DIE = 300

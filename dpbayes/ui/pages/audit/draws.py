@@ -8,10 +8,10 @@ import streamlit as st
 
 from dpbayes.audit.reports import AuditReport, Exactness
 from dpbayes.audit.statistical import DOUBT, SampledLoss, audit_by_draws
-from dpbayes.model.network import Network
 from dpbayes.base.randomness import stream
-from dpbayes.model.regression import Moments
 from dpbayes.base.text import escaped, numeral
+from dpbayes.model.network import Network
+from dpbayes.model.regression import Moments
 from dpbayes.ui.pages.audit.attacker import made_up_tables, numbers_each
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind
 from dpbayes.ui.session.settings import current

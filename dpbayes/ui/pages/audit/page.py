@@ -11,25 +11,25 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.audit.reports import AuditReport, Exactness, Verdict
-from dpbayes.figures.audit import Mark, privacy_curve_figure
-from dpbayes.mechanisms import Calibration
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.session import chosen as work
+from dpbayes.base.validation import InputError
+from dpbayes.figures.audit import Mark, privacy_curve_figure
+from dpbayes.mechanisms import Calibration
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration
 from dpbayes.ui.pages.audit.draws import draws_section
 from dpbayes.ui.pages.audit.subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind
 from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
-from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.pages.release.page import PAINT
-from dpbayes.ui.widgets.running import run_again
+from dpbayes.ui.session import chosen as work
+from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import current, set_parameter, write_link
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
-from dpbayes.base.validation import InputError
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
     "The printed sampler at ε = 2": {

@@ -8,8 +8,10 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.reports import AuditReport, audit
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.text import escaped, numeral
 from dpbayes.figures.audit import LEAST_DELTA
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -24,10 +26,8 @@ from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, Hellin
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.base.parameters import parameters_of
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import escaped, numeral
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.options.index import AuditOptions, AuditSubject
 from dpbayes.ui.session.settings import Settings

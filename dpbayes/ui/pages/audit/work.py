@@ -10,11 +10,11 @@ import streamlit as st
 from dpbayes.audit.die_steps import AT_ONCE
 from dpbayes.audit.report_die import audit_die_steps
 from dpbayes.audit.reports import AuditReport, recalibration_steps
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.ui.widgets import running as runs
-from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, knob, report_of, to_recalibrate
-from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, knob, report_of, to_recalibrate
+from dpbayes.ui.widgets import running as runs
+from dpbayes.ui.widgets.running import Running, progress, running
 
 
 @dataclass

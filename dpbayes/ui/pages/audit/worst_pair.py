@@ -10,6 +10,7 @@ import streamlit as st
 from dpbayes.audit.report_regression import bad_tables, densities_along
 from dpbayes.audit.reports import AuditReport, Laws, WorstCase
 from dpbayes.audit.trimmed_network import cells_of, log_masses, moved_rows, reached_loss, rows_alone
+from dpbayes.base.text import escaped, numeral
 from dpbayes.figures.audit import laws_figure, shares_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
@@ -17,7 +18,6 @@ from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
-from dpbayes.base.text import escaped, numeral
 from dpbayes.ui.pages.audit.subject import Audited
 from dpbayes.ui.widgets.show import chart, data_and_download, sentence_instead
 

@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.zhang16.truths import Measured
 from dpbayes.base.memo import Memo
+from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.evaluations import joined
+from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
 from dpbayes.theory.claims.options import Axis, BoundClaim
 from dpbayes.theory.claims.setting import At, Subject, grid, moved, place
+from dpbayes.theory.zhang16.evaluations import joined
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.theory.zhang16.truths import Measured
+from dpbayes.ui.session.chosen import counts, dataset
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
-from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.show import is_curator
-from dpbayes.ui.session.chosen import counts, dataset
-from dpbayes.base.validation import InputError
 
 TOGETHER = 250
 """Cells times epsilons that are evaluated at once: a few hundredths of a second."""

@@ -6,17 +6,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.theory.claims.claim import FloatArray, Verdict
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.model.network import Network
-from dpbayes.base.text import numeral
 from dpbayes.ui.pages.bounds.curve import Shown
+from dpbayes.ui.session.chosen import counts
 from dpbayes.ui.session.settings import Settings, current
 from dpbayes.ui.widgets.show import assumption, is_curator, refusal, source
-from dpbayes.ui.session.chosen import counts
-from dpbayes.base.validation import InputError
 
 MARKS = {
     Verdict.HOLDS: "✓",

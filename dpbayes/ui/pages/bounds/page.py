@@ -7,21 +7,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.base.text import numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.pages.bounds.details import details, table_1_live
+from dpbayes.base.validation import InputError
+from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
-from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.zhang16.exhibits import EXHIBITS
 from dpbayes.ui.pages.bounds.curve import Curve, Shown, axis_of, is_visible, possible, shown
+from dpbayes.ui.pages.bounds.details import details, table_1_live
+from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.ui.session.chosen import network
+from dpbayes.ui.session.settings import current, set_parameter, write_link
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.running import Running, progress, run_again
-from dpbayes.ui.session.settings import current, set_parameter, write_link
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
-from dpbayes.ui.session.chosen import network
-from dpbayes.base.validation import InputError
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""

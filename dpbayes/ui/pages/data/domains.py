@@ -10,15 +10,26 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState, encode, readable
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.sources.columns import (
+    Categories,
+    Column,
+    CountAs,
+    Cuts,
+    DropRecord,
+    Groups,
+    Missing,
+    OwnState,
+    encode,
+    readable,
+)
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.sources.proposals import Proposal, quantile_cuts
-from dpbayes.base.text import escaped
-from dpbayes.ui.widgets.edits import edits_of
-from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
 from dpbayes.ui.pages.data.upload import require_drawable
 from dpbayes.ui.session.chosen import Upload, keep_upload, upload
-from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
 
 CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
 OWN, DROP, COUNT_AS = "a state of its own", "drop the record", "count as"

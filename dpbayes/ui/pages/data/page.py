@@ -4,20 +4,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError
+from dpbayes.figures.structure import column_figure
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.domains import write_domains
-from dpbayes.figures.structure import column_figure
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, ShippedTable, shipped_domains, shipped_frame
-from dpbayes.base.text import escaped
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.data.domains import domain_table
-from dpbayes.ui.session.settings import Cpts, change, current
-from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, sentence_instead
 from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
-from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import Cpts, change, current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, sentence_instead
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",

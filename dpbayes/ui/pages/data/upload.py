@@ -7,14 +7,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.sources.proposals import Proposal, proposal
-from dpbayes.base.text import escaped
+from dpbayes.ui.session.chosen import Upload, keep_upload, upload
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.widgets.show import shown_progress
-from dpbayes.ui.session.chosen import Upload, keep_upload, upload
-from dpbayes.base.validation import InputError, brief
 
 SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 RECOGNISE = "recognise"

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.posteriors import hellinger
-from dpbayes.experiments.hellinger.errors import MOST_AUDITED, ErrorLaw, Noise, audited_epsilons
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex, numeral
 from dpbayes.experiments.hellinger.command import command_of, python_of
+from dpbayes.experiments.hellinger.errors import MOST_AUDITED, ErrorLaw, Noise, audited_epsilons
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import Method, Scenario
 from dpbayes.experiments.hellinger.study import with_settings
@@ -18,12 +20,10 @@ from dpbayes.figures.hellinger import (
     sensitivity_line_figure,
     sensitivity_plane_figure,
 )
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, numeral
-from dpbayes.ui.widgets import controls
+from dpbayes.posteriors import hellinger
 from dpbayes.ui.session.options.index import OutputRange, ShownSensitivity
 from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
 
 

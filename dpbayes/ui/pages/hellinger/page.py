@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.text import numeral
 from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, Noise, error_laws
 from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
 from dpbayes.mechanisms.base import Calibration
-from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import numeral
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
 from dpbayes.ui.pages.hellinger.sweeps import sweeps
-from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.show import chart, headline, remark
 
 PAINT = 0.03

@@ -18,8 +18,8 @@ from dpbayes.experiments.hellinger.errors import (
 )
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Method, Scenario
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along, parquet_bytes
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.figures.hellinger import errors_figure, sides_figure
+from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import chart
 

@@ -5,23 +5,32 @@ from contextlib import suppress
 import pandas as pd
 import streamlit as st
 
-from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.edgelist import read_edges, write_edges
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
 from dpbayes.figures.structure import noise_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.model.network import Network
+from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.session.chosen import (
+    STEALTH,
+    adopt_as_source,
+    domains,
+    given_cpts,
+    graph,
+    network,
+    stealth_increment,
+    strays,
+)
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
 from dpbayes.ui.session.settings import Cpts, current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.widgets.show import chart, noise_is_not_error, sentence_instead, source
-from dpbayes.ui.session.chosen import STEALTH, adopt_as_source, domains, given_cpts, graph, network, stealth_increment, strays
-from dpbayes.base.validation import InputError, brief
 
 MANY_ARROWS = 60
 """Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""

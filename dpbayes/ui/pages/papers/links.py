@@ -4,12 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpbayes.theory.zhang16 import fourier
-from dpbayes.theory.zhang16 import regression
-from dpbayes.theory.zhang16 import stealth
-from dpbayes.theory.zhang16 import table1
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2
+from dpbayes.theory.zhang16 import fourier, regression, stealth, table1
 from dpbayes.theory.zhang16.exhibits import EXHIBITS
 from dpbayes.ui.session.settings import set_parameter
 

@@ -9,16 +9,16 @@ import pandas as pd
 import streamlit as st
 
 import dpbayes
+from dpbayes.base.references import PAPERS
+from dpbayes.base.text import escaped, numeral
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.index import CLAIMS, counterexamples_of
 from dpbayes.theory.paper_map import Entry, paper_map
-from dpbayes.base.references import PAPERS
-from dpbayes.base.text import escaped, numeral
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.options.papers import ClaimShown, claims_listed
 from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import data_and_download, headline, source
 
 COLOURS = {

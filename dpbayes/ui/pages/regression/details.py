@@ -3,13 +3,13 @@
 import numpy as np
 import streamlit as st
 
-from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.experiments.regression.command import Recipe, parquet_bytes
-from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
-from dpbayes.experiments.regression.design import RegressionStudy
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
+from dpbayes.experiments.regression.command import Recipe, parquet_bytes
+from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
+from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.show import assumption, source
 
 

@@ -7,26 +7,26 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, several_name
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.scenario import (
     NormBound,
     Records,
     RegressionScenario,
     study_of,
 )
-from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, several_name
 from dpbayes.figures.regression import epsilon_figure, error_figure
-from dpbayes.base.text import escaped, numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import own_table
 from dpbayes.ui.pages.regression.work import Run, own_columns, possible, public_size, recipe_for, run_of
-from dpbayes.ui.widgets.running import progress, run_again
-from dpbayes.ui.session.settings import current, write_link
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
 from dpbayes.ui.session.chosen import upload
-from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import current, write_link
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.widgets.running import progress, run_again
+from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""

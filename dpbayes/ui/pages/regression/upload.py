@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpbayes.experiments.regression.records import NumericColumn, OwnColumns, is_numeric, stated_column
 from dpbayes.base.text import escaped
-from dpbayes.ui.widgets.edits import edits_of
-from dpbayes.ui.pages.regression.work import own_columns
-from dpbayes.ui.widgets.show import refusal, sentence_instead
-from dpbayes.ui.pages.data.upload import loader
-from dpbayes.ui.session.chosen import Upload, keep_upload, upload
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.regression.records import NumericColumn, OwnColumns, is_numeric, stated_column
+from dpbayes.ui.pages.data.upload import loader
+from dpbayes.ui.pages.regression.work import own_columns
+from dpbayes.ui.session.chosen import Upload, keep_upload, upload
+from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.widgets.show import refusal, sentence_instead
 
 NUMBERS = ("lowest", "highest", "if missing")
 EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import Recipe
+from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.scenario import (
     Records,
     RegressionScenario,
@@ -21,13 +23,11 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
     study_records,
 )
-from dpbayes.experiments.regression.records import OwnColumns, numeric_table
-from dpbayes.base.parameters import Parameter
+from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.ui.session.chosen import upload
+from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Coming
-from dpbayes.ui.session.settings import PARAMETERS, Settings
-from dpbayes.ui.session.chosen import upload
-from dpbayes.base.validation import InputError
 
 KEPT = 8
 """Experiments kept, with what they have found."""

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.model.network import Network
-from dpbayes.base.text import escaped
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current, set_parameter
-from dpbayes.ui.widgets.show import is_curator, sentence_instead
 from dpbayes.ui.session.chosen import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
-from dpbayes.base.validation import whole_number
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current, set_parameter
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.show import is_curator, sentence_instead
 
 ARROW = ":material/arrow_forward:"
 

@@ -4,25 +4,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
-from dpbayes.mechanisms.export import release_json
-from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
-from dpbayes.mechanisms.die import DieMechanism
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.model.network import Network, assignment
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped
-from dpbayes.ui.widgets import controls
-from dpbayes.mechanisms.formulas import formula
-from dpbayes.ui.pages.release.controls import question
-from dpbayes.ui.widgets.running import Running, progress, running
-from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, is_curator, refusal, sentence_instead, source
-from dpbayes.ui.session.chosen import counts, data_title, leaking_columns, mechanism
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
+from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.die import DieMechanism
+from dpbayes.mechanisms.export import release_json
+from dpbayes.mechanisms.formulas import formula
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.model.network import Network, assignment
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.ui.pages.release.controls import question
+from dpbayes.ui.session.chosen import counts, data_title, leaking_columns, mechanism
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, is_curator, refusal, sentence_instead, source
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""

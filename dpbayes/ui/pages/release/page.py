@@ -8,18 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import near_one
+from dpbayes.base.text import apart, escaped, numeral
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.model.network import Network, assignment
-from dpbayes.base.text import apart, escaped, numeral
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.release.controls import has_asked, has_picked, picked, question, release_controls
 from dpbayes.ui.pages.release.details import LEVEL, release_details, simulate
-from dpbayes.ui.widgets.running import run_again
-from dpbayes.ui.session.settings import current, write_link
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, inside, is_curator, refusal
 from dpbayes.ui.session.chosen import mechanism, network
-from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import current, write_link
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.running import run_again
+from dpbayes.ui.widgets.show import chart, data_and_download, headline, inside, is_curator, refusal
 
 SHOWN_CURVES = 16
 PAINT = 0.03

@@ -3,9 +3,13 @@
 import numpy as np
 import streamlit as st
 
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, numeral
+from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.dimitrakakis14.answers import THEOREM_3_TAIL, counterexample_theorem_3_tail
 from dpbayes.theory.dimitrakakis14.families import LEMMA_3, LEMMA_5, LEMMA_6
+from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.dimitrakakis14.robustness import (
     THEOREM_1_II,
     THEOREM_2_II,
@@ -15,10 +19,6 @@ from dpbayes.theory.dimitrakakis14.robustness import (
     counterexample_theorem_2_ii,
     theorem_2_ii,
 )
-from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness
-from dpbayes.theory.dimitrakakis14.game import KAPPA
-from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, numeral
 from dpbayes.ui.widgets.show import assumption, source
 
 LEMMAS = {RecordFamily.EXPONENTIAL: LEMMA_3, RecordFamily.NORMAL: LEMMA_6, RecordFamily.BINOMIAL: LEMMA_5}

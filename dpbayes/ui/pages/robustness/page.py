@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.text import numeral
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
-from dpbayes.base.text import numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.pages.robustness.details import details
 from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, remark
 
 GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}

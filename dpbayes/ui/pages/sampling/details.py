@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex, numeral
 from dpbayes.experiments.sampling import Family, Tables, pair_of
 from dpbayes.figures.sampling import robustness_figure
+from dpbayes.mechanisms import PosteriorSampler
 from dpbayes.posteriors.smoothness import (
     beta_concentration,
     discrete_log_ratio_bound,
@@ -16,10 +19,7 @@ from dpbayes.posteriors.smoothness import (
     laplace_concentration,
     normal_concentration,
 )
-from dpbayes.mechanisms import PosteriorSampler
 from dpbayes.theory.dimitrakakis14.game import KAPPA, Pair, symmetric_kl_bound
-from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, numeral
 from dpbayes.ui.session.options.index import SamplingOptions
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, source
 

@@ -4,17 +4,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
 from dpbayes.figures.sampling import draws_figure, omega_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.model.network import Network
-from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, numeral
 from dpbayes.ui.pages.sampling.page import Shown, shown
+from dpbayes.ui.session.chosen import network
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import chart, data_and_download, is_curator
-from dpbayes.ui.session.chosen import network
 
 TIMES = (1.0, 10.0, 100.0)
 """How many times the chosen epsilon the curves are drawn for."""

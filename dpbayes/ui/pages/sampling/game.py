@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.sampling import (
     Family,
     GameStudy,
@@ -18,8 +21,8 @@ from dpbayes.experiments.sampling import (
     play,
 )
 from dpbayes.figures.sampling import game_figure, needed_figure
-from dpbayes.posteriors.smoothness import beta_concentration
 from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.posteriors.smoothness import beta_concentration
 from dpbayes.theory.dimitrakakis14.game import (
     Pair,
     ceiling,
@@ -28,14 +31,11 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers,
     printed_answers_tail,
 )
-from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.session.options.index import SamplingOptions
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
+from dpbayes.ui.session.options.index import SamplingOptions
 from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import chart, data_and_download, refusal
-from dpbayes.base.validation import InputError
 
 LEVEL = 0.95
 MOST_SIMULATED = 4000

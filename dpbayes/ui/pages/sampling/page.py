@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import RowState, exact_mass_within, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.network import Network
-from dpbayes.base.randomness import stream
-from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, latex, numeral
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.pages.release.controls import has_picked, picked, row_choice
 from dpbayes.ui.pages.release.page import PAINT
-from dpbayes.ui.session.settings import current
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, is_curator, refusal, source
 from dpbayes.ui.session.chosen import counts, leaking_columns, mechanism, network
-from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, is_curator, refusal, source
 
 GRID = 201
 """Points of the density inside the region, and half as many outside."""

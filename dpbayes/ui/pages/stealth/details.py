@@ -4,6 +4,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex, numeral
+from dpbayes.figures.stealth import agreement_figure
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.stealth import Noticed, Sense, apart
+from dpbayes.model.network import Network, assignment
 from dpbayes.theory.zhang16.fourier import table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
@@ -14,17 +22,9 @@ from dpbayes.theory.zhang16.stealth import (
     negative_table_bound,
     printed_probability,
 )
-from dpbayes.base.estimates import Estimate, near_one
-from dpbayes.mechanisms.stealth import Noticed, Sense, apart
-from dpbayes.figures.stealth import agreement_figure
-from dpbayes.mechanisms import Calibration
-from dpbayes.model.network import Network, assignment
-from dpbayes.base.randomness import stream
-from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, numeral
+from dpbayes.ui.pages.stealth.simulations import Agreement, Stealth
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import assumption, chart, source
-from dpbayes.ui.pages.stealth.simulations import Agreement, Stealth
 
 # Numbers as text
 

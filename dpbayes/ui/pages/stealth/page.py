@@ -10,30 +10,30 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError
+from dpbayes.figures.stealth import stealth_figure
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.stealth import Needed, Sense, are_enough
+from dpbayes.model.fourier import require_binary
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     certified_table_increment,
     printed_increment,
     printed_probability,
 )
-from dpbayes.base.estimates import Estimate, near_one
-from dpbayes.mechanisms.stealth import Needed, Sense, are_enough
-from dpbayes.figures.stealth import stealth_figure
-from dpbayes.model.fourier import require_binary
-from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.fourier import INCREMENT
-from dpbayes.sources.named_networks import NAMED
-from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.base.text import escaped, numeral
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.session.options.index import StealthAim
-from dpbayes.ui.widgets.running import Running, progress, run_again
-from dpbayes.ui.session.settings import Settings, current, set_parameter, write_link
-from dpbayes.ui.widgets.show import chart, data_and_download, headline
 from dpbayes.ui.pages.stealth.details import agreement, counted, details, many, share_text
 from dpbayes.ui.pages.stealth.simulations import Stealth, agreement_of, proved_probability, stealth_of
 from dpbayes.ui.session.chosen import dataset, is_simulated, network
-from dpbayes.base.validation import InputError
+from dpbayes.ui.session.options.index import StealthAim
+from dpbayes.ui.session.settings import Settings, current, set_parameter, write_link
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.running import Running, progress, run_again
+from dpbayes.ui.widgets.show import chart, data_and_download, headline
 
 PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""

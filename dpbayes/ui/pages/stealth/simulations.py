@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
-from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
-from dpbayes.model.counts import Counts, count
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.stealth import (
     LeastNoise,
     Needed,
@@ -28,16 +28,16 @@ from dpbayes.mechanisms.stealth import (
     simulate,
     table_work,
 )
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
-from dpbayes.base.randomness import stream
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.widgets.running import Part, Running, running
-from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.show import is_curator
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
 from dpbayes.ui.session.chosen import counts, is_simulated, noise_of
-from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets.running import Part, Running, running
+from dpbayes.ui.widgets.show import is_curator
 
 MOST_SHOWN = 20_000
 """Most records of the made-up table."""

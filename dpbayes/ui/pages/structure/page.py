@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.base.estimates import Estimate
-from dpbayes.experiments.graph_families import GraphCosts, costs_of, mean_crossing, named_families, random_costs
-from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_families_figure
-from dpbayes.sources.named_networks import chain
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
-from dpbayes.ui.widgets import controls
+from dpbayes.experiments.graph_families import GraphCosts, costs_of, mean_crossing, named_families, random_costs
+from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_families_figure
+from dpbayes.sources.named_networks import chain
+from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, noise_is_not_error, source
 
 DENSER = 8

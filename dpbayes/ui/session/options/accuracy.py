@@ -4,6 +4,7 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
+from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.accuracy.methods import Method
 from dpbayes.experiments.accuracy.plan import (
     DRAWS,
@@ -17,7 +18,6 @@ from dpbayes.experiments.accuracy.plan import (
 )
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.sources.named_networks import MAX_FEATURES
-from dpbayes.base.parameters import Choice, Parameter
 
 
 class Scene(enum.Enum):

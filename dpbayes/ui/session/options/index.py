@@ -4,6 +4,7 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.experiments.hellinger.scenario import (
     BALANCE,
     CALIBRATION,
@@ -16,12 +17,11 @@ from dpbayes.experiments.hellinger.scenario import (
 )
 from dpbayes.experiments.regression.scenario import RegressionScenario
 from dpbayes.experiments.sampling import Family
-from dpbayes.mechanisms.stealth import Sense
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
-from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.ui.session.options.accuracy import AccuracyOptions
+from dpbayes.mechanisms.stealth import Sense
 from dpbayes.theory.claims.options import BoundsOptions
+from dpbayes.ui.session.options.accuracy import AccuracyOptions
 from dpbayes.ui.session.options.papers import PapersOptions
 from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.options.structure import StructureOptions

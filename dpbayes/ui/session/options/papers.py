@@ -4,9 +4,9 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.theory.index import CLAIMS
 from dpbayes.base.parameters import Choice
 from dpbayes.base.references import PAPERS
+from dpbayes.theory.index import CLAIMS
 
 
 class PaperShown(enum.Enum):

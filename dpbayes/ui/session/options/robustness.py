@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.experiments.robustness import RecordFamily
 
 
 @dataclass(frozen=True, kw_only=True)

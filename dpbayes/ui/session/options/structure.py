@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.experiments.graph_families import LEAST_NODES, MOST_GRAPHS, MOST_NODES
 from dpbayes.base.parameters import Parameter
+from dpbayes.experiments.graph_families import LEAST_NODES, MOST_GRAPHS, MOST_NODES
 
 
 @dataclass(frozen=True, kw_only=True)

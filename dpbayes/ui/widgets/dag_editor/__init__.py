@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES
 from dpbayes.base.validation import InputError, brief, is_writable
+from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES
 
 WIDTH, HEIGHT = 1000, 600
 """The box in which nodes have their positions; how large it appears on screen is the browser's business."""

@@ -1,0 +1,13 @@
+"""The types of arrays that everything speaks, by what one number of them is."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+ComplexArray = NDArray[np.complex128]
+Codes = NDArray[np.uint8]
+"""States of records as places in their domain: at most 256 states."""
+
+SingleArray = NDArray[np.float32]
