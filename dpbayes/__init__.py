@@ -1,1 +1,75 @@
-"""Differentially private Bayesian inference on Bayesian networks."""
+"""Differentially private Bayesian inference on Bayesian networks.
+
+`import dpbayes as dp` has what a curator and a recipient need; the packages below have the rest.
+"""
+
+from dpbayes.audit.reports import audit as audit_report
+from dpbayes.audit.reports import recalibrated
+from dpbayes.audit.statistical import audit_by_draws
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import (
+    MECHANISMS,
+    Calibration,
+    Exact,
+    LaplaceFourier,
+    LaplaceUpdates,
+    MapExponential,
+    PosteriorSampler,
+    Release,
+)
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import hellinger, kl
+from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.columns import encode
+from dpbayes.sources.domains import read_domains, write_domains
+from dpbayes.sources.edgelist import network, read_edges, write_edges
+from dpbayes.sources.files import read_table
+from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.sources.shipped_tables import load_shipped
+from dpbayes.sources.synthetic import sample_dataset
+
+__all__ = [
+    "MECHANISMS",
+    "Calibration",
+    "Counts",
+    "Dataset",
+    "Dirichlets",
+    "Exact",
+    "Guarantee",
+    "InputError",
+    "LaplaceFourier",
+    "LaplaceUpdates",
+    "MapExponential",
+    "Network",
+    "PosteriorSampler",
+    "Release",
+    "audit_by_draws",
+    "audit_report",
+    "chain",
+    "count",
+    "empty",
+    "encode",
+    "full",
+    "hellinger",
+    "kl",
+    "load_named",
+    "load_shipped",
+    "naive_bayes",
+    "network",
+    "query",
+    "read_bif",
+    "read_domains",
+    "read_edges",
+    "read_table",
+    "recalibrated",
+    "sample_dataset",
+    "tree",
+    "write_bif",
+    "write_domains",
+    "write_edges",
+]

@@ -1,5 +1,6 @@
 """The package that is built from the repository works where there is no repository."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+import dpbayes
 from tests.test_docs import ROOT, TEXTS, blocks
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -58,9 +60,32 @@ def test_the_core_needs_neither_streamlit_nor_plotly(site):
     assert run_outside(code, site) == "set()\n"
 
 
-def test_importing_the_mechanisms_does_not_import_the_whole_of_scipy_stats(site):
+def test_the_face_has_all_that_it_promises_and_every_name_stands_in_a_package(site):
+    code = "import dpbayes as dp, types\n"
+    code += "print(sorted(n for n, v in vars(dp).items() if n[0] != '_' and not isinstance(v, types.ModuleType)))"
+    assert ast.literal_eval(run_outside(code, site)) == sorted(dpbayes.__all__)
+    assert len(dpbayes.__all__) == len(set(dpbayes.__all__))
+
+
+def test_a_network_is_written_counted_released_queried_and_audited_with_the_face_alone(site):
+    code = """
+import numpy as np, dpbayes as dp
+network = dp.network("rain -> grass; sun -> grass")
+rng = np.random.default_rng(1)
+counts = dp.count(network, dp.sample_dataset(network, np.full(network.cell_count, 0.5), 100, rng))
+mechanism = dp.LaplaceUpdates(prior=network, epsilon=2)
+answer = mechanism.release(counts, rng).posterior.query("grass", {"rain": "yes"})
+report = dp.audit_report(mechanism, n=100, epsilons=[2])
+print(answer.shape, answer.sum().round(9), report.exact, dp.recalibrated(mechanism, n=100, target=1).epsilon)
+"""
+    shape, total, exact, epsilon = run_outside(code, site).rsplit(maxsplit=3)
+    assert (shape, float(total), float(exact)) == ("(2,)", 1.0, 2.0)
+    assert 0.999 < float(epsilon) <= 1
+
+
+def test_importing_the_package_does_not_import_the_whole_of_scipy_stats(site):
     """It would take longer than all else together."""
-    code = "import sys, dpbayes.mechanisms; print('scipy.stats' in sys.modules)"
+    code = "import sys, dpbayes; print('scipy.stats' in sys.modules)"
     assert run_outside(code, site) == "False\n"
 
 

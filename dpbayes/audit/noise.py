@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import fft, signal
+from scipy import fft
 
 from dpbayes.base.types import BoolArray, ComplexArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
@@ -217,6 +217,8 @@ def _tilt(law: FloatArray, places: FloatArray, target: float) -> float:
 
 def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Composed:
     """Compose `moved` copies: each tilted by e^(-s S), transformed, raised to the power, and transformed back."""
+    from scipy import signal  # here, because it brings scipy.stats: `import dpbayes` would take twice as long
+
     weights = law * np.exp(-tilt * step * np.arange(len(law)))
     total = float(weights.sum())
     points = moved * (len(law) - 1) + 1
