@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.record import Record, median_ms
-from dpbayes.theory.claims.options import BoundClaim
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import AuditSubject
 
 APP = Path(__file__).parents[1] / "app.py"

@@ -13,7 +13,7 @@ from benchmarks.memory import per_thousand
 from benchmarks.pages import APP, LOOKS, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
-from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.session.options.bounds import BoundClaim
 
 
 def test_every_benchmark_of_the_core_gives_sane_records():

@@ -14,13 +14,15 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.zhang16 import formulas, sampling
+from dpbayes.theory.claims.setting import Axis
+from dpbayes.theory.claims.text import number
+from dpbayes.theory.index import EXHIBITS
+from dpbayes.theory.zhang16 import sampling
 from dpbayes.theory.zhang16 import truths as bounds
 from dpbayes.theory.zhang16.counts import proposition_1
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
 from dpbayes.theory.zhang16.posterior_kl import posterior_kl
 from dpbayes.ui.pages.bounds.headline import SYMBOLS
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import query_of, settings_from
 from tests.pages.conftest import (
     everything,
@@ -35,6 +37,8 @@ from tests.pages.conftest import (
     settings_of,
     stopped_at_the_second_picture,
 )
+
+SHOWN = {BoundClaim[name]: exhibit for name, exhibit in EXHIBITS.items()}
 
 PAGE = "pages/bounds.py"
 ASIA, PUBLISHED = load_named("asia")
@@ -90,7 +94,7 @@ def test_every_claim_has_a_headline_or_a_kind_sentence_in_either_seat(claim: Bou
     assert not sentences(at)
     assert headline(at).startswith("At ")
     assert "nan" not in everything(at)
-    uses = EXHIBITS[claim].uses
+    uses = SHOWN[claim].uses
     at = opened(claim, seat="recipient")
     if uses is Uses.COUNTS:
         assert not figures(at)
@@ -101,14 +105,14 @@ def test_every_claim_has_a_headline_or_a_kind_sentence_in_either_seat(claim: Bou
         assert "Nothing here depends on the counts" in everything(at)
 
 
-@pytest.mark.parametrize("claim", [claim for claim in BoundClaim if EXHIBITS[claim].uses is not Uses.COUNTS])
+@pytest.mark.parametrize("claim", [claim for claim in BoundClaim if SHOWN[claim].uses is not Uses.COUNTS])
 def test_the_recipient_sees_the_same_whatever_the_records_are(claim: BoundClaim) -> None:
     first, second = (opened(claim, seat="recipient", data_seed=seed) for seed in ("1", "2"))
     assert without_link(first) == without_link(second)
 
 
 @pytest.mark.parametrize(
-    ("claim", "axis"), [(claim, axis) for claim, exhibit in EXHIBITS.items() for axis in exhibit.axes[1:]]
+    ("claim", "axis"), [(claim, axis) for claim, exhibit in SHOWN.items() for axis in exhibit.axes[1:]]
 )
 def test_every_axis_of_every_claim_is_drawn(claim: BoundClaim, axis: Axis) -> None:
     at = opened(claim, **{"bounds.axis": axis.value})
@@ -201,9 +205,9 @@ def test_counterexamples_are_computed_once_asked_for() -> None:
     assert f"{truth:.6g}" in everything(at)
 
 
-@pytest.mark.parametrize("claim", [claim for claim, exhibit in EXHIBITS.items() if exhibit.fails])
+@pytest.mark.parametrize("claim", [claim for claim, exhibit in SHOWN.items() if exhibit.fails])
 def test_every_counterexample_refutes(claim: BoundClaim) -> None:
-    for make in EXHIBITS[claim].fails:
+    for make in SHOWN[claim].fails:
         found = make()
         assert found.refutes
         assert found.claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR, Verdict.AMENDED, Verdict.VACUOUS)
@@ -266,7 +270,7 @@ def test_theorem_1_names_every_proved_bound() -> None:
     tails = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=1.0, delta=0.05).tails
     shown = everything(open_page(PAGE))
     for value in (tails.mcdiarmid, tails.chernoff, tails.quantile, tails.largest):
-        assert formulas.number(float(value[0])) in shown
+        assert number(float(value[0])) in shown
     assert "dominates every row's, convolved" in shown
     assert f"the certified bound is {tails.mcdiarmid[0]:,.0f}" in headline(opened(BoundClaim.C_SQUARED))
     large = everything(open_page(PAGE, source="win95pts", records="1000"))

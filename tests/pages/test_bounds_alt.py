@@ -16,14 +16,16 @@ from dpbayes.base.privacy import worst_chain
 from dpbayes.base.text import numeral
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import At, Axis, Subject
 from dpbayes.theory.dimitrakakis14 import answers as games
 from dpbayes.theory.dimitrakakis14 import robustness
-from dpbayes.theory.dimitrakakis14.exhibits import ALT_EXHIBITS
+from dpbayes.theory.dimitrakakis14.exhibits import EXHIBITS as MODULE
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings, settings_from
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
+
+ALT_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
 
 PAGE = "pages/bounds.py"
 CLAIMS = tuple(ALT_EXHIBITS)

@@ -14,14 +14,16 @@ from dpbayes.base.randomness import stream
 from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.options import BoundClaim, BoundsOptions
 from dpbayes.theory.dimitrakakis14 import answers as distinguishability
 from dpbayes.theory.dimitrakakis14 import families
 from dpbayes.theory.dimitrakakis14.empirical import fair_errors, largest_move, normal_variation
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.theory.dimitrakakis14.lemma_exhibits import LEMMA_EXHIBITS
+from dpbayes.theory.dimitrakakis14.lemma_exhibits import EXHIBITS as MODULE
 from dpbayes.ui.pages.bounds.headline import SYMBOLS
+from dpbayes.ui.session.options.bounds import BoundClaim, BoundsOptions
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
+
+LEMMA_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
 
 PAGE = "pages/bounds.py"
 ASIA, _ = load_named("asia")

@@ -14,12 +14,15 @@ from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.base.parameters import Parameter
 from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf, smooth_sensitivities, smoothing_rate
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.options import Axis, BoundClaim
+from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.notes.exhibits import NOTES_EXHIBITS
+from dpbayes.theory.notes.exhibits import EXHIBITS as MODULE
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
+
+NOTES_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
 
 COIN = Die((1.0, 1.0), 20)
 PAGE = "pages/bounds.py"

@@ -17,15 +17,18 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.sources.named_networks import full, load_named
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import At, Axis, Subject
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import map, regression, stealth
 from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16.exhibits_more import ZHANG_EXHIBITS, mass_without, moved_counts
+from dpbayes.theory.zhang16.exhibits_more import EXHIBITS as MODULE
+from dpbayes.theory.zhang16.exhibits_more import mass_without, moved_counts
 from dpbayes.theory.zhang16.formulas_more import first_success_loss, worst_range
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
+
+ZHANG_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
 
 ASIA, _ = load_named("asia")
 NODES = 8

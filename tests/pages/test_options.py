@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
-from dpbayes.theory.claims.options import BoundClaim
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS, AuditSubject, StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.pages.conftest import figures, fine, open_page, sentences

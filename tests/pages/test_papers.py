@@ -7,10 +7,9 @@ import pytest
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import numeral
 from dpbayes.theory.claims.claim import Verdict
-from dpbayes.theory.claims.options import BoundClaim
-from dpbayes.theory.index import CLAIMS, counterexamples_of
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.papers.links import VIEWS, View, view_of
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.papers import PaperShown
 from dpbayes.ui.session.settings import Seat, Settings, query_of
 from tests.pages.conftest import (

@@ -19,11 +19,11 @@ from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
-from dpbayes.theory.claims.options import BoundClaim
 from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.ui.pages.release.details import MOST_VALUES
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.pages.conftest import (
@@ -235,8 +235,8 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
 # Bounds
 
 SIMULATORS = (
-    "dpbayes.theory.claims.setting.simulate_kl",
-    "dpbayes.theory.claims.setting.UnitNoise.draw",
+    "dpbayes.theory.zhang16.shared.simulate_kl",
+    "dpbayes.theory.zhang16.shared.UnitNoise.draw",
     "dpbayes.theory.zhang16.truths.largest_noise",
     "dpbayes.theory.zhang16.truths.largest_change",
     "dpbayes.theory.zhang16.truths.table_error",

@@ -1,7 +1,10 @@
 """What every claim of a paper is turned into: a verdict once, and a bound at every setting."""
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
@@ -50,11 +53,22 @@ class Bound:
     printed: FloatArray
     certified: FloatArray
     unit: str
-    confidence: float
-    assumptions: tuple[Assumption, ...]
-    is_private: bool
+    confidence: float = 1.0
+    assumptions: tuple[Assumption, ...] = ()
+    is_private: bool = True
 
     @property
     def applies(self) -> bool:
         """Whether all assumptions of the claim hold here."""
         return all(assumption.holds for assumption in self.assumptions)
+
+
+def flat(bound: Bound) -> Bound:
+    """Return a bound whose single numbers are arrays of one."""
+    return replace(bound, printed=np.atleast_1d(bound.printed), certified=np.atleast_1d(bound.certified))
+
+
+def joined(parts: Sequence[Bound]) -> Bound:
+    """Return bounds at single settings as one along an axis."""
+    printed, certified = (np.concatenate([getattr(part, name) for part in parts]) for name in ("printed", "certified"))
+    return replace(parts[0], printed=printed, certified=certified)

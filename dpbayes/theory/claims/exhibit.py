@@ -1,4 +1,4 @@
-"""What the Bounds page knows of one claim."""
+"""A claim with all that is shown of it: its bound, the truth beside it, its formula, axes and counterexamples."""
 
 import enum
 from collections.abc import Callable
@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.options import Axis
-from dpbayes.theory.claims.setting import At, Subject
-from dpbayes.theory.zhang16.truths import Measured
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.truth import Measured
 
 Evaluate = Callable[[Subject, At], Bound]
 Fill = Callable[[Subject, At, Bound], str]
@@ -42,7 +41,7 @@ class Uses(enum.Enum):
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A claim on the page.
+    """A claim as it is shown: under its `title`, which also is its name in a link.
 
     `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
     where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
@@ -51,6 +50,7 @@ class Exhibit:
     `limit` raises an InputError, at little cost, for a setting that is too much; of the knobs, `gives` then give way.
     """
 
+    title: str
     claim: Claim
     says: Says
     bound: Evaluate

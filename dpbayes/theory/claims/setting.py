@@ -1,32 +1,120 @@
 """What a bound is evaluated on and at, and what several bounds share."""
 
+import enum
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
+from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.theory.claims.options import Axis, BoundsOptions
-from dpbayes.theory.zhang16.kl_study import KlStudy, simulate_kl
-from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow
-from dpbayes.theory.zhang16.posterior_kl import PosteriorKl, posterior_kl
-from dpbayes.theory.zhang16.truths import scaled_counts
 
 MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
 EPSILONS = 41
 
 MOST_CELLS = 10_000
 """Cells of a network of which LEAST_RELEASES are still drawn at once, at every point of a curve."""
+
+
+class Axis(enum.Enum):
+    """What a bound is drawn against."""
+
+    EPSILON = "ε"
+    RECORDS = "n"
+    DELTA = "δ"
+    T = "t"
+    OMEGA = "ω"
+    PRIOR = "prior"
+    LOG_RATIO = "Lρ"
+    LEVEL = "L"
+    NORM_BOUND = "B"
+    ANSWERS = "answers"
+    RUNS = "runs"
+    CHANGED = "records changed"
+    SAMPLES = "samples"
+    APART = "distance"
+    SHIFT = "shift"
+    RATE = "λ"
+    SIZE = "records"
+
+    @property
+    def field(self) -> str:
+        """The field of the options, or of the setting, that it stands for."""
+        return "n" if self is Axis.RECORDS else self.name.lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knobs:
+    """What a bound may depend on beside the network, the table, epsilon and the draws."""
+
+    delta: Annotated[
+        float,
+        Parameter(
+            r"\delta",
+            low=1e-9,
+            high=1 - 1e-9,
+            typical=0.05,
+            log=True,
+            title="delta",
+            description="How often the bound may fail: a probability between 0 and 1.",
+        ),
+    ]
+    t: Annotated[float, Parameter("t", low=1e-3, high=50, typical=0.2, log=True, title="stealth increment")]
+    omega: Annotated[
+        float,
+        Parameter(
+            r"\omega", low=1e-4, high=0.49, typical=0.1, log=True, title="omega", description="The least probability."
+        ),
+    ]
+    gap: Annotated[
+        float,
+        Parameter(
+            "2t", low=1e-3, high=1, typical=0.2, log=True, title="shortfall", description="Below the best score."
+        ),
+    ]
+    start: Annotated[float, Parameter("L_0", low=0.1, high=100, typical=10, log=True, title="L0")]
+    log_ratio: Annotated[
+        float,
+        Parameter(
+            r"L \rho",
+            low=1e-3,
+            high=20,
+            typical=0.5,
+            log=True,
+            title="log ratio",
+            description="How far the tables’ difference moves the log-likelihood at most, in nats.",
+        ),
+    ]
+    level: Annotated[
+        float,
+        Parameter("L", low=1e-3, high=1000, typical=2, log=True, title="constant L", description="Nats per unit."),
+    ]
+    rate: Annotated[float, Parameter(r"\lambda", low=1e-3, high=100, typical=1, log=True, title="rate")]
+    concentration: Annotated[float, Parameter("c", low=1e-2, high=1000, typical=1, log=True, title="concentration")]
+    shape: Annotated[float, Parameter("a", low=0.1, high=1000, typical=2, log=True, title="shape of Beta(a, a)")]
+    norm_bound: Annotated[float, Parameter("B", low=1e-2, high=1000, typical=1, log=True, title="norm bound")]
+    features: Annotated[int, Parameter("d", low=1, high=1000, typical=5, log=True, whole=True, title="features")]
+    noise_variance: Annotated[
+        float, Parameter(r"\sigma^2", low=1e-3, high=1000, typical=1, log=True, title="noise variance")
+    ]
+    answers: Annotated[int, Parameter("k", low=1, high=10**6, typical=10, log=True, whole=True, title="answers")]
+    runs: Annotated[int, Parameter("R", low=1, high=1000, typical=10, log=True, whole=True, title="runs")]
+    changed: Annotated[int, Parameter("k", low=1, high=1000, typical=5, log=True, whole=True, title="records changed")]
+    samples: Annotated[int, Parameter("n", low=1, high=10**7, typical=100, log=True, whole=True, title="samples")]
+    cells: Annotated[int, Parameter("m", low=2, high=100, typical=4, log=True, whole=True, title="cells")]
+    apart: Annotated[float, Parameter(r"\rho", low=1e-3, high=1000, typical=1, log=True, title="distance")]
+    error: Annotated[float, Parameter("d", low=1e-6, high=0.49, typical=0.05, log=True, title="share of games lost")]
+    shift: Annotated[
+        float, Parameter("s", low=0.0, high=10.0, typical=0.5, title="shift", description="In units of S(x).")
+    ]
+    size: Annotated[int, Parameter("n", low=1, high=10**5, typical=20, log=True, whole=True, title="records or trials")]
+    sides: Annotated[int, Parameter("m", low=2, high=6, typical=2, whole=True, title="sides of the die")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +188,7 @@ class At:
 
     epsilon: tuple[float, ...]
     draws: int
-    knobs: BoundsOptions
+    knobs: Knobs
 
     @property
     def epsilons(self) -> FloatArray:
@@ -122,6 +210,16 @@ def moved(subject: Subject, at: At, axis: Axis, x: float) -> tuple[Subject, At]:
     return subject, replace(at, knobs=replace(at.knobs, **knob))
 
 
+def scaled_counts(counts: Counts, n: int) -> Counts:
+    """Return the counts of a table of `n` records with the same proportions, to the nearest whole numbers.
+
+    Errors: InputError for an n that is no whole number from 0 to a billion.
+    """
+    n = whole_number("The number of records", n, low=0, high=10**9)
+    values = np.round(counts.values * (n / max(counts.n, 1))).astype(np.int64)
+    return Counts(counts.network, values, n)
+
+
 def place(subject: Subject, at: At, axis: Axis) -> float:
     """Return where on the axis the setting is. Errors: InputError without a table on the axis of records."""
     if axis is Axis.RECORDS:
@@ -140,7 +238,7 @@ def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
     if axis in SPANS:
         low, high, points = SPANS[axis]
         return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
-    parameter = parameters_of(BoundsOptions)[axis.field]
+    parameter = parameters_of(Knobs)[axis.field]
     assert isinstance(parameter, Parameter)
     return tuple(x for x in parameter.stops if x <= 100 * parameter.typical)
 
@@ -152,44 +250,3 @@ SPANS = {
     Axis.RECORDS: (10.0, 1e6, 16),
     Axis.SHIFT: (0.02, 2.0, 41),
 }
-
-
-# What several claims share
-
-
-def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
-    """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
-    counts, delta = subject.held, at.knobs.delta
-    key = (*subject.key, at.epsilon, delta)
-    return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
-
-
-def kl_study(subject: Subject, at: At) -> KlStudy:
-    """Return simulated releases of the curator's counts. Errors: InputError without counts."""
-    return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
-
-
-def _kl_study(subject: Subject, at: At) -> KlStudy:
-    rng = stream(subject.seed, "bounds", "posterior KL")
-    return simulate_kl(subject.prior, subject.held, epsilon=at.epsilons, releases=subject.releases, rng=rng)
-
-
-def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
-    """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
-    if subject.records > MOST_RECORDS:
-        raise InputError(
-            f"This is shown for a row of at most {MOST_RECORDS:,} records, since the score's sensitivity is sought "
-            f"among all tables of the row, and there are {subject.records:,}. Choose a smaller table on the Data page."
-        )
-    row = (subject.concentration, subject.concentration, at.knobs.omega, subject.records)
-    return subject.memo.once(row, TrimmedRow, *row)
-
-
-def needed_increments(subject: Subject) -> Needed:
-    """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
-    return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
-
-
-def _needed_increments(subject: Subject) -> Needed:
-    rng, draws = stream(subject.seed, "bounds", "stealth"), 4 * subject.releases
-    return least_noise(UnitNoise.draw(subject.network, Calibration.AS_PRINTED, rng, draws=draws)).needed()

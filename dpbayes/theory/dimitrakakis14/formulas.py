@@ -6,22 +6,18 @@ import numpy as np
 
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.dimitrakakis14.answers import concentrated_cost
 from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair, printed_answers, printed_answers_tail
 from dpbayes.theory.dimitrakakis14.robustness import loss_of_rare_parameter
-from dpbayes.theory.zhang16.formulas import number
 
 MASSES = (0.1, 1e-2, 1e-4, 1e-6)
 """Prior masses whose losses are listed."""
 
 
-def _ends(bound: Bound) -> tuple[str, str]:
-    return number(float(bound.printed[0])), number(float(bound.certified[0]))
-
-
 def remark_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Remark 1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     k, d = at.knobs.changed, number(at.knobs.delta)
     e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
     return f"""
@@ -36,7 +32,7 @@ def remark_1(subject: Subject, at: At, bound: Bound) -> str:
 
 def theorem_1_i(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(i)."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     moved = at.knobs.log_ratio
     ratio = number(2 * moved / math.expm1(2 * moved))
     return f"""
@@ -58,7 +54,7 @@ def _pair(at: At) -> str:
 
 def theorem_1_ii(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(ii)."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     n, apart = at.knobs.size, at.knobs.apart
     exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
     return f"""
@@ -72,7 +68,7 @@ def theorem_1_ii(subject: Subject, at: At, bound: Bound) -> str:
 
 def theorem_2_i(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(i), and the losses at parameters of several prior masses."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     moved = at.knobs.log_ratio
     losses = [
         f"${number(float(loss))}$ at mass ${number(mass)}$"
@@ -88,7 +84,7 @@ def theorem_2_i(subject: Subject, at: At, bound: Bound) -> str:
 
 def theorem_2_ii(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(ii)."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     n, apart = at.knobs.size, at.knobs.apart
     pair = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart)
     moved, affinity = number(float(pair.movement)), number(math.exp(-float(pair.affinity)))
@@ -144,7 +140,7 @@ def _bracket(bound: Bound, affinity: float, d: float) -> str:
 
 def algorithm_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Algorithm 1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     moved, k = number(at.knobs.log_ratio), at.knobs.answers
     cost = number(float(concentrated_cost(at.knobs.log_ratio, answers=k)))
     return f"""

@@ -14,14 +14,13 @@ from dpbayes.base.randomness import stream
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14 import answers as distinguishability
 from dpbayes.theory.dimitrakakis14 import families
 from dpbayes.theory.dimitrakakis14 import lemma_formulas as formulas
 from dpbayes.theory.dimitrakakis14.empirical import fair_error, largest_move, normal_variation
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.theory.zhang16.truths import Measured, exactly
 
 MOST_THROWS, MOST_DRAWS = 40_000, 4_000
 """Cells that are simulated at one setting, and empirical laws."""
@@ -136,8 +135,11 @@ def _flat(bound: Bound) -> Bound:
     return replace(bound, printed=np.atleast_1d(bound.printed), certified=np.atleast_1d(bound.certified))
 
 
-def _mass_exhibit(claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
+def _mass_exhibit(
+    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
+) -> Exhibit:
     return Exhibit(
+        title,
         claim,
         Says.CHANCE,
         bound,
@@ -151,8 +153,9 @@ def _mass_exhibit(claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable
     )
 
 
-LEMMA_EXHIBITS: dict[BoundClaim, Exhibit] = {
-    BoundClaim.ALT_LEMMA_1: Exhibit(
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_LEMMA_1": Exhibit(
+        "ALT-14 Lemma 1: constant of several records",
         families.LEMMA_1,
         Says.CERTAIN,
         lemma_1,
@@ -163,7 +166,8 @@ LEMMA_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "constant of n records, nats per unit of distance",
         ("bounds.size", "bounds.level"),
     ),
-    BoundClaim.ALT_LEMMA_2: Exhibit(
+    "ALT_LEMMA_2": Exhibit(
+        "ALT-14 Lemma 2: error of an empirical law",
         distinguishability.LEMMA_2,
         Says.QUANTILE,
         lemma_2,
@@ -175,15 +179,26 @@ LEMMA_EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("bounds.samples", "bounds.delta", "bounds.cells"),
         trials="empirical laws",
     ),
-    BoundClaim.ALT_LEMMA_3: _mass_exhibit(families.LEMMA_3, lemma_3, formulas.lemma_3),
-    BoundClaim.ALT_LEMMA_4: _mass_exhibit(families.LEMMA_4, lemma_4, formulas.lemma_4, families.counterexample_lemma_4),
-    BoundClaim.ALT_LEMMA_5: replace(
-        _mass_exhibit(families.LEMMA_5, lemma_5, formulas.lemma_5, families.counterexample_lemma_5),
+    "ALT_LEMMA_3": _mass_exhibit("ALT-14 Lemma 3: exponential records", families.LEMMA_3, lemma_3, formulas.lemma_3),
+    "ALT_LEMMA_4": _mass_exhibit(
+        "ALT-14 Lemma 4: Laplace records", families.LEMMA_4, lemma_4, formulas.lemma_4, families.counterexample_lemma_4
+    ),
+    "ALT_LEMMA_5": replace(
+        _mass_exhibit(
+            "ALT-14 Lemma 5: binomial records",
+            families.LEMMA_5,
+            lemma_5,
+            formulas.lemma_5,
+            families.counterexample_lemma_5,
+        ),
         axes=(Axis.LEVEL,),
         knobs=("bounds.level", "bounds.shape", "bounds.size"),
     ),
-    BoundClaim.ALT_LEMMA_6: _mass_exhibit(families.LEMMA_6, lemma_6, formulas.lemma_6, families.counterexample_lemma_6),
-    BoundClaim.ALT_LEMMA_7: Exhibit(
+    "ALT_LEMMA_6": _mass_exhibit(
+        "ALT-14 Lemma 6: normal records", families.LEMMA_6, lemma_6, formulas.lemma_6, families.counterexample_lemma_6
+    ),
+    "ALT_LEMMA_7": Exhibit(
+        "ALT-14 Lemma 7: discrete networks",
         families.LEMMA_7,
         Says.CERTAIN,
         lemma_7,
@@ -197,7 +212,8 @@ LEMMA_EXHIBITS: dict[BoundClaim, Exhibit] = {
         limit=lemma_7,
         gives=("bounds.omega",),
     ),
-    BoundClaim.ALT_LEMMA_8: Exhibit(
+    "ALT_LEMMA_8": Exhibit(
+        "ALT-14 Lemma 8: total variation after several answers",
         distinguishability.LEMMA_8,
         Says.CERTAIN,
         lemma_8,

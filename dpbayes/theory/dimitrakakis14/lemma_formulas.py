@@ -8,20 +8,16 @@ from dpbayes.base.text import escaped
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.dimitrakakis14 import families
 from dpbayes.theory.dimitrakakis14.answers import lemma_8 as le_cam
 from dpbayes.theory.dimitrakakis14.empirical import largest_move, normal_variation
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.theory.zhang16.formulas import number
-
-
-def _ends(bound: Bound) -> tuple[str, str]:
-    return number(float(bound.printed[0])), number(float(bound.certified[0]))
 
 
 def lemma_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     n, level = at.knobs.size, at.knobs.level
     return f"""
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
@@ -34,7 +30,7 @@ def lemma_1(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_2(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
     return f"""
 - $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
@@ -53,7 +49,7 @@ def _exponent(at: At) -> str:
 
 def lemma_3(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     return f"""
 - Records $\\mathrm{{Exp}}(\\theta)$ have the constant $\\theta$, so that $\\theta > L = {at.knobs.level:g}$ is without
   constant $L$; $\\lambda = {at.knobs.rate:g}$.
@@ -64,7 +60,7 @@ def lemma_3(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 4."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
 - Records of scale $s$ have the constant $1/s$, so that $1/s > L = {level:g}$ is without constant $L$;
@@ -77,7 +73,7 @@ def lemma_4(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_5(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 5."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
     concentration = number(families.printed_beta_concentration(a, trials=n))
     with np.errstate(over="ignore"):
@@ -95,7 +91,7 @@ def lemma_5(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_6(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 6."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     rate, level = at.knobs.rate, at.knobs.level
     mended = number(float(families.lemma_6(rate, at=level).certified))
     return f"""
@@ -109,7 +105,7 @@ def lemma_6(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_7(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 7."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     network, least = subject.network, at.knobs.omega
     weights = hamming_weights(network)
     busy = int(np.argmax(weights))
@@ -128,7 +124,7 @@ def lemma_7(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_8(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 8."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     n, apart, answers = at.knobs.size, at.knobs.apart, at.knobs.answers
     pair = NormalPair(np.zeros(1), np.array([1.0 + n]), apart)
     exact = normal_variation(pair, answers=answers)

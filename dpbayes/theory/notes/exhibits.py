@@ -25,17 +25,15 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, flat, joined
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.notes import formulas
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes
 from dpbayes.theory.notes.formulas import die_of, even_counts, plain_die
-from dpbayes.theory.zhang16.evaluations import joined
-from dpbayes.theory.zhang16.truths import Measured, exactly
 
 MOST_LAWS = 300
 """Most candidates for which all tables' laws are compared: a few hundredths of a second at each epsilon."""
@@ -47,14 +45,9 @@ MOST_EXPONENT = 700.0
 """A weight's ratio beyond e to this is no number."""
 
 
-def _flat(bound: Bound) -> Bound:
-    """Return a bound whose single numbers are arrays of one."""
-    return replace(bound, printed=np.atleast_1d(bound.printed), certified=np.atleast_1d(bound.certified))
-
-
 def _each(at: At, bound: Callable[[float], Bound]) -> Bound:
     """Return a bound at every epsilon."""
-    return joined([_flat(bound(epsilon)) for epsilon in at.epsilon])
+    return joined([flat(bound(epsilon)) for epsilon in at.epsilon])
 
 
 def _small_die(subject: Subject, at: At) -> Die:
@@ -74,7 +67,7 @@ def _exact_as(name: str) -> Callable[[Subject, At, Bound], Measured]:
 
 def candidates(subject: Subject, at: At) -> Bound:
     """[Notes] Section 2.1, |R|."""
-    return _flat(notes.candidates(plain_die(at)))
+    return flat(notes.candidates(plain_die(at)))
 
 
 def reduction(subject: Subject, at: At) -> Bound:
@@ -86,7 +79,7 @@ def reduction(subject: Subject, at: At) -> Bound:
     die = die_of(subject, at)
     counts = even_counts(die)
     if is_listable(die.n, sides=die.sides, most=MOST_ENUMERATED):
-        return _flat(notes.reduction(die, counts=counts))
+        return flat(notes.reduction(die, counts=counts))
     unit = np.eye(die.sides, dtype=np.int64)
     near = counts + (unit[:, None] - unit)[unit == 0]  # every side holds a throw here
     return Bound(
@@ -200,6 +193,7 @@ LOSS_UNIT = "privacy loss of one record, nats"
 
 
 def _loss_exhibit(
+    title: str,
     claim: Claim,
     bound: Evaluate,
     formula: Fill,
@@ -207,6 +201,7 @@ def _loss_exhibit(
     fails: Sequence[Callable[[], Counterexample]] = (),
 ) -> Exhibit:
     return Exhibit(
+        title,
         claim,
         Says.CERTAIN,
         bound,
@@ -221,8 +216,9 @@ def _loss_exhibit(
     )
 
 
-NOTES_EXHIBITS: dict[BoundClaim, Exhibit] = {
-    BoundClaim.NOTES_CANDIDATES: Exhibit(
+EXHIBITS: dict[str, Exhibit] = {
+    "NOTES_CANDIDATES": Exhibit(
+        "Notes, Section 2.1: number of candidates",
         notes.CANDIDATES,
         Says.CERTAIN,
         candidates,
@@ -233,7 +229,8 @@ NOTES_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "candidates, distinct posteriors",
         DIE,
     ),
-    BoundClaim.NOTES_REDUCTION: Exhibit(
+    "NOTES_REDUCTION": Exhibit(
+        "Notes, Section 3.1: local sensitivity by its neighbours",
         notes.REDUCTION,
         Says.CERTAIN,
         reduction,
@@ -244,7 +241,8 @@ NOTES_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "local sensitivity, Hellinger distance",
         (*DIE, "prior"),
     ),
-    BoundClaim.NOTES_BETA: Exhibit(
+    "NOTES_BETA": Exhibit(
+        "Notes, Section 2.3.1: smoothing parameter",
         notes.BETA,
         Says.CERTAIN,
         smoothing,
@@ -255,17 +253,23 @@ NOTES_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "smoothing parameter β, per replaced record",
         ("epsilon", "bounds.delta", *DIE),
     ),
-    BoundClaim.NOTES_GLOBAL: _loss_exhibit(
-        notes.GLOBAL, global_mechanism, formulas.global_mechanism, "promises a privacy loss of {} nats"
+    "NOTES_GLOBAL": _loss_exhibit(
+        "Notes, Section 2.1: privacy with global sensitivity",
+        notes.GLOBAL,
+        global_mechanism,
+        formulas.global_mechanism,
+        "promises a privacy loss of {} nats",
     ),
-    BoundClaim.NOTES_LOCAL: _loss_exhibit(
+    "NOTES_LOCAL": _loss_exhibit(
+        "Notes, Section 2.2: privacy with local sensitivity",
         notes.LOCAL,
         local_mechanism,
         formulas.local_mechanism,
         "calls a mechanism not private whose weights aim at a loss of {} nats",
         (notes.counterexample_local,),
     ),
-    BoundClaim.NOTES_SMOOTH: Exhibit(
+    "NOTES_SMOOTH": Exhibit(
+        "Notes, Section 2.3.1: privacy with smooth sensitivity",
         notes.SMOOTH,
         Says.CERTAIN,
         smooth_mechanism,
@@ -277,7 +281,8 @@ NOTES_EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("epsilon", "bounds.delta", *DIE, "prior"),
         **FEW_CANDIDATES,
     ),
-    BoundClaim.NOTES_LEMMA_2_1: Exhibit(
+    "NOTES_LEMMA_2_1": Exhibit(
+        "Notes, Lemma 2.1: sliding",
         notes_lemmas.SLIDING,
         Says.CERTAIN,
         sliding,
@@ -289,7 +294,8 @@ NOTES_EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("bounds.shift", "epsilon"),
         (notes_lemmas.counterexample_lemma_2_1,),
     ),
-    BoundClaim.NOTES_LEMMA_2_2: Exhibit(
+    "NOTES_LEMMA_2_2": Exhibit(
+        "Notes, Lemma 2.2: dilation",
         notes_lemmas.DILATION,
         Says.CHANCE,
         dilation,

@@ -14,8 +14,8 @@ from dpbayes.posteriors.hellinger import (
 )
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.zhang16.formulas import number
 
 
 def die_of(subject: Subject, at: At) -> Die:
@@ -33,10 +33,6 @@ def even_counts(die: Die) -> IntArray:
     return die.n // die.sides + (np.arange(die.sides) < die.n % die.sides).astype(np.int64)
 
 
-def _ends(bound: Bound) -> tuple[str, str]:
-    return number(float(bound.printed[0])), number(float(bound.certified[0]))
-
-
 def _thrown(die: Die) -> str:
     prior = f", prior ${number(die.prior[0])}$ for each,"
     return f"A die of $m = {die.sides}$ sides{prior} thrown $n = {number(die.n)}$ times"
@@ -44,7 +40,7 @@ def _thrown(die: Die) -> str:
 
 def candidates(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     n, m = at.knobs.size, at.knobs.sides
     return f"""
 - A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
@@ -56,7 +52,7 @@ def candidates(subject: Subject, at: At, bound: Bound) -> str:
 
 def reduction(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     die = die_of(subject, at)
     even = ", ".join(number(count) for count in even_counts(die))
     one_side = np.array([die.n] + [0] * (die.sides - 1))
@@ -72,7 +68,7 @@ def reduction(subject: Subject, at: At, bound: Bound) -> str:
 
 def smoothing(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Section 2.3.1, beta."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
     return f"""
 - **Printed**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
@@ -84,7 +80,7 @@ def smoothing(subject: Subject, at: At, bound: Bound) -> str:
 
 def global_mechanism(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Section 2.1, the mechanism."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     die = die_of(subject, at)
     return f"""
 - {_thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
@@ -96,7 +92,7 @@ def global_mechanism(subject: Subject, at: At, bound: Bound) -> str:
 
 def local_mechanism(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Section 2.2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
@@ -110,7 +106,7 @@ def local_mechanism(subject: Subject, at: At, bound: Bound) -> str:
 
 def smooth_mechanism(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Section 2.3.1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
     beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
     smooth = smooth_sensitivities(die, beta=beta)
@@ -127,7 +123,7 @@ def smooth_mechanism(subject: Subject, at: At, bound: Bound) -> str:
 
 def sliding(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Lemma 2.1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     epsilon, shift = at.epsilon[0], at.knobs.shift
     return f"""
 - **Printed**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
@@ -140,7 +136,7 @@ def sliding(subject: Subject, at: At, bound: Bound) -> str:
 
 def dilation(subject: Subject, at: At, bound: Bound) -> str:
     """[Notes] Lemma 2.2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""

@@ -1,28 +1,23 @@
 """How every claim of the Bounds page is evaluated, and how what it bounds is measured."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Subject, kl_bounds, kl_study, needed_increments, trimmed_row
+from dpbayes.theory.claims.claim import Bound, flat, joined
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.truth import Measured, exactly, mean_alone, nothing_known
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import formulas, fourier, map, sampling, stealth
 from dpbayes.theory.zhang16 import truths as measured
 from dpbayes.theory.zhang16.posterior_kl import ORDER, printed_order
-from dpbayes.theory.zhang16.truths import Measured, NoisyTable, exactly, nothing_known
+from dpbayes.theory.zhang16.shared import kl_bounds, kl_study, needed_increments, trimmed_row
+from dpbayes.theory.zhang16.truths import NoisyTable
 
 CELLS = 20
 """Cells of the MAP estimate in Lemma 4, as the mechanism's default."""
-
-
-def joined(parts: Sequence[Bound]) -> Bound:
-    """Return bounds at single settings as one along an axis."""
-    printed, certified = (np.concatenate([getattr(part, name) for part in parts]) for name in ("printed", "certified"))
-    return replace(parts[0], printed=printed, certified=certified)
 
 
 # Laplace
@@ -65,7 +60,7 @@ def kl_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the KL divergence and take its quantile."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
-        return measured.mean_alone(expected, subject.too_large)
+        return mean_alone(expected, subject.too_large)
     return measured.kl_quantile(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
@@ -85,7 +80,7 @@ def proposition_1(subject: Subject, at: At) -> Bound:
 def largest_noise(subject: Subject, at: At, bound: Bound) -> Measured:
     """Simulate the largest noise."""
     if subject.too_large:
-        return measured.mean_alone(measured.mean_of_largest(subject.network, at.epsilons), subject.too_large)
+        return mean_alone(measured.mean_of_largest(subject.network, at.epsilons), subject.too_large)
     return measured.largest_noise(
         subject.network,
         stream(subject.seed, "bounds", "largest noise"),
@@ -167,22 +162,17 @@ def negative_share(subject: Subject, at: At, bound: Bound) -> Measured:
 
 def theorem_4_1(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 4(1)."""
-    return _flat(sampling.theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws))
+    return flat(sampling.theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws))
 
 
 def theorem_4_2(subject: Subject, at: At) -> Bound:
     """[Zhang16] Theorem 4(2)."""
-    return _flat(sampling.theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start))
+    return flat(sampling.theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start))
 
 
 def appendix_c_2(subject: Subject, at: At) -> Bound:
     """[Zhang16] Appendix C.2."""
     return sampling.appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws)
-
-
-def unmeasured(subject: Subject, at: At, bound: Bound) -> Measured:
-    """Nothing is measured beside this bound."""
-    return nothing_known(bound.printed.size)
 
 
 def corollary_4(subject: Subject, at: At) -> Bound:
@@ -217,8 +207,3 @@ def shortfall(subject: Subject, at: At, bound: Bound) -> Measured:
     mechanism = _shortfall(subject)
     exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
     return exactly(exact, printed=bound.printed, name="exact probability")
-
-
-def _flat(bound: Bound) -> Bound:
-    """Return a bound whose single numbers are arrays of one."""
-    return replace(bound, printed=np.atleast_1d(bound.printed), certified=np.atleast_1d(bound.certified))

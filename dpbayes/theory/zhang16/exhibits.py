@@ -5,16 +5,13 @@ from collections.abc import Callable
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says, Uses
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.dimitrakakis14.exhibits import ALT_EXHIBITS
-from dpbayes.theory.dimitrakakis14.lemma_exhibits import LEMMA_EXHIBITS
-from dpbayes.theory.notes.exhibits import NOTES_EXHIBITS
+from dpbayes.theory.claims.setting import Axis
+from dpbayes.theory.claims.truth import unmeasured
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import evaluations as work
 from dpbayes.theory.zhang16 import formulas, fourier, map, sampling, stealth
 from dpbayes.theory.zhang16 import posterior_kl as kl
 from dpbayes.theory.zhang16 import posterior_kl_counterexamples as kl_fails
-from dpbayes.theory.zhang16.exhibits_more import ZHANG_EXHIBITS
 
 KL_AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 KL_TEXT = ("a KL divergence of {} nats", "KL(exact || released), nats")
@@ -23,34 +20,65 @@ LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, 
 BOTH = ("epsilon", "bounds.delta")
 
 
-def _kl_exhibit(claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
+def _kl_exhibit(
+    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
+) -> Exhibit:
     return Exhibit(
-        claim, Says.QUANTILE, bound, work.kl_quantile, formula, KL_AXES, *KL_TEXT, (*BOTH, "prior"), fails, Uses.COUNTS
+        title,
+        claim,
+        Says.QUANTILE,
+        bound,
+        work.kl_quantile,
+        formula,
+        KL_AXES,
+        *KL_TEXT,
+        (*BOTH, "prior"),
+        fails,
+        Uses.COUNTS,
     )
 
 
-def _mean_exhibit(claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]) -> Exhibit:
+def _mean_exhibit(
+    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
+) -> Exhibit:
     axes = (Axis.EPSILON, Axis.RECORDS)
     knobs = ("epsilon", "prior")
-    return Exhibit(claim, Says.MEAN, bound, work.kl_mean, formula, axes, *MEAN_TEXT, knobs, fails, Uses.COUNTS)
+    return Exhibit(title, claim, Says.MEAN, bound, work.kl_mean, formula, axes, *MEAN_TEXT, knobs, fails, Uses.COUNTS)
 
 
-_FIRST: dict[BoundClaim, Exhibit] = {
-    BoundClaim.THEOREM_1: _kl_exhibit(
-        kl.THEOREM_1, work.theorem_1, formulas.theorem_1, kl_fails.counterexample_deviation
+EXHIBITS: dict[str, Exhibit] = {
+    "THEOREM_1": _kl_exhibit(
+        "Theorem 1: KL of the posterior",
+        kl.THEOREM_1,
+        work.theorem_1,
+        formulas.theorem_1,
+        kl_fails.counterexample_deviation,
     ),
-    BoundClaim.C_SQUARED: _kl_exhibit(
-        kl.THEOREM_1, work.c_squared, formulas.c_squared, kl_fails.counterexample_deviation
+    "C_SQUARED": _kl_exhibit(
+        "Theorem 1 (c squared): McDiarmid mended",
+        kl.THEOREM_1,
+        work.c_squared,
+        formulas.c_squared,
+        kl_fails.counterexample_deviation,
     ),
-    BoundClaim.CLOSED_FORM: _kl_exhibit(kl.CLOSED_FORM, work.closed_form, formulas.closed_form),
-    BoundClaim.EXPECTATION: _mean_exhibit(
-        kl.EXPECTATION, work.mean, formulas.expectation, kl_fails.counterexample_expectation
+    "CLOSED_FORM": _kl_exhibit(
+        "Theorem 1 (with U): KL of the posterior", kl.CLOSED_FORM, work.closed_form, formulas.closed_form
     ),
-    BoundClaim.REFINED: _mean_exhibit(
-        kl.REFINED, work.refined_mean, formulas.refined, kl_fails.counterexample_refinement
+    "EXPECTATION": _mean_exhibit(
+        "Theorem 1 (U): mean KL", kl.EXPECTATION, work.mean, formulas.expectation, kl_fails.counterexample_expectation
     ),
-    BoundClaim.ORDER: _kl_exhibit(kl.ORDER, work.order, formulas.order, kl_fails.counterexample_order),
-    BoundClaim.PROPOSITION_1: Exhibit(
+    "REFINED": _mean_exhibit(
+        "Theorem 1 (refined): mean KL",
+        kl.REFINED,
+        work.refined_mean,
+        formulas.refined,
+        kl_fails.counterexample_refinement,
+    ),
+    "ORDER": _kl_exhibit(
+        "Theorem 1 (last display): order of the KL", kl.ORDER, work.order, formulas.order, kl_fails.counterexample_order
+    ),
+    "PROPOSITION_1": Exhibit(
+        "Proposition 1: largest noise",
         updates.PROPOSITION_1,
         Says.QUANTILE,
         work.proposition_1,
@@ -61,7 +89,8 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         "largest noise on any count, records",
         BOTH,
     ),
-    BoundClaim.CLIPPED: Exhibit(
+    "CLIPPED": Exhibit(
+        "Proposition 1 (clipped): largest change of a count",
         updates.CLIPPED,
         Says.QUANTILE,
         work.clipped,
@@ -73,18 +102,20 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         BOTH,
         uses=Uses.SIMULATION,
     ),
-    BoundClaim.COROLLARY_2: Exhibit(
+    "COROLLARY_2": Exhibit(
+        "Corollary 2: noise of Fourier coefficients",
         fourier.COROLLARY_2,
         Says.CERTAIN,
         work.corollary_2,
-        work.unmeasured,
+        unmeasured,
         formulas.corollary_2,
         (Axis.EPSILON,),
         "asks for noise of scale {}",
         "noise scale of a coefficient, records",
         ("epsilon",),
     ),
-    BoundClaim.THEOREM_3: Exhibit(
+    "THEOREM_3": Exhibit(
+        "Theorem 3: error of a Fourier table",
         fourier.THEOREM_3,
         Says.QUANTILE,
         work.theorem_3,
@@ -95,7 +126,8 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         "L1 error of the largest table, records",
         (*BOTH, "bounds.t"),
     ),
-    BoundClaim.COROLLARY_3: Exhibit(
+    "COROLLARY_3": Exhibit(
+        "Corollary 3: negative Fourier tables",
         stealth.COROLLARY_3,
         Says.CHANCE,
         work.corollary_3,
@@ -107,39 +139,43 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         ("bounds.t",),
         (stealth.counterexample_corollary_3, stealth.counterexample_corollary_3_rebuilt),
     ),
-    BoundClaim.THEOREM_4_1: Exhibit(
+    "THEOREM_4_1": Exhibit(
+        "Theorem 4(1): privacy of trimmed draws",
         sampling.THEOREM_4_1,
         Says.CERTAIN,
         work.theorem_4_1,
-        work.unmeasured,
+        unmeasured,
         formulas.theorem_4_1,
         (Axis.OMEGA,),
         *LOSS_TEXT,
         ("bounds.omega", "draws"),
     ),
-    BoundClaim.THEOREM_4_2: Exhibit(
+    "THEOREM_4_2": Exhibit(
+        "Theorem 4(2): privacy under a concentrated prior",
         sampling.THEOREM_4_2,
         Says.CERTAIN,
         work.theorem_4_2,
-        work.unmeasured,
+        unmeasured,
         formulas.theorem_4_2,
         (Axis.PRIOR,),
         "allows a total variation distance of {}",
         "total variation distance",
         ("prior", "bounds.start"),
     ),
-    BoundClaim.APPENDIX_C2: Exhibit(
+    "APPENDIX_C2": Exhibit(
+        "Appendix C.2: trimming for epsilon",
         sampling.APPENDIX_C2,
         Says.CERTAIN,
         work.appendix_c_2,
-        work.unmeasured,
+        unmeasured,
         formulas.appendix_c2,
         (Axis.EPSILON,),
         *LOSS_TEXT,
         ("epsilon", "draws"),
         (sampling.counterexample_appendix_c_2,),
     ),
-    BoundClaim.COROLLARY_4: Exhibit(
+    "COROLLARY_4": Exhibit(
+        "Corollary 4: privacy of the printed MAP",
         map.COROLLARY_4,
         Says.CERTAIN,
         work.corollary_4,
@@ -150,7 +186,8 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         ("epsilon", "bounds.omega", "prior"),
         (map.counterexample_corollary_4, map.counterexample_algorithm_3),
     ),
-    BoundClaim.LEMMA_4: Exhibit(
+    "LEMMA_4": Exhibit(
+        "Lemma 4: utility of the private MAP",
         map.LEMMA_4,
         Says.CHANCE,
         work.lemma_4,
@@ -165,7 +202,3 @@ _FIRST: dict[BoundClaim, Exhibit] = {
         part=formulas.row_of_root,
     ),
 }
-
-_EVERY = (_FIRST, ZHANG_EXHIBITS, ALT_EXHIBITS, LEMMA_EXHIBITS, NOTES_EXHIBITS)
-EXHIBITS: dict[BoundClaim, Exhibit] = {claim: exhibit for some in _EVERY for claim, exhibit in some.items()}
-"""What the page knows of every claim it offers."""

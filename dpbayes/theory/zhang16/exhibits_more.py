@@ -16,15 +16,15 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.claims.claim import Bound, flat
 from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.claims.setting import At, Subject, trimmed_row
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import formulas_more as formulas
 from dpbayes.theory.zhang16 import map, regression, stealth
 from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16.truths import Measured, exactly
+from dpbayes.theory.zhang16.shared import trimmed_row
 
 LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, nats")
 
@@ -34,7 +34,7 @@ LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, 
 
 def lemma_1(subject: Subject, at: At) -> Bound:
     """[Zhang16] Lemma 1."""
-    return _flat(updates.lemma_1(subject.network))
+    return flat(updates.lemma_1(subject.network))
 
 
 def moved_counts(network: Network) -> IntArray:
@@ -84,7 +84,7 @@ def rerun_loss(subject: Subject, at: At, bound: Bound) -> Measured:
 def lemma_2(subject: Subject, at: At) -> Bound:
     """[Zhang16] Lemma 2, for nodes with constants L i/|I|, and a record that changes every family by distance 1."""
     constants = formulas.node_constants(subject, at)
-    return _flat(lipschitz.lemma_2(constants, distances=np.ones(len(constants))))
+    return flat(lipschitz.lemma_2(constants, distances=np.ones(len(constants))))
 
 
 def log_likelihood_move(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -125,7 +125,7 @@ def algorithm_3(subject: Subject, at: At) -> Bound:
     Errors: InputError for more records than the core goes through.
     """
     bound, row = map.algorithm_3_sensitivity(at.knobs.log_ratio), _row_of_algorithm_3(subject, at)
-    return _flat(replace(bound, certified=np.asarray(row.density_sensitivity), unit="posterior density"))
+    return flat(replace(bound, certified=np.asarray(row.density_sensitivity), unit="posterior density"))
 
 
 def _row_of_algorithm_3(subject: Subject, at: At) -> map.TrimmedRow:
@@ -150,7 +150,7 @@ def density_move(subject: Subject, at: At, bound: Bound) -> Measured:
 def appendix_d(subject: Subject, at: At) -> Bound:
     """[Zhang16] Appendix D."""
     knobs = at.knobs
-    return _flat(
+    return flat(
         regression.appendix_d(
             knobs.size,
             norm_bound=knobs.norm_bound,
@@ -170,7 +170,7 @@ def regression_loss(subject: Subject, at: At, bound: Bound) -> Measured:
 def gradient_norm(subject: Subject, at: At) -> Bound:
     """[Zhang16] Appendix D, the norm of the gradient."""
     knobs = at.knobs
-    return _flat(
+    return flat(
         regression.gradient_norm(knobs.norm_bound, features=knobs.features, noise_variance=knobs.noise_variance)
     )
 
@@ -183,7 +183,7 @@ def steepest(subject: Subject, at: At, bound: Bound) -> Measured:
 
 def proportional(subject: Subject, at: At) -> Bound:
     """[Zhang16] Section 5.2."""
-    return _flat(regression.proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance))
+    return flat(regression.proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance))
 
 
 def planar_loss(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -191,13 +191,9 @@ def planar_loss(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(formulas.worst_range(at, features=2), printed=bound.printed, name="exact loss of one pair")
 
 
-def _flat(bound: Bound) -> Bound:
-    """Return a bound whose single numbers are arrays of one."""
-    return replace(bound, printed=np.atleast_1d(bound.printed), certified=np.atleast_1d(bound.certified))
-
-
-ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
-    BoundClaim.LEMMA_1: Exhibit(
+EXHIBITS: dict[str, Exhibit] = {
+    "LEMMA_1": Exhibit(
+        "Lemma 1: sensitivity of the counts",
         updates.LEMMA_1,
         Says.CERTAIN,
         lemma_1,
@@ -208,7 +204,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         "L1 distance of the counts, records",
         (),
     ),
-    BoundClaim.COROLLARY_1: Exhibit(
+    "COROLLARY_1": Exhibit(
+        "Corollary 1: privacy of noisy counts",
         updates.COROLLARY_1,
         Says.CERTAIN,
         corollary_1,
@@ -218,7 +215,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         *LOSS_TEXT,
         ("epsilon",),
     ),
-    BoundClaim.RERUNS: Exhibit(
+    "RERUNS": Exhibit(
+        "Section 3.2: privacy of trying again",
         stealth.RERUNS,
         Says.CERTAIN,
         reruns,
@@ -228,7 +226,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         *LOSS_TEXT,
         ("bounds.runs", "epsilon"),
     ),
-    BoundClaim.LEMMA_2: Exhibit(
+    "LEMMA_2": Exhibit(
+        "Lemma 2: smoothness of a network",
         lipschitz.LEMMA_2,
         Says.CERTAIN,
         lemma_2,
@@ -240,7 +239,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("bounds.level",),
         (lipschitz.counterexample_lemma_2,),
     ),
-    BoundClaim.LEMMA_3: Exhibit(
+    "LEMMA_3": Exhibit(
+        "Lemma 3: concentration of a network’s prior",
         lipschitz.LEMMA_3,
         Says.CHANCE,
         lemma_3,
@@ -253,7 +253,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         (lipschitz.counterexample_appendix_b2,),
         defaults=(("level", 13.0),),
     ),
-    BoundClaim.ALGORITHM_3: Exhibit(
+    "ALGORITHM_3": Exhibit(
+        "Algorithm 3: sensitivity of the MAP’s score",
         map.ALGORITHM_3,
         Says.CERTAIN,
         algorithm_3,
@@ -267,7 +268,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         limit=_row_of_algorithm_3,
         gives=("bounds.size",),
     ),
-    BoundClaim.APPENDIX_D: Exhibit(
+    "APPENDIX_D": Exhibit(
+        "Appendix D: privacy of a regression draw",
         regression.APPENDIX_D,
         Says.CERTAIN,
         appendix_d,
@@ -278,7 +280,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("bounds.norm_bound", "bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
         (regression.counterexample_appendix_d,),
     ),
-    BoundClaim.GRADIENT: Exhibit(
+    "GRADIENT": Exhibit(
+        "Appendix D: norm of the gradient",
         regression.NORM,
         Says.CERTAIN,
         gradient_norm,
@@ -290,7 +293,8 @@ ZHANG_EXHIBITS: dict[BoundClaim, Exhibit] = {
         ("bounds.norm_bound", "bounds.features", "bounds.noise_variance"),
         (regression.counterexample_norm, regression.counterexample_gradient),
     ),
-    BoundClaim.PROPORTIONAL: Exhibit(
+    "PROPORTIONAL": Exhibit(
+        "Section 5.2: loss in proportion to the norm bound",
         regression.PROPORTIONAL,
         Says.CERTAIN,
         proportional,

@@ -4,15 +4,17 @@ import math
 
 import numpy as np
 
-from dpbayes.base.text import escaped, latex
+from dpbayes.base.text import escaped
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Subject, kl_bounds
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.zhang16.fourier import invented_records, printed_noise
 from dpbayes.theory.zhang16.posterior_kl import Constants
 from dpbayes.theory.zhang16.sampling import combined_concentration, least_printed_variation, likelihood_ratio
+from dpbayes.theory.zhang16.shared import kl_bounds
 
 
 def largest_family(network: Network) -> int:
@@ -24,15 +26,6 @@ def binary_root(network: Network) -> int | None:
     """Return the first binary node without parents, if there is one."""
     roots = (i for i, family in enumerate(network.families) if len(family) == 1 and network.cards[i] == 2)
     return next(roots, None)
-
-
-def number(value: float) -> str:
-    """Return a number for a formula in four digits, with separators from a thousand up."""
-    return r"\text{nothing}" if math.isnan(value) or value == -math.inf else latex(value)
-
-
-def _ends(bound: Bound) -> tuple[str, str]:
-    return number(float(bound.printed[0])), number(float(bound.certified[0]))
 
 
 def _scale(subject: Subject, at: At) -> str:
@@ -56,7 +49,7 @@ def _deviation(subject: Subject, at: At) -> tuple[str, str]:
 
 def theorem_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
@@ -69,7 +62,7 @@ def theorem_1(subject: Subject, at: At, bound: Bound) -> str:
 
 def c_squared(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with c squared."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
@@ -101,7 +94,7 @@ def _tails(subject: Subject, at: At, certified: str) -> str:
 
 def closed_form(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
     found = kl_bounds(subject, at)
     largest = number(float(found.oscillation(Constants.THEOREM).certified))
@@ -116,7 +109,7 @@ def closed_form(subject: Subject, at: At, bound: Bound) -> str:
 
 def expectation(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     return f"""
 - {_scale(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **Printed**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
@@ -127,7 +120,7 @@ def expectation(subject: Subject, at: At, bound: Bound) -> str:
 
 def refined(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     return f"""
 - {_scale(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **Printed**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
@@ -137,7 +130,7 @@ def refined(subject: Subject, at: At, bound: Bound) -> str:
 
 def order(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, last display."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     m, n = subject.network.row_count, subject.records
     size = number(m * n * math.log(max(n, 1)))
     return f"""
@@ -150,7 +143,7 @@ def order(subject: Subject, at: At, bound: Bound) -> str:
 
 def proposition_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Proposition 1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     cells = subject.network.cell_count
     return f"""
 - {_scale(subject, at)}, on $2m = {cells}$ counts.
@@ -168,7 +161,7 @@ def clipped(subject: Subject, at: At, bound: Bound) -> str:
 
 def corollary_2(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Corollary 2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     closure = subject.network.closure
     return f"""
 - **Printed**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {printed}$ (in the paper times
@@ -180,7 +173,7 @@ def corollary_2(subject: Subject, at: At, bound: Bound) -> str:
 
 def theorem_3(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 3."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     network = subject.network
     node = largest_family(network)
     size, rows = len(network.closure), int(network.rows_per_node[node])
@@ -197,7 +190,7 @@ def theorem_3(subject: Subject, at: At, bound: Bound) -> str:
 
 def corollary_3(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Corollary 3."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     size = len(subject.network.closure)
     return f"""
 - **Printed**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
@@ -210,7 +203,7 @@ def corollary_3(subject: Subject, at: At, bound: Bound) -> str:
 
 def theorem_4_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 4(1)."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     nodes = len(subject.network.names)
     return f"""
 - $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
@@ -223,7 +216,7 @@ def theorem_4_1(subject: Subject, at: At, bound: Bound) -> str:
 
 def theorem_4_2(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 4(2)."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     least = number(least_printed_variation(subject.network))
     ratio, together = (
         likelihood_ratio(subject.prior),
@@ -242,7 +235,7 @@ def theorem_4_2(subject: Subject, at: At, bound: Bound) -> str:
 
 def appendix_c2(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Appendix C.2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
@@ -253,7 +246,7 @@ def appendix_c2(subject: Subject, at: At, bound: Bound) -> str:
 
 def corollary_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Corollary 4."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     constant = log_odds_bound(at.knobs.omega)
     moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
     return f"""
@@ -274,7 +267,7 @@ def row_of_root(subject: Subject) -> str:
 
 def lemma_4(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     t = at.knobs.gap / 2
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""

@@ -11,14 +11,10 @@ from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.regression import Moments
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Subject
-from dpbayes.theory.zhang16.formulas import number
+from dpbayes.theory.claims.text import ends, number
 
 SHARE = 0.01
 """The share of the success that gives most away, in the mechanism that re-running is shown for."""
-
-
-def _ends(bound: Bound) -> tuple[str, str]:
-    return number(float(bound.printed[0])), number(float(bound.certified[0]))
 
 
 def first_success_loss(epsilon: FloatArray, share: float = SHARE) -> FloatArray:
@@ -42,7 +38,7 @@ def node_constants(subject: Subject, at: At) -> FloatArray:
 
 def lemma_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     nodes = len(subject.network.names)
     return f"""
 - A record is in one cell of each of $|I| = {nodes}$ tables; replacing it takes 1 from that cell and adds 1 to another.
@@ -54,7 +50,7 @@ def lemma_1(subject: Subject, at: At, bound: Bound) -> str:
 
 def corollary_1(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Corollary 1."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
     scale = 2 * nodes / at.epsilon[0]
     return f"""
@@ -68,7 +64,7 @@ def corollary_1(subject: Subject, at: At, bound: Bound) -> str:
 
 def reruns(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Section 3.2, Re-running."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     return f"""
 - Runs go on until the first success, and that alone is handed over; $\\epsilon = {at.epsilon[0]:g}$.
 - **Printed**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
@@ -85,7 +81,7 @@ def reruns(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_2(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
 - A network of $|I| = {nodes}$ binary nodes, as many as here, with constants $L_i = L\\,i/|I|$, $L = {level}$; a
@@ -98,7 +94,7 @@ def lemma_2(subject: Subject, at: At, bound: Bound) -> str:
 
 def lemma_3(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Lemma 3."""
-    _, certified = _ends(bound)
+    _, certified = ends(bound)
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
     combined = c - math.log(nodes) / start
     if combined <= 0:
@@ -125,7 +121,7 @@ def lemma_3(subject: Subject, at: At, bound: Bound) -> str:
 
 def algorithm_3(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Algorithm 3."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     ratio = at.knobs.log_ratio
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
@@ -157,7 +153,7 @@ def worst_range(at: At, *, features: int) -> FloatArray:
 
 def appendix_d(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Appendix D."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     knobs = at.knobs
     b, d, n, variance = (f"{value:g}" for value in (knobs.norm_bound, knobs.features, knobs.size, knobs.noise_variance))
     apart = number(2 * math.sqrt(2) * float(bound.printed[0]))
@@ -175,7 +171,7 @@ def appendix_d(subject: Subject, at: At, bound: Bound) -> str:
 
 def gradient_norm(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Appendix D, the norm of the gradient."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     knobs = at.knobs
     b, d, variance = f"{knobs.norm_bound:g}", f"{knobs.features:g}", f"{knobs.noise_variance:g}"
     return f"""
@@ -190,7 +186,7 @@ def gradient_norm(subject: Subject, at: At, bound: Bound) -> str:
 
 def proportional(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Section 5.2."""
-    printed, certified = _ends(bound)
+    printed, certified = ends(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
 - No factor is printed: taken is the one that is right for small $B$.

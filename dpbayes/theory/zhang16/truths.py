@@ -4,52 +4,21 @@ Whether a printed bound is violated is decided here: by an exact value, or by a 
 beyond it. What is simulated from counts is for the curator only; noise alone is public.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpbayes.base.text import numeral
-from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.base.validation import whole_number
+from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.closure import walsh
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.theory.claims.truth import DOUBT, Measured, above
 from dpbayes.theory.zhang16.counts import noise_scale
 from dpbayes.theory.zhang16.kl_study import Estimate, KlStudy, QuantileEstimate
 
-DOUBT = 4.0
-"""Standard errors beyond which a simulated share counts as above another: a false alarm in about 30,000 settings."""
-
 _BLOCK = 1 << 20
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What is known of a bounded quantity at every setting (E,), beside its bounds.
-
-    `exact` is its exact mean, quantile or value; `value`, `low`, `high` are simulated with an interval. `name` and
-    `exact_name` say what these are. `exceeded` is how often simulated releases are above the printed bound. Whatever
-    is not known is NaN. `violated` says where the printed bound is wrong, `releases` how many were simulated, `note` in
-    a sentence why none were.
-    """
-
-    exact: FloatArray
-    value: FloatArray
-    low: FloatArray
-    high: FloatArray
-    exceeded: FloatArray
-    violated: BoolArray
-    exact_name: str = ""
-    name: str = ""
-    releases: int = 0
-    note: str = ""
-
-    @property
-    def exceeded_error(self) -> FloatArray:
-        """The standard error of `exceeded` (E,), as `KlStudy.exceedance` has it: never zero."""
-        share = (self.exceeded * self.releases + 0.5) / (self.releases + 1)
-        return np.sqrt(share * (1 - share) / max(self.releases, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,29 +33,12 @@ class NoisyTable:
     scale: FloatArray
 
 
-def nothing_known(size: int, note: str = "") -> Measured:
-    """Return what is known where neither an exact value nor a simulation is at hand, for `size` settings."""
-    none = np.full(size, np.nan)
-    return Measured(none, none, none, none, none, np.zeros(size, dtype=bool), note=note)
-
-
-def mean_alone(mean: FloatArray, note: str) -> Measured:
-    """Return what is known of a quantile where only the exact `mean` (E,) is: nothing that could violate a bound."""
-    return replace(nothing_known(len(mean), note), exact=mean, exact_name="exact mean")
-
-
-def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
-    """Return a quantity that is known exactly, or from below: the printed bound is violated where it is above it."""
-    none = np.full(len(exact), np.nan)
-    return Measured(exact, none, none, none, none, _above(exact, printed), exact_name=name)
-
-
 def kl_mean(study: KlStudy, expected: FloatArray, *, printed: FloatArray) -> Measured:
     """Return the mean KL divergence: exact `expected` (E,), and simulated with two standard errors on either side."""
     mean = study.mean
     none = np.full(len(expected), np.nan)
     low, high = np.maximum(mean.value - 2 * mean.error, 0.0), mean.value + 2 * mean.error
-    violated = _above(expected, printed)
+    violated = above(expected, printed)
     return Measured(
         expected, mean.value, low, high, none, violated, "exact mean", "mean of simulated releases", study.releases
     )
@@ -168,19 +120,9 @@ def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Mea
     share, error = 1 - needed.probability(t), needed.standard_error(t)
     none = np.full(len(t), np.nan)
     low, high = np.maximum(share - 2 * error, 0.0), np.minimum(share + 2 * error, 1.0)
-    violated = _above(share - DOUBT * error, printed)
+    violated = above(share - DOUBT * error, printed)
     draws = len(needed.increments)
     return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
-
-
-def scaled_counts(counts: Counts, n: int) -> Counts:
-    """Return the counts of a table of `n` records with the same proportions, to the nearest whole numbers.
-
-    Errors: InputError for an n that is no whole number from 0 to a billion.
-    """
-    n = whole_number("The number of records", n, low=0, high=10**9)
-    values = np.round(counts.values * (n / max(counts.n, 1))).astype(np.int64)
-    return Counts(counts.network, values, n)
 
 
 def _scaled(unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
@@ -212,8 +154,3 @@ def _by_quantile(
         f"{numeral(1 - delta, 6)} quantile of simulated releases",
         releases,
     )
-
-
-def _above(value: FloatArray, printed: FloatArray) -> BoolArray:
-    """Whether a value is above a bound by more than rounding; NaN is not."""
-    return np.asarray(value > printed * (1 + 1e-9))

@@ -8,19 +8,18 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
+from dpbayes.theory.claims.setting import scaled_counts
+from dpbayes.theory.claims.truth import exactly, nothing_known
 from dpbayes.theory.zhang16.counts import exact_largest_noise, noise_scale
 from dpbayes.theory.zhang16.fourier import printed_noise, table_error_bound
 from dpbayes.theory.zhang16.kl_study import KlStudy
 from dpbayes.theory.zhang16.truths import (
     NoisyTable,
-    exactly,
     kl_mean,
     kl_quantile,
     largest_change,
     largest_noise,
     negative_share,
-    nothing_known,
-    scaled_counts,
     table_error,
 )
 

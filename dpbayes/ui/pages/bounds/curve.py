@@ -10,14 +10,13 @@ import streamlit as st
 from dpbayes.base.memo import Memo
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.claims.setting import At, Subject, grid, moved, place
-from dpbayes.theory.zhang16.evaluations import joined
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
-from dpbayes.theory.zhang16.truths import Measured
+from dpbayes.theory.claims.setting import At, Axis, Subject, grid, moved, place
+from dpbayes.theory.claims.truth import Measured
+from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.chosen import counts, dataset
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
@@ -56,7 +55,7 @@ class Shown:
     @property
     def exhibit(self) -> Exhibit:
         """What the page knows of the claim."""
-        return EXHIBITS[self.claim]
+        return EXHIBITS[self.claim.name]
 
     @property
     def is_private(self) -> bool:
@@ -67,19 +66,19 @@ class Shown:
 
 def is_visible(claim: BoundClaim) -> bool:
     """Whether a claim may be shown in the seat at hand."""
-    return is_curator() or EXHIBITS[claim].uses is not Uses.COUNTS
+    return is_curator() or EXHIBITS[claim.name].uses is not Uses.COUNTS
 
 
 def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
     """Return the chosen axis, or the claim's usual one where it does not depend on that."""
-    axes = EXHIBITS[claim].axes
+    axes = EXHIBITS[claim.name].axes
     chosen = settings.parameter("bounds.axis", axes[0])
     return chosen if chosen in axes else axes[0]
 
 
 def possible(net: Network, claim: BoundClaim, settings: Settings) -> Possible:
     """Return the setting at which a claim can be evaluated, nearest to the one asked for. Errors: InputError."""
-    exhibit = EXHIBITS[claim]
+    exhibit = EXHIBITS[claim.name]
     giving = {name: lowest(name) for name in exhibit.gives}
     return nearest(settings, giving, lambda there: exhibit.limit(*_setting(net, exhibit, there)))
 
@@ -94,7 +93,7 @@ def _setting(net: Network, exhibit: Exhibit, settings: Settings) -> tuple[Subjec
 
 def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
-    exhibit, axis = EXHIBITS[claim], axis_of(claim, settings)
+    exhibit, axis = EXHIBITS[claim.name], axis_of(claim, settings)
     subject, at = _setting(net, exhibit, settings)
     here = place(subject, at, axis)
     knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {axis.field, "prior"}
@@ -118,7 +117,7 @@ def _memo() -> Memo:
 
 def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:
     """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
-    exhibit, x = EXHIBITS[claim], grid(subject, axis)
+    exhibit, x = EXHIBITS[claim.name], grid(subject, axis)
     several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1
     groups = coarse_to_fine(len(x), most=several)
 

@@ -11,12 +11,13 @@ from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.options import Axis, BoundClaim
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.theory.claims.setting import Axis
+from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.bounds.curve import Curve, Shown, axis_of, is_visible, possible, shown
 from dpbayes.ui.pages.bounds.details import details, table_1_live
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.chosen import network
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
@@ -82,14 +83,14 @@ def bounds_page() -> None:
 
 
 def chosen_claim() -> BoundClaim:
-    """Return the claim that was chosen; else Theorem 1, and for the recipient the first that is public."""
+    """Return the claim that was chosen; else the first, and for the recipient the first that is public."""
     found = current().parameter("bounds.claim", _usual_claim())
     assert isinstance(found, BoundClaim)
     return found
 
 
 def _usual_claim() -> BoundClaim:
-    return BoundClaim.THEOREM_1 if is_curator() else BoundClaim.PROPOSITION_1
+    return next(claim for claim in BoundClaim if is_visible(claim))
 
 
 def _for_the_curator(claim: BoundClaim) -> None:
@@ -103,7 +104,7 @@ def _for_the_curator(claim: BoundClaim) -> None:
 
 def _controls(claim: BoundClaim, nearby: Possible | None) -> None:
     controls.parameter_control("bounds.claim", default=_usual_claim())
-    exhibit = EXHIBITS[claim]
+    exhibit = EXHIBITS[claim.name]
     if len(exhibit.axes) > 1:
         _axis_control(claim)
     for name in exhibit.knobs:
@@ -120,7 +121,7 @@ def _controls(claim: BoundClaim, nearby: Possible | None) -> None:
 
 def _axis_control(claim: BoundClaim) -> None:
     """Offer what this claim depends on; the setting keeps an axis that it does not have, for the next claim."""
-    axes, key = EXHIBITS[claim].axes, f"bounds.axis.{claim.name}"
+    axes, key = EXHIBITS[claim.name].axes, f"bounds.axis.{claim.name}"
     axis = axis_of(claim, current())
     controls.mirror(key, axis)
     st.segmented_control(

@@ -6,8 +6,9 @@ import streamlit as st
 
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2
+from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import fourier, regression, stealth, table1
-from dpbayes.theory.zhang16.exhibits import EXHIBITS
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import set_parameter
 
 BOUNDS = "pages/bounds.py"
@@ -54,7 +55,7 @@ NAMED: dict[Claim, View] = {
 """Claims without an exhibit on Bounds that a page names."""
 
 VIEWS: dict[Claim, View] = NAMED | {
-    exhibit.claim: View(BOUNDS, (("bounds.claim", shown),)) for shown, exhibit in reversed(EXHIBITS.items())
+    exhibit.claim: View(BOUNDS, (("bounds.claim", BoundClaim[name]),)) for name, exhibit in reversed(EXHIBITS.items())
 }
 """Where every claim that a page shows is shown; of two exhibits of a claim, the first."""
 

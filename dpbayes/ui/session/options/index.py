@@ -20,8 +20,8 @@ from dpbayes.experiments.sampling import Family
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.mechanisms.stealth import Sense
-from dpbayes.theory.claims.options import BoundsOptions
 from dpbayes.ui.session.options.accuracy import AccuracyOptions
+from dpbayes.ui.session.options.bounds import BoundsOptions
 from dpbayes.ui.session.options.papers import PapersOptions
 from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.options.structure import StructureOptions
