@@ -20,7 +20,7 @@ from dpbayes.audit.trimmed_network import cells_of, decisions_of, log_masses, mo
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential, PosteriorSampler
-from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts, simulated
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import ByClass, described, require_known
@@ -105,8 +105,7 @@ def attack_network(
     if truth.network != other.network or truth.n != other.n:
         raise InputError("An attack compares two tables of the same network and the same number of records.")
     _require_moderate(size, truth.network.cell_count * getattr(mechanism, "draws", 1))
-    draw = mechanism.simulate if isinstance(mechanism, PosteriorSampler | MapExponential) else mechanism.release
-    released = draw(truth, rng, size).outcome
+    released = simulated(mechanism, truth, rng, size).outcome
     return Attack(log_ratios(mechanism, released, first=truth.values, second=other.values), prior)
 
 

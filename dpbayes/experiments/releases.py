@@ -9,15 +9,8 @@ from scipy import special
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import (
-    MapExponential,
-    Mechanism,
-    Outcome,
-    PosteriorSampler,
-    Release,
-    ReleasedPosterior,
-    SampledCpts,
-)
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -100,8 +93,7 @@ def study_release(
 ) -> ReleaseStudy:
     """Simulate independent releases of the same counts."""
     exact = mechanism.prior.updated(counts)
-    draw = mechanism.simulate if isinstance(mechanism, PosteriorSampler | MapExponential) else mechanism.release
-    return ReleaseStudy(exact, draw(counts, rng, (releases,)))
+    return ReleaseStudy(exact, simulated(mechanism, counts, rng, (releases,)))
 
 
 def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:

@@ -166,6 +166,18 @@ def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
         raise InputError("These counts belong to another network than the prior; count the table again.")
 
 
+def simulated(
+    mechanism: "Mechanism[OutcomeT_co]", statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> Release[OutcomeT_co]:
+    """Return `release`, digit for digit, by the mechanism's faster `simulate` where it has one.
+
+    The run time of that betrays the data: for what the curator is shown, never for what is handed over.
+    """
+    draw = getattr(mechanism, "simulate", mechanism.release)
+    release: Release[OutcomeT_co] = draw(statistic, rng, size)
+    return release
+
+
 class Mechanism(Protocol[OutcomeT_co]):
     """A way to hand over a posterior; implementations are frozen dataclasses of their parameters.
 

@@ -38,15 +38,15 @@ def accuracy_page() -> None:
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     with right:
-        found = _possible()
-        run = _picture(recipe_asked(found.settings).plan) if found is not None else None
+        nearby = _possible()
+        run = _picture(recipe_asked(nearby.settings).plan) if nearby is not None else None
     with left:
-        _controls(found)
-    if found is None or run is None:
+        _controls(nearby)
+    if nearby is None or run is None:
         return
     going = run.going
     if run.last is not None and run.last.study is not None:
-        study, recipe = run.last.study, recipe_asked(found.settings)
+        study, recipe = run.last.study, recipe_asked(nearby.settings)
         with place:
             headline(verdict(study))
         time.sleep(PAINT)
@@ -70,12 +70,12 @@ def _possible() -> Possible | None:
         )
         return None
     try:
-        found = possible(current())
+        nearby = possible(current())
     except InputError as error:
         refusal(error)
         return None
-    remark(found.why)
-    return found
+    remark(nearby.why)
+    return nearby
 
 
 def _picture(plan: AccuracyPlan) -> Coming[Progress] | None:
@@ -85,12 +85,12 @@ def _picture(plan: AccuracyPlan) -> Coming[Progress] | None:
     except InputError as error:
         refusal(error)
         return None
-    found = run.last
-    if found is not None and found.study is not None:
-        _chart(found.study, "accuracy.curves")
-    if found is not None and not run.done:
-        done = found.study.repeats if found.study is not None else 0
-        progress(run, found.share, f"{done:,} of {plan.repeats:,} repeats", key="accuracy.stop")
+    last = run.last
+    if last is not None and last.study is not None:
+        _chart(last.study, "accuracy.curves")
+    if last is not None and not run.done:
+        done = last.study.repeats if last.study is not None else 0
+        progress(run, last.share, f"{done:,} of {plan.repeats:,} repeats", key="accuracy.stop")
     controls.parameter_control("accuracy.shown")
     return run
 
@@ -116,11 +116,11 @@ def _ends(study: AccuracyStudy, shown: Shown) -> str:
 # Controls
 
 
-def _controls(found: Possible | None) -> None:
+def _controls(nearby: Possible | None) -> None:
     options = options_of(current())
 
     def limited(name: str) -> None:
-        reach = found.stops(f"accuracy.{name}") if found is not None else None
+        reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
         controls.parameter_control(f"accuracy.{name}", reach=reach)
 
     controls.parameter_control("accuracy.scene")

@@ -36,7 +36,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class Evaluation:
     """A claim as the page shows it: a curve along its axis; the bound and the truth at the setting at hand, `here`.
 
     `work` evaluates the curve point by point, and `curve` holds the points evaluated so far.
@@ -91,7 +91,7 @@ def _setting(net: Network, exhibit: Exhibit, settings: Settings) -> tuple[Subjec
     return subject, At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
 
 
-def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
+def evaluated(net: Network, claim: BoundClaim, settings: Settings) -> Evaluation:
     """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
     exhibit, axis = EXHIBITS[claim.name], axis_of(claim, settings)
     subject, at = _setting(net, exhibit, settings)
@@ -105,7 +105,7 @@ def shown(net: Network, claim: BoundClaim, settings: Settings) -> Shown:
     work.work()
     curve = _joined(work.parts)
     measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
-    return Shown(claim, axis, work, curve, here, bound, measured, at, subject)
+    return Evaluation(claim, axis, work, curve, here, bound, measured, at, subject)
 
 
 def _memo() -> Memo:

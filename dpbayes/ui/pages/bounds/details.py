@@ -14,7 +14,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
-from dpbayes.ui.pages.bounds.curve import Shown
+from dpbayes.ui.pages.bounds.curve import Evaluation
 from dpbayes.ui.session.chosen import counts
 from dpbayes.ui.session.settings import Settings, current
 from dpbayes.ui.widgets.show import assumption, is_curator, refusal, source
@@ -29,40 +29,40 @@ MARKS = {
 }
 
 
-def details(found: Shown) -> None:
+def details(evaluation: Evaluation) -> None:
     """Show the claim's verdict, its formula with this setting's numbers, its assumptions, and where it fails."""
-    claim = found.bound.claim
+    claim = evaluation.bound.claim
     st.markdown(f"**{MARKS[claim.verdict]} {claim.reference.place}: {claim.verdict.value}.** {claim.finding}")
     with st.expander("Formula, assumptions, source", expanded=True):
         st.latex(claim.formula)
-        st.markdown(found.exhibit.formula(found.subject, found.at, found.bound))
-        for condition in found.bound.assumptions:
+        st.markdown(evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound))
+        for condition in evaluation.bound.assumptions:
             assumption(condition.text, holds=condition.holds)
-        if not found.bound.assumptions:
+        if not evaluation.bound.assumptions:
             st.caption("The claim has no conditions.")
-        elif not found.bound.applies:
+        elif not evaluation.bound.applies:
             st.caption("Where a condition is crossed out, the claim’s number is shown all the same.")
         source(claim.reference)
-    if found.exhibit.fails:
-        _where_it_fails(found)
+    if evaluation.exhibit.fails:
+        _where_it_fails(evaluation)
 
 
-def _where_it_fails(found: Shown) -> None:
+def _where_it_fails(evaluation: Evaluation) -> None:
     with st.expander("Where it fails", on_change="rerun", key="bounds.fails") as opened:
         if not opened.open:
             return
         st.caption("Computed now, at settings of their own; nothing here depends on the table.")
-        for make in found.exhibit.fails:
+        for make in evaluation.exhibit.fails:
             _counterexample(make())
 
 
-def _counterexample(found: Counterexample) -> None:
-    st.markdown(f"**{found.claim.reference.place}.** {_sentence(found.setting)}")
-    row = {"true": found.truth, "printed": found.printed}
-    if not math.isnan(found.certified):
-        row["certified"] = found.certified
+def _counterexample(example: Counterexample) -> None:
+    st.markdown(f"**{example.claim.reference.place}.** {_sentence(example.setting)}")
+    row = {"true": example.truth, "printed": example.printed}
+    if not math.isnan(example.certified):
+        row["certified"] = example.certified
     st.dataframe(
-        pd.DataFrame([{name: _six_digits(value) for name, value in row.items()} | {"unit": found.unit}]),
+        pd.DataFrame([{name: _six_digits(value) for name, value in row.items()} | {"unit": example.unit}]),
         hide_index=True,
     )
 

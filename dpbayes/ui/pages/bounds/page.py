@@ -13,7 +13,7 @@ from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.pages.bounds.curve import Curve, Shown, axis_of, is_visible, possible, shown
+from dpbayes.ui.pages.bounds.curve import Curve, Evaluation, axis_of, evaluated, is_visible, possible
 from dpbayes.ui.pages.bounds.details import details, table_1_live
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.chosen import network
@@ -53,40 +53,40 @@ def bounds_page() -> None:
     net, claim = network(current()), chosen_claim()
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
-    nearby, found = None, None
+    nearby, evaluation = None, None
     with right:
         try:
             if is_visible(claim):
                 nearby = possible(net, claim, current())
                 remark(nearby.why)
-                found = shown(net, claim, nearby.settings)
+                evaluation = evaluated(net, claim, nearby.settings)
             else:
                 _for_the_curator(claim)
         except InputError as error:
             refusal(error)
-        if found is not None:
-            _picture(found)
-            _progress(found.work)
+        if evaluation is not None:
+            _picture(evaluation)
+            _progress(evaluation.work)
     with left:
         _controls(claim, nearby)
-    if found is not None:
+    if evaluation is not None:
         with place:
-            headline(verdict(found))
+            headline(verdict(evaluation))
         time.sleep(PAINT)
         with right:
-            _numbers(found)
-        details(found)
+            _numbers(evaluation)
+        details(evaluation)
     table_1_live(net)
-    if found is not None and found.work.going:
+    if evaluation is not None and evaluation.work.going:
         write_link()
         run_again()
 
 
 def chosen_claim() -> BoundClaim:
     """Return the claim that was chosen; else the first, and for the recipient the first that is public."""
-    found = current().parameter("bounds.claim", _usual_claim())
-    assert isinstance(found, BoundClaim)
-    return found
+    claim = current().parameter("bounds.claim", _usual_claim())
+    assert isinstance(claim, BoundClaim)
+    return claim
 
 
 def _usual_claim() -> BoundClaim:
@@ -134,10 +134,10 @@ def _axis_control(claim: BoundClaim) -> None:
     )
 
 
-def _picture(found: Shown) -> None:
-    bound, measured = found.curve.bound, found.curve.measured
+def _picture(evaluation: Evaluation) -> None:
+    bound, measured = evaluation.curve.bound, evaluation.curve.measured
     curves = BoundCurves(
-        x=np.array(found.curve.x),
+        x=np.array(evaluation.curve.x),
         printed=bound.printed,
         certified=bound.certified,
         violated=measured.violated,
@@ -148,19 +148,19 @@ def _picture(found: Shown) -> None:
         exact_name=measured.exact_name,
         name=measured.name,
     )
-    here = {"printed": float(found.bound.printed[0]), "certified": float(found.bound.certified[0])}
-    symbol = found.axis.value
+    here = {"printed": float(evaluation.bound.printed[0]), "certified": float(evaluation.bound.certified[0])}
+    symbol = evaluation.axis.value
     figure = bound_figure(
-        curves, x_title=AXIS_TITLES[found.axis], y_title=found.exhibit.unit, chosen=(found.here, here)
+        curves, x_title=AXIS_TITLES[evaluation.axis], y_title=evaluation.exhibit.unit, chosen=(evaluation.here, here)
     )
-    name = found.bound.claim.reference.place
+    name = evaluation.bound.claim.reference.place
     wrong = f" The printed one is violated at {int(measured.violated.sum())} of {len(curves.x)} points."
     chart(
         figure,
         key="bounds",
-        alt=f"{found.exhibit.unit} against {symbol}: {name} as printed and as certified"
+        alt=f"{evaluation.exhibit.unit} against {symbol}: {name} as printed and as certified"
         + "".join(f", {each}" for each in (measured.exact_name, measured.name) if each)
-        + f". At {symbol} = {numeral(found.here, 6)}, "
+        + f". At {symbol} = {numeral(evaluation.here, 6)}, "
         + ", ".join(f"{name} {numeral(value) if math.isfinite(value) else 'unknown'}" for name, value in here.items())
         + "."
         + (wrong if measured.violated.any() else ""),
@@ -173,9 +173,9 @@ def _progress(work: Running[Curve]) -> None:
         progress(work, work.share, f"{points} points of the curves", key="bounds.stop")
 
 
-def _numbers(found: Shown) -> None:
+def _numbers(evaluation: Evaluation) -> None:
     """Show the numbers at hand, say what is simulated, and offer the curves."""
-    bound, measured = found.bound, found.measured
+    bound, measured = evaluation.bound, evaluation.measured
     known = {
         "Printed": bound.printed,
         "Certified": bound.certified,
@@ -189,29 +189,29 @@ def _numbers(found: Shown) -> None:
     remarks = []
     if measured.releases:
         remarks.append(
-            f"A simulation of {measured.releases:,} {found.exhibit.trials} with a seed, not a release; bars are "
-            "95 % intervals." + _range(found)
+            f"A simulation of {measured.releases:,} {evaluation.exhibit.trials} with a seed, not a release; bars are "
+            "95 % intervals." + _range(evaluation)
         )
         if not np.isfinite(measured.value[0]):
             remarks.append("Too few to tell where this quantile is: only larger δ have a dot.")
     if measured.note:
         remarks.append(measured.note)
-    if found.axis is Axis.RECORDS and found.exhibit.uses is not Uses.PUBLIC:
+    if evaluation.axis is Axis.RECORDS and evaluation.exhibit.uses is not Uses.PUBLIC:
         remarks.append("Along n the counts keep the table’s proportions.")
-    remarks.append("Nothing here depends on the counts." if found.is_private else "Curator only: not private.")
+    remarks.append("Nothing here depends on the counts." if evaluation.is_private else "Curator only: not private.")
     st.caption(" ".join(remarks))
-    data_and_download(lambda: _frame(found), name="bounds", curator_only=not found.is_private)
+    data_and_download(lambda: _frame(evaluation), name="bounds", curator_only=not evaluation.is_private)
 
 
-def _range(found: Shown) -> str:
-    low, high = float(found.measured.low[0]), float(found.measured.high[0])
-    name = found.measured.name
+def _range(evaluation: Evaluation) -> str:
+    low, high = float(evaluation.measured.low[0]), float(evaluation.measured.high[0])
+    name = evaluation.measured.name
     return f" The {name}: {numeral(low)} to {numeral(high)}." if math.isfinite(low + high) else ""
 
 
-def _frame(found: Shown) -> pd.DataFrame:
-    bound, measured = found.curve.bound, found.curve.measured
-    columns = {found.axis.value: found.curve.x, "printed": bound.printed, "certified": bound.certified}
+def _frame(evaluation: Evaluation) -> pd.DataFrame:
+    bound, measured = evaluation.curve.bound, evaluation.curve.measured
+    columns = {evaluation.axis.value: evaluation.curve.x, "printed": bound.printed, "certified": bound.certified}
     if measured.exact_name:
         columns[measured.exact_name] = measured.exact
     if measured.name:

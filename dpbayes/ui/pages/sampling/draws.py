@@ -11,7 +11,7 @@ from dpbayes.figures.sampling import draws_figure, omega_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.model.network import Network
-from dpbayes.ui.pages.sampling.page import Shown, shown
+from dpbayes.ui.pages.sampling.page import ShownRow, row_shown
 from dpbayes.ui.session.chosen import network
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import chart, data_and_download, is_curator
@@ -28,13 +28,13 @@ NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
 def draws_section() -> None:
     """Show the trade-off between more draws and less trimming."""
     net = network(current())
-    found = shown(net)
+    shown = row_shown(net)
     st.subheader("What do draws buy?")
     left, right = st.columns(2, gap="medium")
     with left:
-        _error(found, net)
+        _error(shown, net)
     with right:
-        _omega(found, net)
+        _omega(shown, net)
 
 
 def hypothetical() -> RowState:
@@ -45,18 +45,18 @@ def hypothetical() -> RowState:
     return RowState(np.array([prior + successes, prior + options.records - successes]), 0)
 
 
-def _error(found: Shown, net: Network) -> None:
-    row = found.posterior if is_curator() else hypothetical()
-    epsilon = found.mechanism.epsilon
+def _error(shown: ShownRow, net: Network) -> None:
+    row = shown.posterior if is_curator() else hypothetical()
+    epsilon = shown.mechanism.epsilon
     several = epsilon * np.array(TIMES)[:, None]
     errors = row.error_of_mean(certified_bound(net, epsilon=several, draws=NUMBERS), NUMBERS)
     best = best_draws(errors, NUMBERS)
     labels = [f"ε = {epsilon * times:g}" for times in TIMES]
-    certified = found.mechanism.calibration is Calibration.CERTIFIED
-    measured = _measured(found) if is_curator() and certified else None
+    certified = shown.mechanism.calibration is Calibration.CERTIFIED
+    measured = _measured(shown) if is_curator() and certified else None
     figure = draws_figure(NUMBERS, errors, labels, best=best, measured=measured)
     chart(figure, key="draws", alt="Error of the mean of N draws over N, for three epsilons; best N marked.")
-    place = escaped(f"P({net.cell_label(found.cell)})") if is_curator() else "a hypothetical row (see the game)"
+    place = escaped(f"P({net.cell_label(shown.cell)})") if is_curator() else "a hypothetical row (see the game)"
     count = int(best[0])
     st.markdown(
         f"At ε = {epsilon:g} in all, the mean of **{count:,} draw{'s' if count > 1 else ''}** is nearest to the exact "
@@ -75,19 +75,19 @@ def _error(found: Shown, net: Network) -> None:
     )
 
 
-def _measured(found: Shown) -> tuple[int, float, float]:
+def _measured(shown: ShownRow) -> tuple[int, float, float]:
     """Return N, the simulated root mean square error and its standard error, for the release that is set."""
-    draws = found.mechanism.draws
+    draws = shown.mechanism.draws
     repeats = max(20, SIMULATED // draws)
-    rng = stream(current().seed, "sampling", "error", found.cell)
-    means = found.posterior.sample(found.bound, rng, (repeats, draws)).mean(axis=1)
-    squares = (means - found.posterior.mean) ** 2
+    rng = stream(current().seed, "sampling", "error", shown.cell)
+    means = shown.posterior.sample(shown.bound, rng, (repeats, draws)).mean(axis=1)
+    squares = (means - shown.posterior.mean) ** 2
     error = float(np.sqrt(squares.mean()))
     return draws, error, float(squares.std(ddof=1) / np.sqrt(repeats) / (2 * error)) if error > 0 else 0.0
 
 
-def _omega(found: Shown, net: Network) -> None:
-    chosen = found.mechanism
+def _omega(shown: ShownRow, net: Network) -> None:
+    chosen = shown.mechanism
     epsilon = np.geomspace(1e-2, 1e3, 201)
     certified = certified_omega(net, epsilon=epsilon, draws=chosen.draws)
     printed = printed_omega(net, epsilon=epsilon)

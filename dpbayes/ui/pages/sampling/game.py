@@ -72,7 +72,7 @@ class Game:
         return max(1.0, float(least)), max(1.0, float(most))
 
 
-def game() -> Game:
+def chosen_game() -> Game:
     """Return the game that the settings describe. Errors: InputError where nothing can be drawn."""
     options: SamplingOptions = current().options("sampling")
     chosen = None
@@ -106,28 +106,28 @@ def game_section() -> None:
     controls.parameter_control("sampling.family")
     st.caption(HELP[current().options("sampling").family])
     left, right = st.columns([1, 2], gap="medium")
-    found = None
+    game = None
     with right:
         try:
-            found = game()
+            game = chosen_game()
         except InputError as error:
             refusal(error)
-        if found is not None:
-            study = _study(found)
+        if game is not None:
+            study = _study(game)
             needed = needed_answers(study, level=LEVEL)
-            _belief(found, study)
+            _belief(game, study)
     with left:
         _controls()
-    if found is None:
+    if game is None:
         return
     with place:
-        st.markdown(f"**{_sentence(found, study, needed)}**")
+        st.markdown(f"**{_sentence(game, study, needed)}**")
         st.caption(
             "An adversary knows both tables and wants to know which one answers; prior odds are even. The tables are "
             "hypothetical, so both seats see this. Games are simulated from a seed."
         )
-    _needed(found, study, needed)
-    details_section(found.options, found.pair, found.mechanism)
+    _needed(game, study, needed)
+    details_section(game.options, game.pair, game.mechanism)
 
 
 def _controls() -> None:
@@ -150,16 +150,16 @@ def _ask() -> None:
     set_parameter("sampling.answers", min(MOST_ASKED, current().parameter("sampling.answers") + 1))
 
 
-def _study(found: Game) -> GameStudy:
+def _study(game: Game) -> GameStudy:
     """Return games long enough for what is asked and, if it can be, for what is needed."""
-    length = max(found.options.answers, min(MOST_SIMULATED, math.ceil(found.bracket[1])))
-    draws = length * (found.options.columns if found.mechanism else 1)
+    length = max(game.options.answers, min(MOST_SIMULATED, math.ceil(game.bracket[1])))
+    draws = length * (game.options.columns if game.mechanism else 1)
     games = max(LEAST_GAMES, min(MOST_GAMES, DRAWS_AT_ONCE // draws))
-    calibration = found.mechanism.calibration if found.mechanism else Calibration.CERTIFIED
+    calibration = game.mechanism.calibration if game.mechanism else Calibration.CERTIFIED
     return _played(
-        found.options.family,
-        tables(found.options),
-        found.mechanism.log_odds_bound if found.mechanism else math.inf,
+        game.options.family,
+        tables(game.options),
+        game.mechanism.log_odds_bound if game.mechanism else math.inf,
         (length, games),
         (current().seed, calibration.value),
     )
@@ -171,49 +171,49 @@ def _played(family: Family, two: Tables, bound: float, size: tuple[int, int], se
     return play(pair_of(family, two, bound=bound), rng, answers=size[0], games=size[1])
 
 
-def _ceilings(found: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]]:
+def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]]:
     """Return the ceilings over all simulated answers: the certified one, and the printed one where it differs."""
     steps = np.arange(1, len(study.log_odds) + 1)
-    if found.mechanism is None:
-        epsilon = found.options.answer_epsilon
+    if game.mechanism is None:
+        epsilon = game.options.answer_epsilon
         curve = ceiling(epsilon, steps)
         name = f"what ε = {epsilon:g} would allow (not promised)"
         return [(name, curve, study.above(curve) == 0)]
-    promised = [("certified", found.mechanism.certified.epsilon)]
-    if found.mechanism.calibration is Calibration.AS_PRINTED:
-        promised.append(("claimed", found.mechanism.claimed.epsilon))
+    promised = [("certified", game.mechanism.certified.epsilon)]
+    if game.mechanism.calibration is Calibration.AS_PRINTED:
+        promised.append(("claimed", game.mechanism.claimed.epsilon))
     curves = [
         (f"ceiling, {who} ε = {numeral(epsilon, 4)} an answer", ceiling(epsilon, steps)) for who, epsilon in promised
     ]
     return [(name, curve, study.above(curve) == 0) for name, curve in curves]
 
 
-def _belief(found: Game, study: GameStudy) -> None:
-    asked = found.options.answers
+def _belief(game: Game, study: GameStudy) -> None:
+    asked = game.options.answers
     bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])  # a typical game, the same at every j
     order = np.concatenate([[bold], np.delete(np.arange(study.log_odds.shape[1]), bold)])
     order[1:] = order[1:][np.argsort(np.arange(len(order) - 1) * 0.6180339887 % 1)]  # of both tables
-    ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(found, study)]
+    ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(game, study)]
     belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:asked, order]])
     figure = game_figure(np.arange(asked + 1.0), belief, ceilings)
     chart(figure, key="game", alt="The adversary's probability for the true table after each answer, in many games.")
     left, middle, right = st.columns(3)
     left.metric("Right after these answers", f"{study.right[asked - 1]:.1%}")
     left.caption(f"± {study.right_error[asked - 1]:.1%} (standard error), {study.log_odds.shape[1]:,} games")
-    low, high = (float(end) for end in found.pair.gain_range)
+    low, high = (float(end) for end in game.pair.gain_range)
     most = max(abs(low), abs(high))
     middle.metric("Most one answer can tell", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
-    claimed = found.mechanism.claimed.epsilon if found.mechanism else math.inf
+    claimed = game.mechanism.claimed.epsilon if game.mechanism else math.inf
     broken = most > claimed * (1 + 1e-9)
     middle.caption("of these two tables, exact" + (f"; ✗ only {numeral(claimed, 4)} is claimed" if broken else ""))
-    name, curve, _ = _ceilings(found, study)[-1]
+    name, curve, _ = _ceilings(game, study)[-1]
     right.metric("Games above the ceiling", f"{study.above(curve):.1%}")
     right.caption(f"at any of {len(curve):,} answers; {name}")
 
 
-def _sentence(found: Game, study: GameStudy, needed: NeededAnswers) -> str:
-    asked = found.options.answers
-    least, most = found.bracket
+def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
+    asked = game.options.answers
+    least, most = game.bracket
     right = study.right[asked - 1]
     first = (
         f"After {asked:,} answer{'s' if asked > 1 else ''} the adversary is right in {right:.0%} of games; "
@@ -225,11 +225,11 @@ def _sentence(found: Game, study: GameStudy, needed: NeededAnswers) -> str:
     return f"{first}about {needed.value:,} ± {numeral(needed.error, 2)} answers ({proved})."
 
 
-def printed_number(found: Game) -> float | None:
+def printed_number(game: Game) -> float | None:
     """Return the number of answers that Theorem 3 as printed calls enough, where the family is one of the paper's."""
-    options, error = found.options, 1 - LEVEL
-    if found.mechanism is not None:
-        return printed_answers(options.columns * found.mechanism.log_odds_bound, error=error)
+    options, error = game.options, 1 - LEVEL
+    if game.mechanism is not None:
+        return printed_answers(options.columns * game.mechanism.log_odds_bound, error=error)
     if options.family is Family.BINOMIAL:
         return printed_answers_tail(beta_concentration(options.concentration), 1.0, error=error)
     if options.family in CONCENTRATIONS:
@@ -238,11 +238,11 @@ def printed_number(found: Game) -> float | None:
     return None
 
 
-def _needed(found: Game, study: GameStudy, needed: NeededAnswers) -> None:
+def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
     st.subheader("How many answers does it take?")
-    least, most = found.bracket
+    least, most = game.bracket
     marks = [("least, by proof", least, True), ("most, by proof", most, True)]
-    printed = printed_number(found)
+    printed = printed_number(game)
     if printed is not None:
         wrong = max(1.0, math.ceil(printed)) < least
         marks.append((f"Theorem 3 as printed{', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
@@ -250,7 +250,7 @@ def _needed(found: Game, study: GameStudy, needed: NeededAnswers) -> None:
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
     figure = needed_figure(steps[picked], study.right[picked], study.right_error[picked], level=LEVEL, marks=marks)
     chart(figure, key="needed", alt=f"How often the adversary is right over answers; bounds for {LEVEL:.0%}.")
-    _bounds(found, needed, printed)
+    _bounds(game, needed, printed)
     data_and_download(
         lambda: pd.DataFrame({"answers": steps, "right": study.right, "standard error": study.right_error}),
         name="query-game",
@@ -258,8 +258,8 @@ def _needed(found: Game, study: GameStudy, needed: NeededAnswers) -> None:
     )
 
 
-def _bounds(found: Game, needed: NeededAnswers, printed: float | None) -> None:
-    least, most = found.bracket
+def _bounds(game: Game, needed: NeededAnswers, printed: float | None) -> None:
+    least, most = game.bracket
     columns = st.columns(4)
     columns[0].metric("At least (proved)", numeral(math.ceil(least)))
     columns[1].metric("Simulated", f"{needed.value:,}" if needed.value else f"> {MOST_SIMULATED:,}")
@@ -268,8 +268,8 @@ def _bounds(found: Game, needed: NeededAnswers, printed: float | None) -> None:
     columns[2].metric("At most (proved)", numeral(math.ceil(most)))
     columns[3].metric("Enough, as printed", "none" if printed is None else numeral(math.ceil(printed)))
     columns[3].caption("[Dimitrakakis14] Theorem 3; its condition could at best be necessary.")
-    if found.mechanism is not None:
-        moved = found.options.columns * found.mechanism.log_odds_bound
+    if game.mechanism is not None:
+        moved = game.options.columns * game.mechanism.log_odds_bound
         public = numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL)))
         st.caption(
             f"Whatever the two tables, if they differ in one record: at least {public} answers, because the region is "

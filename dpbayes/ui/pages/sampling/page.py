@@ -29,7 +29,7 @@ GRID = 201
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownRow:
     """What the picture is of: the mechanism, the picked cell, its row after and before the data, its draws (N,)."""
 
     mechanism: PosteriorSampler
@@ -50,7 +50,7 @@ class Shown:
         return float(low), float(high)
 
 
-def shown(net: Network) -> Shown:
+def row_shown(net: Network) -> ShownRow:
     """Return the picked row under the settings. Errors: InputError where nothing can be drawn."""
     chosen = mechanism(current(), net, "PosteriorSampler")
     assert isinstance(chosen, PosteriorSampler)
@@ -60,7 +60,7 @@ def shown(net: Network) -> Shown:
     posterior = RowState(chosen.prior.updated(counts(current())).alpha[cells], state)
     rng = stream(current().seed, "sampling", net.row_label(row), state)
     draws = posterior.sample(chosen.log_odds_bound, rng, (chosen.draws,))
-    return Shown(chosen, cell, posterior, RowState(chosen.prior.alpha[cells], state), draws)
+    return ShownRow(chosen, cell, posterior, RowState(chosen.prior.alpha[cells], state), draws)
 
 
 def trim_section() -> bool:
@@ -68,28 +68,28 @@ def trim_section() -> bool:
     net = network(current())
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
-    found = None
+    shown = None
     with right:
         try:
-            found = shown(net)
-            _picture(found, net)
+            shown = row_shown(net)
+            _picture(shown, net)
         except InputError as error:
             refusal(error)
     with left:
         _controls(net)
-    if found is None:
+    if shown is None:
         if nothing_printed(net, epsilon := current().parameter("epsilon")):
             with place:
                 omega = f"ω = exp(−ε/2) = {numeral(math.exp(-epsilon / 2))}"
                 headline(f"As printed, nothing can be drawn at ε = {epsilon:g}: trimming at {omega} leaves nothing.")
         return False
     with place:
-        headline(_headline(found, net))
+        headline(_headline(shown, net))
     time.sleep(PAINT)
     with right:
-        _measures(found)
-        data_and_download(lambda: _frame(found), name="trimmed-row", curator_only=is_curator())
-    _promise(found)
+        _measures(shown)
+        data_and_download(lambda: _frame(shown), name="trimmed-row", curator_only=is_curator())
+    _promise(shown)
     return True
 
 
@@ -109,9 +109,9 @@ def nothing_printed(net: Network, epsilon: float) -> bool:
     return printed and bool(np.isnan(printed_omega(net, epsilon=epsilon)))
 
 
-def _headline(found: Shown, net: Network) -> str:
+def _headline(shown: ShownRow, net: Network) -> str:
     """Speak of all rows; of the row that the person picked, where she did, after that."""
-    chosen = found.mechanism
+    chosen = shown.mechanism
     promise, rows = f"ε = {chosen.epsilon:g}", _drawn_from(chosen, net)
     nodes, draws = _many(len(net.names), "node"), _many(chosen.draws, "draw")
     if chosen.calibration is Calibration.AS_PRINTED:
@@ -121,16 +121,16 @@ def _headline(found: Shown, net: Network) -> str:
         )
     else:
         first = f"With {promise} shared by {nodes} and {draws}, {rows}."
-    name = escaped(f"P({net.cell_label(found.cell)})")
+    name = escaped(f"P({net.cell_label(shown.cell)})")
     if not is_curator():
         why = "which you picked" if has_picked(net) else "in the picture"
-        return f"{first} The draws of {name}, {why}, average {found.draws.mean():.3f}."
+        return f"{first} The draws of {name}, {why}, average {shown.draws.mean():.3f}."
     posterior = chosen.prior.updated(counts(current()))
-    text = f"{first} {_visibility(float(exact_mass_within(posterior, found.bound).mean()))}"
+    text = f"{first} {_visibility(float(exact_mass_within(posterior, shown.bound).mean()))}"
     if not has_picked(net):
         return text
-    inside = _share(found.posterior.exact_mass_within(found.bound))
-    region = _interval(*found.region)
+    inside = _share(shown.posterior.exact_mass_within(shown.bound))
+    region = _interval(*shown.region)
     return f"{text} {name}, which you picked, is drawn from {region}, with {inside.lower()} of its exact posterior."
 
 
@@ -159,56 +159,56 @@ def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _grid(found: Shown) -> np.ndarray:
+def _grid(shown: ShownRow) -> np.ndarray:
     """Points where the densities have their mass, and both sides of the region's ends."""
-    low, high = found.region
+    low, high = shown.region
     inside = np.linspace(low, high, GRID)
     just = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
     exact: list[float] | np.ndarray = (
-        density_grid([found.mechanism.prior.updated(counts(current()))], found.cell) if is_curator() else []
+        density_grid([shown.mechanism.prior.updated(counts(current()))], shown.cell) if is_curator() else []
     )
     points = np.concatenate([np.linspace(0, 1, GRID // 2), inside, just, exact])
     return np.unique(np.clip(points, 1e-6, 1 - 1e-6))
 
 
-def _curves(found: Shown) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+def _curves(shown: ShownRow) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """Return theta, the exact density and the trimmed one; the recipient gets nothing exact and the prior's."""
-    theta = _grid(found)
+    theta = _grid(shown)
     if not is_curator():
-        return theta, None, found.prior.trimmed_density(found.bound, theta)
-    exact = found.posterior.row
-    state = found.posterior.state
-    if len(found.posterior.alpha) == 1:
+        return theta, None, shown.prior.trimmed_density(shown.bound, theta)
+    exact = shown.posterior.row
+    state = shown.posterior.state
+    if len(shown.posterior.alpha) == 1:
         return theta, np.zeros_like(theta), np.zeros_like(theta)
-    return theta, density(exact, state, theta), found.posterior.trimmed_density(found.bound, theta)
+    return theta, density(exact, state, theta), shown.posterior.trimmed_density(shown.bound, theta)
 
 
-def _picture(found: Shown, net: Network) -> None:
-    theta, exact, trimmed = _curves(found)
-    name = net.cell_label(found.cell)
-    figure = trim_figure(theta, exact, trimmed, found.draws, region=found.region, name=name)
+def _picture(shown: ShownRow, net: Network) -> None:
+    theta, exact, trimmed = _curves(shown)
+    name = net.cell_label(shown.cell)
+    figure = trim_figure(theta, exact, trimmed, shown.draws, region=shown.region, name=name)
     whose = "exact posterior, and of the trimmed one that is drawn from" if is_curator() else "public trimmed prior"
     chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.")
 
 
-def _measures(found: Shown) -> None:
+def _measures(shown: ShownRow) -> None:
     columns = st.columns(3)
-    columns[0].metric("ω, least probability", numeral(found.mechanism.omega), help="No drawn probability is below it.")
-    columns[1].metric("Mean of the draws", f"{found.draws.mean():.3f}")
+    columns[0].metric("ω, least probability", numeral(shown.mechanism.omega), help="No drawn probability is below it.")
+    columns[1].metric("Mean of the draws", f"{shown.draws.mean():.3f}")
     if is_curator():
-        columns[2].metric("Exact posterior mean", f"{found.posterior.mean:.3f}")
-        _one_state_only(found)
+        columns[2].metric("Exact posterior mean", f"{shown.posterior.mean:.3f}")
+        _one_state_only(shown)
         st.caption("Curator only: not private. The draws are simulated from a seed; a real release has none.")
     else:
-        columns[2].metric("Prior mean", f"{found.prior.mean:.3f}")
+        columns[2].metric("Prior mean", f"{shown.prior.mean:.3f}")
         st.caption("You see the draws, and what is public. They are simulated from a seed; a real release has none.")
 
 
-def _one_state_only(found: Shown) -> None:
+def _one_state_only(shown: ShownRow) -> None:
     """Say of a row whose records are all in one state that no draw will: a region of certainties is none."""
-    held = found.posterior.alpha - found.prior.alpha
+    held = shown.posterior.alpha - shown.prior.alpha
     if len(held) > 1 and held.max() > 0 and np.count_nonzero(held) == 1:
-        most = float(found.posterior.region(found.bound)[1])
+        most = float(shown.posterior.region(shown.bound)[1])
         st.caption(
             f"All {held.max():,.0f} records of this row are in one state. No draw can say so: if the row is "
             f"deterministic in truth, it lies outside every trimmed region, and here no probability above {most:.3f} "
@@ -216,15 +216,15 @@ def _one_state_only(found: Shown) -> None:
         )
 
 
-def _frame(found: Shown) -> pd.DataFrame:
-    theta, exact, trimmed = _curves(found)
+def _frame(shown: ShownRow) -> pd.DataFrame:
+    theta, exact, trimmed = _curves(shown)
     if exact is None:
-        return pd.DataFrame({"draw": found.draws})
+        return pd.DataFrame({"draw": shown.draws})
     return pd.DataFrame({"theta": theta, "exact density": exact, "trimmed density": trimmed})
 
 
-def _promise(found: Shown) -> None:
-    chosen = found.mechanism
+def _promise(shown: ShownRow) -> None:
+    chosen = shown.mechanism
     with st.expander("What is promised, by whom, and why"):
         left, right = st.columns(2)
         left.metric("Claimed", str(chosen.claimed))

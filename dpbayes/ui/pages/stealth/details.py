@@ -119,17 +119,17 @@ def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: i
 # Formulas and counterexamples
 
 
-def details(found: Stealth, sense: Sense, t: float) -> None:
+def details(stealth: Stealth, sense: Sense, t: float) -> None:
     """Show the formulas with their numbers, what they assume, and where the printed one fails."""
     with st.expander("Formulas, assumptions and source"):
-        _formulas(found, t)
-        _assumptions(found, sense, t)
+        _formulas(stealth, t)
+        _assumptions(stealth, sense, t)
         source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
     with st.expander("Where the printed formula fails", on_change="rerun", key="stealth.fails") as fails:
         if fails.open:
             _counterexamples()
     with st.expander("What trying again costs"):
-        epsilon = found.mechanism.epsilon
+        epsilon = stealth.mechanism.epsilon
         st.markdown(
             f"The paper charges $\\varepsilon$ for every run: ten runs cost {10 * epsilon:g}. Handing over the first "
             f"success alone costs $2\\varepsilon = {2 * epsilon:g}$, however many runs it takes: "
@@ -140,9 +140,9 @@ def details(found: Stealth, sense: Sense, t: float) -> None:
         )
 
 
-def _formulas(found: Stealth, t: float) -> None:
-    net, mechanism = found.network, found.mechanism
-    closure, scale, noise = net.closure, mechanism.noise_scale, found.noise
+def _formulas(stealth: Stealth, t: float) -> None:
+    net, mechanism = stealth.network, stealth.mechanism
+    closure, scale, noise = net.closure, mechanism.noise_scale, stealth.noise
     certified = mechanism.calibration is Calibration.CERTIFIED
     what = "2O/\\varepsilon" if certified else "2|N_I|/\\varepsilon"
     kept = 1 - float(negative_marginal_bound(net, noise=noise, t=t).certified)
@@ -153,23 +153,23 @@ def _formulas(found: Stealth, t: float) -> None:
         f"""
 - **Noise**: $b = {what} = {many(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
   $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.
-- **Lift**: $2t|N_I|b = {many(t * found.records)}$ records in every table; printed
-  $4t|N_I|^2/\\varepsilon = {many(t * found.printed_records)}$.
+- **Lift**: $2t|N_I|b = {many(t * stealth.records)}$ records in every table; printed
+  $4t|N_I|^2/\\varepsilon = {many(t * stealth.printed_records)}$.
 - **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {near_one(float(printed_probability(t)))}$.
 - **Proved** for released tables:
   $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > 2t|N_I|),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > 2t|N_I|)\\}}
   = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
   $t = {latex(enough)}$ keeps nine of ten releases non-negative: proved, without any simulation.
 - **Error** (Theorem 3): with probability 0.95, the largest family's table is within {many(error)} records of the truth
-  in $L_1$ (proved), of which the lift is {many(t * found.records)}; printed, at the printed noise: {many(stated)}.
+  in $L_1$ (proved), of which the lift is {many(t * stealth.records)}; printed, at the printed noise: {many(stated)}.
 """
     )
 
 
-def _assumptions(found: Stealth, sense: Sense, t: float) -> None:
-    net, certified = found.network, found.mechanism.calibration is Calibration.CERTIFIED
+def _assumptions(stealth: Stealth, sense: Sense, t: float) -> None:
+    net, certified = stealth.network, stealth.mechanism.calibration is Calibration.CERTIFIED
     bound = negative_table_bound if sense is Sense.TABLE else negative_marginal_bound
-    for condition in bound(net, noise=found.noise, t=t).assumptions:
+    for condition in bound(net, noise=stealth.noise, t=t).assumptions:
         assumption(condition.text, holds=condition.holds)
     assumption(
         "t is large enough that the printed 1 − exp(−t) follows: |N_I| (2t − 1 − ln 2t) ≥ t and t > 1/2.",

@@ -54,29 +54,29 @@ def stealth_page() -> None:
     require_binary(net)
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
-    found = stealth_of(current(), net)
+    stealth = stealth_of(current(), net)
     options = current().options("stealth")
-    chosen = chosen_increment(found, current())
+    chosen = chosen_increment(stealth, current())
     t = chosen.t if chosen is not None else None
-    works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), found.works, strict=False))
+    works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), stealth.works, strict=False))
     view = None
     if chosen is not None:
         asked = st.session_state.get("stealth.shared")
-        view = agreement_of(found, chosen.t, records=_records(current()), seed=current().seed, chosen=asked)
+        view = agreement_of(stealth, chosen.t, records=_records(current()), seed=current().seed, chosen=asked)
         works["made-up table"] = view.work
     with right:
-        _picture(found, options.sense, t)
+        _picture(stealth, options.sense, t)
         _progress(works)
     with left:
         _controls(t)
     if chosen is not None and view is not None:
         with place:
-            headline(verdict(found, current(), chosen, name=_name(current())))
+            headline(verdict(stealth, current(), chosen, name=_name(current())))
         time.sleep(PAINT)
         with right:
-            _numbers(found, options.sense, chosen)
+            _numbers(stealth, options.sense, chosen)
         agreement(net, view)
-        details(found, options.sense, chosen.t)
+        details(stealth, options.sense, chosen.t)
     if any(work.going for work in works.values()):
         write_link()
         run_again()
@@ -99,22 +99,22 @@ class Increment:
     is_proved: bool
 
 
-def chosen_increment(found: Stealth, settings: Settings) -> Increment | None:
+def chosen_increment(stealth: Stealth, settings: Settings) -> Increment | None:
     """Return t as given, or as found for the target: by simulation, by proof where that says nothing of the target.
 
     None while the draws are too few and enough are still to come. Next to 1 it is the largest that is proved.
     """
     options = settings.options("stealth")
-    worst, target = found.worst.get(options.sense), options.target
+    worst, target = stealth.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
         return Increment(float(options.t), is_proved=worst is None)
-    is_known = options.sense is Sense.MARGINALS and not is_simulated(found.network)
+    is_known = options.sense is Sense.MARGINALS and not is_simulated(stealth.network)
     if worst is not None and not is_known and are_enough(len(worst.increments), target):
         return Increment(_rounded(worst.increment(target)), is_proved=False)
-    if worst is not None and not is_known and found.works[0].going and are_enough(found.draws, target):
+    if worst is not None and not is_known and stealth.works[0].going and are_enough(stealth.draws, target):
         return None
     proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
-    t = proved(found.network, min(target, NEAREST), noise=found.noise)
+    t = proved(stealth.network, min(target, NEAREST), noise=stealth.noise)
     # Up to three digits: what the sentence shows is proved, too.
     return Increment(_rounded(t, 2 - math.floor(math.log10(t))) if t > 0 else 0.0, is_proved=True)
 
@@ -124,7 +124,7 @@ def _rounded(t: float, digits: int = 4) -> float:
     return math.ceil(t * 10.0**digits) / 10.0**digits
 
 
-def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str) -> str:
+def verdict(stealth: Stealth, settings: Settings, chosen: Increment, *, name: str) -> str:
     """Return what this t does, and what the paper’s formula says of it."""
     options, t = settings.options("stealth"), chosen.t
     verb, keeps = "is proved to keep" if chosen.is_proved else "keeps", KEEPS[options.sense]
@@ -133,21 +133,21 @@ def verdict(found: Stealth, settings: Settings, chosen: Increment, *, name: str)
             return _certainty(f"On {name}", t, keeps, target=options.target)
         share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)} % of"
         printed = float(printed_increment(options.target))
-        asked = _asked(found, printed, t)
+        asked = _asked(stealth, printed, t)
         return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
     promised = min(float(printed_probability(t)), NEAREST)
-    if options.sense in found.worst:
-        kept = found.worst[options.sense].estimate(t)
-        share = simulated_share(kept, len(found.worst[options.sense].increments))
+    if options.sense in stealth.worst:
+        kept = stealth.worst[options.sense].estimate(t)
+        share = simulated_share(kept, len(stealth.worst[options.sense].increments))
         false = kept.value + 4 * kept.error < promised
     else:
-        proved = float(proved_probability(found.network, found.mechanism.calibration, options.sense, np.array(t)))
+        proved = float(proved_probability(stealth.network, stealth.mechanism.calibration, options.sense, np.array(t)))
         at_least = "more than 99.9 %" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
         share, false = f"{at_least} of", False
     return (
         f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula promises "
         f"{share_text(promised)}{', which is too much' if false else ''}. "
-        f"It invents {_records_of(t * found.records)} in every table."
+        f"It invents {_records_of(t * stealth.records)} in every table."
     )
 
 
@@ -169,18 +169,18 @@ def simulated_share(kept: Estimate, draws: int) -> str:
     return f"{kept.times(100)} % of simulated"
 
 
-def _asked(found: Stealth, printed: float, t: float) -> str:
+def _asked(stealth: Stealth, printed: float, t: float) -> str:
     """Return what the formula asks for, beside t: at the noise in use, and at the paper’s own."""
     if t <= 0:
         return f"t = {numeral(printed, 2)}, where none is needed."
     ratio = printed / t
     times = numeral(ratio) if ratio >= 100 else numeral(ratio, 2)
-    is_printed = found.mechanism.calibration is Calibration.AS_PRINTED
-    own = "" if is_printed else f"; {many(printed * found.printed_records)} at the noise as printed"
+    is_printed = stealth.mechanism.calibration is Calibration.AS_PRINTED
+    own = "" if is_printed else f"; {many(printed * stealth.printed_records)} at the noise as printed"
     return (
         f"t = {numeral(printed, 2)}, {times} times as many invented records"
-        f"{'' if is_printed else ' at the same noise'} ({many(printed * found.records)} instead of "
-        f"{many(t * found.records)} in every table{own})."
+        f"{'' if is_printed else ' at the same noise'} ({many(printed * stealth.records)} instead of "
+        f"{many(t * stealth.records)} in every table{own})."
     )
 
 
@@ -225,18 +225,18 @@ def _controls(t: float | None) -> None:
         )
 
 
-def _picture(found: Stealth, sense: Sense, t: float | None) -> None:
+def _picture(stealth: Stealth, sense: Sense, t: float | None) -> None:
     """Show the probabilities against t, and the t at hand."""
-    simulated = {each: needed.probability(found.grid) for each, needed in found.worst.items()}
-    bounds = {"the paper’s 1 − exp(−t)": printed_probability(found.grid), "proved, at least": found.proved}
-    real = found.real.probability(found.grid) if found.real is not None else None
+    simulated = {each: needed.probability(stealth.grid) for each, needed in stealth.worst.items()}
+    bounds = {"the paper’s 1 − exp(−t)": printed_probability(stealth.grid), "proved, at least": stealth.proved}
+    real = stealth.real.probability(stealth.grid) if stealth.real is not None else None
     chosen = None
     if t is not None:
-        worst, calibration = found.worst.get(sense), found.mechanism.calibration
-        proved = float(proved_probability(found.network, calibration, sense, np.array(t)))
+        worst, calibration = stealth.worst.get(sense), stealth.mechanism.calibration
+        proved = float(proved_probability(stealth.network, calibration, sense, np.array(t)))
         chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0))
     chart(
-        stealth_figure(found.grid, simulated, bounds, real, chosen=chosen, records=found.records),
+        stealth_figure(stealth.grid, simulated, bounds, real, chosen=chosen, records=stealth.records),
         key="stealth.probability",
         alt="Probability that a Fourier release is non-negative against the increment t: as printed, as proved, and "
         f"as simulated in {len(simulated)} senses."
@@ -244,25 +244,25 @@ def _picture(found: Stealth, sense: Sense, t: float | None) -> None:
     )
 
 
-def _numbers(found: Stealth, sense: Sense, chosen: Increment) -> None:
+def _numbers(stealth: Stealth, sense: Sense, chosen: Increment) -> None:
     """Show the numbers at this t, and offer the curves."""
-    draws, t = len(found.worst[Sense.MARGINALS].increments), chosen.t
+    draws, t = len(stealth.worst[Sense.MARGINALS].increments), chosen.t
     aside = (
         ""
-        if Sense.TABLE in found.worst
+        if Sense.TABLE in stealth.worst
         else (" The whole table of this graph is too large to simulate: for it only the proved bound is shown.")
     )
     st.caption(
         f"Simulated: the noise of {counted(draws, 'release')}, with all counts zero. Real counts can only help "
         "released tables and parameters, so this holds for every n and data: it is public, and costs no privacy. Not "
         "so for the whole table rebuilt from few coefficients, which real counts can make negative. "
-        f"Dotted: proved for {sense.value}.{aside}{_known_from(found, sense, chosen)}"
+        f"Dotted: proved for {sense.value}.{aside}{_known_from(stealth, sense, chosen)}"
     )
-    calibration = found.mechanism.calibration
+    calibration = stealth.mechanism.calibration
     records = []
     for each in Sense:
-        worst = found.worst.get(each)
-        proved = float(proved_probability(found.network, calibration, each, np.array(t)))
+        worst = stealth.worst.get(each)
+        proved = float(proved_probability(stealth.network, calibration, each, np.array(t)))
         records.append(
             {
                 "what is non-negative": each.value,
@@ -275,39 +275,39 @@ def _numbers(found: Stealth, sense: Sense, chosen: Increment) -> None:
     # Streamlit's own format has four decimals and makes 1 of a probability just below.
     shown = {name: st.column_config.NumberColumn(format="%.13g") for name in list(records[0])[1:]}
     st.dataframe(pd.DataFrame.from_records(records), hide_index=True, column_config=shown)
-    if found.real is not None:
-        draws = len(found.real.increments)
-        share = simulated_share(found.real.estimate(t), draws)
+    if stealth.real is not None:
+        draws = len(stealth.real.increments)
+        share = simulated_share(stealth.real.estimate(t), draws)
         about = f"{draws:,} draws, ± is the standard error; " if "±" in share else ""
         st.caption(
             f"With the real counts, {share} releases are non-negative ({about}{sense.value}). "
             "Curator only: not private."
         )
-    elif found.refused:
-        st.caption(f"The real counts are not shown: {escaped(found.refused)}")
-    data_and_download(lambda: _curves(found, sense), name="stealth", curator_only=found.real is not None)
+    elif stealth.refused:
+        st.caption(f"The real counts are not shown: {escaped(stealth.refused)}")
+    data_and_download(lambda: _curves(stealth, sense), name="stealth", curator_only=stealth.real is not None)
 
 
-def _known_from(found: Stealth, sense: Sense, chosen: Increment) -> str:
+def _known_from(stealth: Stealth, sense: Sense, chosen: Increment) -> str:
     """Return where a t found for a target comes from, and how far it may be off."""
     if current().options("stealth").aim is StealthAim.INCREMENT:
         return ""
     if not chosen.is_proved:
         return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
-    if sense is Sense.MARGINALS and not is_simulated(found.network):
+    if sense is Sense.MARGINALS and not is_simulated(stealth.network):
         return " t is proved by a formula, which for tables of this size is as good as a simulation."
-    if sense in found.worst:
+    if sense in stealth.worst:
         return " They are too few for this probability: t is the one proved for it."
     return ""
 
 
-def _curves(found: Stealth, sense: Sense) -> pd.DataFrame:
-    columns = {"t": found.grid, "invented records": found.grid * found.records}
-    for each, needed in found.worst.items():
-        columns |= _with_errors(f"simulated: {each.value}", needed, found.grid)
-    columns |= {f"proved: {sense.value}": found.proved, "printed": printed_probability(found.grid)}
-    if found.real is not None:
-        columns |= _with_errors("with the real counts", found.real, found.grid)
+def _curves(stealth: Stealth, sense: Sense) -> pd.DataFrame:
+    columns = {"t": stealth.grid, "invented records": stealth.grid * stealth.records}
+    for each, needed in stealth.worst.items():
+        columns |= _with_errors(f"simulated: {each.value}", needed, stealth.grid)
+    columns |= {f"proved: {sense.value}": stealth.proved, "printed": printed_probability(stealth.grid)}
+    if stealth.real is not None:
+        columns |= _with_errors("with the real counts", stealth.real, stealth.grid)
     return pd.DataFrame(columns)
 
 

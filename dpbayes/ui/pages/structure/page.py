@@ -51,19 +51,19 @@ def structure_page() -> None:
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")
     with right:
-        found = _costs(options.nodes, options.graphs, current().seed)
-        _picture(found, epsilon)
+        costs = _costs(options.nodes, options.graphs, current().seed)
+        _picture(costs, epsilon)
     with place:
-        headline(verdict(found))
+        headline(verdict(costs))
     with left:
         controls.parameter_control("structure.nodes")
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
-    _table(found, epsilon)
+    _table(costs, epsilon)
     noise_is_not_error()
-    data_and_download(lambda: _records(found, epsilon), name="structure", curator_only=False)
-    _formulas(found, epsilon)
+    data_and_download(lambda: _records(costs, epsilon), name="structure", curator_only=False)
+    _formulas(costs, epsilon)
     _counterexample()
 
 
@@ -74,13 +74,13 @@ def _costs(nodes: int, graphs: int, seed: int) -> Costs:
     return Costs(tuple(families), costs_of(list(families.values())), drawn)
 
 
-def verdict(found: Costs) -> str:
+def verdict(costs: Costs) -> str:
     """Return up to which density Fourier adds less noise, and what the paper says of it."""
-    nodes, most = found.random.nodes, numeral(found.arrows[-1], 2)
+    nodes, most = costs.random.nodes, numeral(costs.arrows[-1], 2)
     among, denser = f"among random graphs of {nodes} nodes", "in denser ones"
-    if found.graphs == 1:
+    if costs.graphs == 1:
         among, denser = f"in the one random graph of {nodes} nodes drawn", "once it is denser"
-    certified, printed = found.crossing(found.random.certified), found.crossing(found.random.printed)
+    certified, printed = costs.crossing(costs.random.certified), costs.crossing(costs.random.printed)
     remark = "the paper’s remark says that denser graphs gain more."
     if certified is None:
         return (
@@ -104,36 +104,36 @@ def arrows_per_node(number: str) -> str:
     return f"{number} arrow{'' if number == '1' else 's'} per node"
 
 
-def _picture(found: Costs, epsilon: float) -> None:
-    def noise(costs: GraphCosts) -> dict[str, np.ndarray]:
-        values = {LAPLACE: costs.laplace, CERTIFIED: costs.certified, PRINTED: costs.printed}
+def _picture(costs: Costs, epsilon: float) -> None:
+    def noise(family: GraphCosts) -> dict[str, np.ndarray]:
+        values = {LAPLACE: family.laplace, CERTIFIED: family.certified, PRINTED: family.printed}
         return {name: value / epsilon for name, value in values.items()}
 
-    by_mechanism = noise(found.families)
+    by_mechanism = noise(costs.families)
     families = {
-        family: (float(found.families.arrows[i]), {name: float(values[i]) for name, values in by_mechanism.items()})
-        for i, family in enumerate(found.names)
+        family: (float(costs.families.arrows[i]), {name: float(values[i]) for name, values in by_mechanism.items()})
+        for i, family in enumerate(costs.names)
     }
-    random, reached = noise(found.random), found.crossing(found.random.certified)
+    random, reached = noise(costs.random), costs.crossing(costs.random.certified)
     chart(
         graph_families_figure(
-            found.arrows,
+            costs.arrows,
             random,
             families,
-            scale=found.random.scale / epsilon,
+            scale=costs.random.scale / epsilon,
             crossing=reached.value if reached is not None else None,
         ),
         key="structure.noise",
-        alt=f"Noise sd per cell against average in-degree for graphs of {found.random.nodes} nodes: Laplace stays at "
+        alt=f"Noise sd per cell against average in-degree for graphs of {costs.random.nodes} nodes: Laplace stays at "
         f"{numeral(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
         f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}.",
     )
-    by_node = found.crossing(found.random.certified_by_node)
+    by_node = costs.crossing(costs.random.certified_by_node)
     other = f"up to {arrows_per_node(density(by_node))}" if by_node is not None else "at every density shown"
     lines = (
-        f"Lines: the mean of {found.graphs} random graphs (dots) for each number of arrows, each grown arrow by arrow "
+        f"Lines: the mean of {costs.graphs} random graphs (dots) for each number of arrows, each grown arrow by arrow "
         "from a seed; bands and ±: one standard error of that mean."
-        if found.graphs > 1
+        if costs.graphs > 1
         else "Lines: one random graph, grown arrow by arrow from a seed; it takes more of them to say how far others "
         "are from it."
     )
@@ -144,27 +144,27 @@ def _picture(found: Costs, epsilon: float) -> None:
     )
 
 
-def _table(found: Costs, epsilon: float) -> None:
-    frame = found.families.frame(epsilon=epsilon)
-    frame.insert(0, "family", found.names)
-    less = found.families.certified < found.families.laplace
+def _table(costs: Costs, epsilon: float) -> None:
+    frame = costs.families.frame(epsilon=epsilon)
+    frame.insert(0, "family", costs.names)
+    less = costs.families.certified < costs.families.laplace
     frame["less noise"] = np.where(less, "Fourier", "Laplace")
     st.dataframe(frame.round(3), hide_index=True)
 
 
-def _records(found: Costs, epsilon: float) -> pd.DataFrame:
+def _records(costs: Costs, epsilon: float) -> pd.DataFrame:
     """Return one record per graph, the families first; then the means over random graphs and their standard errors."""
-    families, random = found.families.frame(epsilon=epsilon), found.random.frame(epsilon=epsilon)
-    means = found.random.mean_frame(epsilon=epsilon)
-    families.insert(0, "family", found.names)
+    families, random = costs.families.frame(epsilon=epsilon), costs.random.frame(epsilon=epsilon)
+    means = costs.random.mean_frame(epsilon=epsilon)
+    families.insert(0, "family", costs.names)
     random.insert(0, "family", "random")
     means.insert(0, "family", "mean of the random ones")
     return pd.concat([families, random, means], ignore_index=True)
 
 
-def _formulas(found: Costs, epsilon: float) -> None:
+def _formulas(costs: Costs, epsilon: float) -> None:
     """Show the formulas with the numbers of the chain, and what they assume."""
-    nodes = found.random.nodes
+    nodes = costs.random.nodes
     line = chain(nodes)
     overlap, cells = line.closure.odd_overlap, 4
     printed, certified = (2 * value / epsilon for value in (len(line.closure), overlap.value))
@@ -192,9 +192,9 @@ The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {epsilon:
 """
         )
         assumption("Every node is binary.", holds=True)
-        exact = bool(found.families.exact.all() and found.random.exact.all())
+        exact = bool(costs.families.exact.all() and costs.random.exact.all())
         assumption("O is found exactly in every graph here; otherwise a proved upper bound is used.", holds=exact)
-        few = bool(found.random.largest.max() <= nodes / 2)
+        few = bool(costs.random.largest.max() <= nodes / 2)
         assumption("No node of a graph here is a child of more than half the graph, as the remark asks.", holds=few)
         source(Reference("Zhang16", "Lemma 1, Corollaries 1 and 2, Remark 1"))
 
