@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.text import escaped
 from dpbayes.ui.session.chosen import open_story, story_page
 from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.settings import Seat, current, left_out, query_of, write_link
+from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of, write_link
 from dpbayes.ui.session.stories import STORIES
 from dpbayes.ui.widgets.controls import segments
 from dpbayes.ui.widgets.guard import delivering
@@ -100,7 +100,7 @@ with delivering(), guarded():
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page brings it back.")
     sidebar()
-    for problem in st.session_state.pop("link_problems", ()):
+    for problem in link_problems():
         st.warning(escaped(problem))
     with guarded():
         page.run()

@@ -24,7 +24,7 @@ from dpbayes.ui.session.settings import (
     query_of,
     settings_from,
 )
-from tests.pages.conftest import PAGES, headline, open_page, plain, sentences, settings_of
+from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 nodes = words.filter(str.strip)  # a name of blanks alone is refused
@@ -170,8 +170,15 @@ def test_the_page_says_what_it_ignored_and_opens(name: str) -> None:
     assert len(sentences(at)) == 1
     assert "was ignored" in sentences(at)[0]
     assert settings_of(at).data_seed == 7
-    at.run()
+    assert "was ignored" in sentences(at.run())[0], "until something changes"
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
     assert not sentences(at)
+
+
+@pytest.mark.parametrize("page", ["audit", "bounds", "accuracy"])
+def test_a_page_that_runs_again_by_itself_still_says_what_it_ignored(page: str) -> None:
+    at = open_page(f"pages/{page}.py", **REFUSED["epsilon 1e99"])
+    assert "was ignored" in sentences(at)[0]
 
 
 READ_BUT_ODD = {

@@ -240,10 +240,16 @@ def current() -> Settings:
     if "settings" not in st.session_state:
         settings, problems = settings_from(st.query_params.to_dict())
         st.session_state["settings"] = settings
-        st.session_state["link_problems"] = problems
+        st.session_state["link.problems"] = settings, problems
     settings = st.session_state["settings"]
     assert isinstance(settings, Settings)
     return settings
+
+
+def link_problems() -> tuple[str, ...]:
+    """Return what of the link was ignored, in sentences, until a setting changes: pages may run again by themselves."""
+    settings, problems = st.session_state.get("link.problems", (None, ()))
+    return problems if settings is st.session_state.get("settings") else ()
 
 
 def change(**fields: object) -> None:
