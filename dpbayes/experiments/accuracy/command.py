@@ -3,7 +3,6 @@
 import argparse
 import hashlib
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.experiments.accuracy.frame import parquet_bytes, tidy
+from dpbayes.experiments.accuracy.frame import every_setting, tidy
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Method,
@@ -22,6 +21,7 @@ from dpbayes.experiments.accuracy.plan import (
     methods_for,
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
+from dpbayes.experiments.command import add_out, require_suffix, shell, write
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
@@ -120,7 +120,7 @@ class Recipe:
     @property
     def command(self) -> str:
         """The whole command, to paste into a shell."""
-        return shlex.join(["python", "-m", "dpbayes.experiments", "accuracy", *self.arguments])
+        return shell("accuracy", self.arguments)
 
     @property
     def python(self) -> str:
@@ -165,23 +165,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", default="1", help="(%(default)s)")
     names = ", ".join(method.name.lower() for method in Method)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
-    parser.add_argument("--out", metavar="FILE", help="write .csv or .parquet instead of printing")
+    add_out(parser, otherwise="a short table is printed")
 
 
 def run(asked: argparse.Namespace) -> str:
     """Run the experiment that was asked for; write it, or return it as text. Errors: InputError."""
-    out = Path(asked.out) if asked.out else None
-    if out is not None and out.suffix not in (".csv", ".parquet"):
-        raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+    require_suffix(asked.out)
     recipe = _recipe(asked)
     study = accuracy_study(recipe.plan)
-    if out is None:
+    if asked.out is None:
         return _as_text(study)
-    if out.suffix == ".csv":
-        recipe.frame(study).to_csv(out, index=False)
-    else:
-        out.write_bytes(parquet_bytes(study, recipe.settings))
-    return f"Written to {out}"
+    return write(recipe.frame(study), asked.out, every_setting(study, recipe.settings))
 
 
 def recipe_of(words: Sequence[str]) -> Recipe:

@@ -1,17 +1,10 @@
 """Results as a table or a file that carries its settings."""
 
-import io
-import json
-import math
-from collections.abc import Mapping
-
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as arrow_parquet
 
+from dpbayes.experiments import command
 from dpbayes.experiments.accuracy.study import AccuracyStudy, settings_of
-
-Settings = Mapping[str, str | int | float]
+from dpbayes.experiments.command import Settings
 
 
 def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
@@ -21,16 +14,9 @@ def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
 
 def parquet_bytes(study: AccuracyStudy, settings: Settings | None = None) -> bytes:
     """Return the tidy frame as Parquet; the settings are in its columns and, as JSON, in the metadata `dpbayes`."""
-    named = dict(settings or {})
-    table = pa.Table.from_pandas(tidy(study, named), preserve_index=False)
-    every = {"repeats": study.repeats, **settings_of(study.plan), **named}
-    text = json.dumps({key: _known(value) for key, value in every.items()}, ensure_ascii=False, allow_nan=False)
-    held = table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": text.encode()})
-    out = io.BytesIO()
-    arrow_parquet.write_table(held, out)
-    return out.getvalue()
+    return command.parquet_bytes(tidy(study, settings or {}), every_setting(study, settings or {}))
 
 
-def _known(value: str | int | float) -> str | int | float | None:
-    """Return a value as JSON has it, which knows no NaN."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+def every_setting(study: AccuracyStudy, settings: Settings) -> Settings:
+    """Return what a file says of a study in one place: its repeats, its plan, and `settings`."""
+    return {"repeats": study.repeats, **settings_of(study.plan), **settings}

@@ -1,24 +1,19 @@
 """The Hellinger page's experiment as one value that a page, a link and a command line share.
 
-scenario = scenario_from({"n": "50", "epsilon": "2"})
-frame = hellinger_study(scenario, seed=1).frame()
+frame = hellinger_study(Scenario(n=50, epsilon=2), seed=1).frame()
 """
 
 import enum
-import io
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as arrow_parquet
 
-from dpbayes.base.parameters import parameters_of, read
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
     EPSILONS,
@@ -52,6 +47,11 @@ class HellingerStudy:
     seed: int
     here: Accuracy
     along: tuple[Accuracy, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """All settings as plain values."""
+        return settings_of(self.scenario, seed=self.seed)
 
     def frame(self) -> pd.DataFrame:
         """Return the results in tidy form: one line for every setting and mechanism.
@@ -128,22 +128,6 @@ def with_settings(frame: pd.DataFrame, scenario: Scenario, *, seed: int) -> pd.D
     return frame.assign(**{name: value for name, value in found.items() if name not in frame})
 
 
-def parquet_bytes(study: HellingerStudy) -> bytes:
-    """Return the tidy frame as Parquet; the settings are in its columns and, as JSON, in the metadata `dpbayes`."""
-    table = pa.Table.from_pandas(study.frame(), preserve_index=False)
-    settings = json.dumps(settings_of(study.scenario, seed=study.seed), ensure_ascii=False)
-    held = table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": settings.encode()})
-    out = io.BytesIO()
-    arrow_parquet.write_table(held, out)
-    return out.getvalue()
-
-
-def texts_of(scenario: Scenario) -> dict[str, str]:
-    """Return the settings as texts by field name; `scenario_from` reads them back, exactly."""
-    values = {name: getattr(scenario, name) for name in parameters_of(Scenario)}
-    return {name: value.value if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
-
-
 def settings_text(scenario: Scenario, *, seed: int) -> str:
     """Return all settings as `hellinger.name=value&...`, as the page's link writes them."""
     own = {name if name == "epsilon" else f"hellinger.{name}": text for name, text in texts_of(scenario).items()}
@@ -156,15 +140,3 @@ def linked_texts(link: str) -> dict[str, str]:
     own = {key.removeprefix("hellinger."): text for key, text in found.items() if key.startswith("hellinger.")}
     shared = {key: found[key] for key in ("epsilon", "seed") if key in found}
     return {name: text for name, text in own.items() if name not in SHOWN_ONLY} | shared
-
-
-def scenario_from(texts: Mapping[str, str]) -> Scenario:
-    """Return the scenario that these texts by field name describe, defaults for the others. Errors: InputError."""
-    known, found = parameters_of(Scenario), {}
-    for name, text in texts.items():
-        if name not in known:
-            raise InputError(
-                f"There is no setting {brief(name)} of this experiment; choose from {', '.join([*known, 'seed'])}."
-            )
-        found[name] = read(known[name], name, text)
-    return Scenario(**found)

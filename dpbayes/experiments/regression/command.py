@@ -1,20 +1,25 @@
 """The regression experiment as a command line and as Python, and back: what the page shows to copy."""
 
 import argparse
-import io
-import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as arrow_parquet
 
-from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.experiments.command import (
+    add_out,
+    add_settings,
+    option,
+    require_suffix,
+    scenario_from,
+    shell,
+    texts_of,
+    write,
+)
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.scenario import (
     Records,
@@ -22,10 +27,8 @@ from dpbayes.experiments.regression.scenario import (
     StudyRecords,
     experiment,
     records_of,
-    scenario_from,
     settings_text,
     study_records,
-    texts_of,
 )
 from dpbayes.experiments.regression.study import RegressionResult, final
 from dpbayes.sources.files import read_table
@@ -51,13 +54,13 @@ class Recipe:
     def arguments(self) -> list[str]:
         """The words of the command line after `regression`; `recipe_of` reads them back."""
         texts = texts_of(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
-        found = [word for name, text in texts.items() for word in (_option(name), text)]
+        found = [word for name, text in texts.items() for word in (option(name), text)]
         return [*found, f"--table={self.table}", "--columns", self.columns.text] if self.columns else found
 
     @property
     def command(self) -> str:
         """The whole command, to paste into a shell."""
-        return shlex.join(["python", "-m", "dpbayes.experiments", "regression", *self.arguments])
+        return shell("regression", self.arguments)
 
     @property
     def python(self) -> str:
@@ -91,26 +94,12 @@ class Recipe:
         return result.frame().assign(**here.settings)
 
 
-def parquet_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a recipe's frame as Parquet; its settings are in the columns and, as JSON, in the metadata `dpbayes`."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    told = {name: frame[name].iloc[0] for name in ("table", "columns", "command", "settings") if name in frame}
-    text = json.dumps(told, ensure_ascii=False).encode()
-    out = io.BytesIO()
-    arrow_parquet.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": text}), out)
-    return out.getvalue()
-
-
 # The command line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser one option for every setting, a pasted link, a table of one's own, and a file to write."""
-    parser.add_argument(
-        "--settings", default="", metavar="LINK", help="the page's link, or the settings that a file of results holds"
-    )
-    for name, parameter in parameters_of(RegressionScenario).items():
-        parser.add_argument(_option(name), dest=name, help=_help(parameter))
+    add_settings(parser, RegressionScenario)
     parser.add_argument("--seed", help="of splits and draws (1)")
     parser.add_argument("--data-seed", dest="data_seed", help="of the records that are made up (1)")
     parser.add_argument(
@@ -123,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='its columns in use and their public bounds, the target last: {"age": [18, 90], "pay": [0, 500]}; a third '
         "number stands in where a value is missing",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="a .csv or .parquet file; without it, CSV is printed")
+    add_out(parser, otherwise="CSV is printed")
 
 
 def recipe_of(words: Sequence[str]) -> Recipe:
@@ -140,7 +129,7 @@ def recipe_from(asked: argparse.Namespace) -> Recipe:
     own = {"records": Records.UPLOAD.value} if asked.table else {}
     texts = own | _linked(asked.settings) | given
     seeds = {name: _seed(name, texts.pop(name, "1")) for name in _SEEDS}
-    scenario = scenario_from(texts)
+    scenario = scenario_from(RegressionScenario, texts)
     is_own = scenario.records is Records.UPLOAD
     if is_own != bool(asked.table) or is_own != bool(asked.columns):
         raise InputError(
@@ -153,18 +142,12 @@ def recipe_from(asked: argparse.Namespace) -> Recipe:
 
 def run(asked: argparse.Namespace) -> str:
     """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError, OSError."""
-    out: Path | None = asked.out
-    if out and out.suffix not in (".csv", ".parquet"):
-        raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+    require_suffix(asked.out)
     recipe = recipe_from(asked)
     frame = recipe.frame(recipe.result())
-    if not out:
+    if not asked.out:
         return frame.to_csv(index=False).rstrip("\n")
-    if out.suffix == ".csv":
-        frame.to_csv(out, index=False)
-    else:
-        out.write_bytes(parquet_bytes(frame))
-    return f"Written to {out}"
+    return write(frame, asked.out, recipe.settings)
 
 
 def _linked(link: str) -> dict[str, str]:
@@ -189,15 +172,5 @@ def _read(path: Path) -> pd.DataFrame:
     return read_table(path.name, path.read_bytes()).frame
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def _seed(name: str, text: object) -> int:
     return whole_number(f"The {name.replace('_', ' ')}", text, low=0, high=2**32 - 1)
-
-
-def _help(parameter: Parameter | Choice) -> str:
-    if isinstance(parameter, Choice):
-        return f"{parameter.title}: one of " + ", ".join(f'"{option.value}"' for option in parameter.options)
-    return f"{parameter.title}: {parameter.low:g} to {parameter.high:g}"

@@ -6,13 +6,14 @@ frame = result.frame()
 """
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameters_of, read
+from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.regression.design import (
     MOST_PRECISIONS,
     MOST_REPEATS,
@@ -150,23 +151,7 @@ def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int
 # Settings as text
 
 
-def texts_of(scenario: RegressionScenario) -> dict[str, str]:
-    """Return the settings as texts by field name; `scenario_from` reads them back, exactly."""
-    values = {name: getattr(scenario, name) for name in parameters_of(RegressionScenario)}
-    return {name: str(value.value) if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
-
-
 def settings_text(scenario: RegressionScenario, *, seed: int, data_seed: int) -> str:
     """Return all settings as `regression.name=value&...`; `scenario_from` and the page's link read them."""
     own = {f"regression.{name}": text for name, text in texts_of(scenario).items()}
     return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed), "data_seed": str(data_seed)}).items())
-
-
-def scenario_from(texts: Mapping[str, str]) -> RegressionScenario:
-    """Return the scenario that these texts by field name describe, defaults for the others. Errors: InputError."""
-    known, found = parameters_of(RegressionScenario), {}
-    for name, text in texts.items():
-        if name not in known:
-            raise InputError(f"There is no setting {brief(name)} of a regression; choose from {', '.join(known)}.")
-        found[name] = read(known[name], known[name].title or name, text)
-    return RegressionScenario(**found)

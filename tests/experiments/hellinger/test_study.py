@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.command import parquet_bytes, scenario_from, texts_of
 from dpbayes.experiments.hellinger.command import command_of, python_of
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
@@ -34,11 +35,8 @@ from dpbayes.experiments.hellinger.study import (
     hellinger_study,
     linked_texts,
     noise_here,
-    parquet_bytes,
-    scenario_from,
     settings_of,
     settings_text,
-    texts_of,
     with_settings,
 )
 from dpbayes.mechanisms.base import Calibration
@@ -206,10 +204,10 @@ def test_settings_stand_beside_a_picture_and_replace_none_of_its_columns():
 
 @given(scenario=scenarios, seed=st.integers(0, 2**32 - 1))
 def test_settings_survive_being_text(scenario, seed):
-    assert scenario_from(texts_of(scenario)) == scenario
+    assert scenario_from(Scenario, texts_of(scenario)) == scenario
     texts = linked_texts(settings_text(scenario, seed=seed))
     assert int(texts.pop("seed")) == seed
-    assert scenario_from(texts) == scenario
+    assert scenario_from(Scenario, texts) == scenario
     found: dict[str, object] = {}
     exec("\n".join(python_of(scenario, seed=seed).splitlines()[:2]), found)
     assert found["scenario"] == scenario
@@ -247,7 +245,8 @@ def test_files_carry_the_settings(tmp_path, capsys):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected)
     held = arrow_parquet.read_schema(tmp_path / "out.parquet").metadata[b"dpbayes"]
     assert json.loads(held) == settings_of(ODD, seed=3)
-    assert (tmp_path / "out.parquet").read_bytes() == parquet_bytes(hellinger_study(ODD, seed=3))
+    study = hellinger_study(ODD, seed=3)
+    assert (tmp_path / "out.parquet").read_bytes() == parquet_bytes(study.frame(), study.settings)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from scipy.stats import truncnorm
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.command import scenario_from
 from dpbayes.experiments.regression import study as regression
 from dpbayes.experiments.regression.command import Recipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
@@ -39,7 +40,6 @@ from dpbayes.experiments.regression.scenario import (
     RegressionScenario,
     experiment,
     records_of,
-    scenario_from,
     settings_text,
     study_of,
     study_records,
@@ -406,7 +406,7 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
         (("--table", "t.csv", "--columns", '{"age": [0, 1, 2]}'), '"age" must be between 0 and 1'),
         (("--settings", "foo=1"), 'no setting "foo" of a regression'),
         (("--settings", "repeats=5"), "such as regression.repeats=20"),
-        (("--settings", "regression.foo=1"), 'no setting "foo" of a regression'),
+        (("--settings", "regression.foo=1"), 'no setting "foo" of this experiment'),
         (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
         (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
         (("--settings", "seed=x"), "The seed must be a number"),
@@ -449,7 +449,7 @@ def test_settings_are_read_back_as_written() -> None:
     scenario = RegressionScenario(records=Records.FULTON, precision=31.5, draws=9)
     texts = dict(part.split("=", 1) for part in settings_text(scenario, seed=1, data_seed=1).split("&"))
     own = {key.removeprefix("regression."): text for key, text in texts.items() if key.startswith("regression.")}
-    assert scenario_from(own) == scenario
+    assert scenario_from(RegressionScenario, own) == scenario
 
 
 @pytest.mark.parametrize(
@@ -458,7 +458,7 @@ def test_settings_are_read_back_as_written() -> None:
 )
 def test_bad_settings_are_refused(texts: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        scenario_from(texts)
+        scenario_from(RegressionScenario, texts)
 
 
 # Records

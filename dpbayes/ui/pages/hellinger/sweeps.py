@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dpbayes.experiments.command import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     SWEEP_DRAWS,
@@ -17,7 +18,7 @@ from dpbayes.experiments.hellinger.errors import (
     throws_grid,
 )
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Method, Scenario
-from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along, parquet_bytes
+from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.session.settings import current
@@ -114,7 +115,7 @@ def _numbers_and_files(study: HellingerStudy) -> None:
         )
         right.download_button(
             "Download Parquet",
-            lambda: parquet_bytes(study),
+            lambda: parquet_bytes(frame, study.settings),
             file_name="hellinger.parquet",
             mime="application/vnd.apache.parquet",
             key="download.hellinger.parquet",

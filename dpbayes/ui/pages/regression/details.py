@@ -5,7 +5,8 @@ import streamlit as st
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
-from dpbayes.experiments.regression.command import Recipe, parquet_bytes
+from dpbayes.experiments.command import parquet_bytes
+from dpbayes.experiments.regression.command import Recipe
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.regression.study import RegressionResult
@@ -35,7 +36,7 @@ def numbers_and_files(recipe: Recipe, result: RegressionResult) -> None:
         )
         right.download_button(
             "Download Parquet",
-            lambda: parquet_bytes(frame),
+            lambda: parquet_bytes(frame, recipe.settings),
             file_name=f"{name}.parquet",
             mime="application/vnd.apache.parquet",
             key="download.regression.parquet",
