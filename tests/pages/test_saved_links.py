@@ -1,0 +1,85 @@
+"""Links that people saved open the same view, whatever moves in the code."""
+
+import zlib
+from base64 import urlsafe_b64encode
+from urllib.parse import parse_qsl
+
+import pytest
+
+from dpbayes.mechanisms import Calibration
+from dpbayes.theory.claims.setting import Axis
+from dpbayes.ui.session.graphs import graph_of
+from dpbayes.ui.session.settings import Cpts, Seat, query_of, settings_from
+from tests.pages.conftest import headline, open_page, sentences
+
+GRAPH = urlsafe_b64encode(
+    zlib.compress(b'{"n":["rain","grass"],"e":[[0,1]],"p":[[10,20],null],"s":{"1":["dry","wet"]}}')
+).decode()
+
+SAVED = {
+    "release?target=dysp&evidence=smoke~yes": {"target": "dysp", "evidence": (("smoke", "yes"),)},
+    "release?data=house_votes_84&target=party&evidence=physician_fee_freeze~y&seat=recipient": {
+        "data": "house_votes_84",
+        "seat": Seat.RECIPIENT,
+    },
+    "release?mechanism=PosteriorSampler&calibration=as+printed&epsilon=2&draws=5": {
+        "mechanism": "PosteriorSampler",
+        "parameters": (("calibration", Calibration.AS_PRINTED), ("draws", 5), ("epsilon", 2.0)),
+    },
+    "release?mechanism=MapExponential&cells=50&row=lung+%7C+smoke%3Dyes&state=no&zoom=True": {
+        "mechanism": "MapExponential",
+        "row": "lung | smoke=yes",
+        "state": "no",
+        "zoom": True,
+    },
+    "accuracy?source=bayes%3A16&cpts=random&records=50&mechanism=LaplaceFourier&target=class": {
+        "source": "bayes:16",
+        "cpts": Cpts.RANDOM,
+        "records": 50,
+        "mechanism": "LaplaceFourier",
+    },
+    "network?source=alarm&records=20000": {"source": "alarm", "records": 20_000},
+    f"network?graph=g%3A{GRAPH.rstrip('=')}": {"graph": f"g:{GRAPH.rstrip('=')}"},
+    "stealth?epsilon=0.5&stealth.t=1.25&stealth.aim=by+t&seed=7": {"seed": 7},
+    "bounds?bounds.claim=ALT-14+Lemma+3%3A+exponential+records&bounds.rate=2.5&bounds.axis=L": {
+        "parameters": (("bounds.axis", Axis.LEVEL), ("bounds.claim", "ALT_LEMMA_3"), ("bounds.rate", 2.5)),
+    },
+    "bounds?bounds.claim=Notes%2C+Section+2.2%3A+privacy+with+local+sensitivity&bounds.size=40&prior=0.5": {
+        "prior": 0.5
+    },
+    "audit?audit.subject=Hellinger%2C+smooth+sensitivity+%28one+die%29&audit.n=12&epsilon=0.8": {},
+    "hellinger?hellinger.n=50&hellinger.balance=skewed&epsilon=2": {},
+    "regression?regression.features=6&regression.norm_bound=from+a+certified+%CE%B5&regression.repeats=5": {},
+    "robustness?robustness.family=binomial&robustness.prior=100": {},
+    "sampling?sampling.answers=50&epsilon=4&data_seed=3": {"data_seed": 3},
+}
+"""Links as they were copied, and what was chosen in them; an option of an enum by its name where it has no home."""
+
+
+@pytest.mark.parametrize("link", SAVED)
+def test_a_saved_link_has_the_settings_that_it_had(link: str) -> None:
+    query = dict(parse_qsl(link.partition("?")[2]))
+    settings, problems = settings_from(query)
+    assert problems == ()
+    for name, value in SAVED[link].items():
+        chosen = getattr(settings, name)
+        if name == "parameters":
+            chosen = tuple((key, getattr(v, "name", v) if key == "bounds.claim" else v) for key, v in chosen)
+        assert chosen == value, name
+    assert query_of(settings) == query, "every part of the link is read, and written as it was"
+
+
+@pytest.mark.parametrize("link", SAVED)
+def test_a_saved_link_opens_its_page_without_a_complaint(link: str) -> None:
+    page, _, query = link.partition("?")
+    at = open_page(f"pages/{page}.py", **dict(parse_qsl(query)))
+    assert not [sentence for sentence in sentences(at) if "ignored" in sentence]
+    assert headline(at)
+
+
+def test_the_drawing_in_a_saved_link_is_the_one_that_was_drawn() -> None:
+    graph = graph_of(f"g:{GRAPH.rstrip('=')}")
+    assert graph.names == ("rain", "grass")
+    assert graph.edges == (("rain", "grass"),)
+    assert graph.states == {"grass": ("dry", "wet")}
+    assert graph.places == {"rain": (10.0, 20.0)}
