@@ -16,13 +16,16 @@ from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf, smooth_sen
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.notes import mechanisms as notes
-from dpbayes.theory.notes.exhibits import EXHIBITS as MODULE
+from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
 
-NOTES_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
+NOTES_EXHIBITS = {
+    BoundClaim[name]: exhibit
+    for module in (sensitivities, mechanisms, notes_lemmas)
+    for name, exhibit in module.EXHIBITS.items()
+}
 
 COIN = Die((1.0, 1.0), 20)
 PAGE = "pages/bounds.py"
@@ -94,7 +97,7 @@ def test_section_2_1_candidates_are_too_few_for_three_sides() -> None:
         "counts 21 candidates; the exact number is 21: the printed one is tight."
     )
     at = opened(BoundClaim.NOTES_CANDIDATES, **{"bounds.sides": "3"})
-    bound = notes.candidates(Die((1.0,) * 3, 40))
+    bound = sensitivities.candidates(Die((1.0,) * 3, 40))
     assert [at_point(at, name, 40) for name in ("printed, violated", "certified")] == [bound.printed, bound.certified]
     assert "counts 21 candidates; the exact number is 231" in headline(at)
     assert "not all of its conditions hold" in headline(at)
@@ -105,7 +108,7 @@ def test_section_3_1_curve_is_the_core_s(sides: int) -> None:
     """[Notes] Section 3.1, for the most even table."""
     at = opened(BoundClaim.NOTES_REDUCTION, **{"bounds.sides": f"{sides}"})
     die, even = Die((1.0,) * sides, 100), [50, 50] if sides == 2 else [34, 33, 33]
-    bound = notes.reduction(die, counts=even)
+    bound = sensitivities.reduction(die, counts=even)
     assert at_point(at, "printed", 100) == float(bound.printed)
     assert at_point(at, "largest change over all candidates", 100) == float(bound.certified)
     assert "printed, violated" not in traces(at)
@@ -113,10 +116,10 @@ def test_section_3_1_curve_is_the_core_s(sides: int) -> None:
 
 
 def test_section_3_1_beyond_what_is_enumerated_is_certified_by_the_triangle_inequality() -> None:
-    """[Notes] Section 3.1: at 200 throws of three sides there are 20,301 candidates; the core enumerates them too."""
+    """[Notes] Section 3.1: at 200 throws of three sides there are 20,301 candidates; all are enumerated here."""
     at = opened(BoundClaim.NOTES_REDUCTION, **{"bounds.sides": "3", "bounds.size": "200"})
-    bound = notes.reduction(Die((1.0,) * 3, 200), counts=[67, 67, 66])
-    assert at_point(at, "certified", 200) == pytest.approx(float(bound.certified), rel=1e-9)
+    largest = sensitivities.largest_change(Die((1.0,) * 3, 200), counts=[67, 67, 66])
+    assert at_point(at, "certified", 200) == pytest.approx(largest, rel=1e-9)
     assert 200 not in traces(at)["largest change over all candidates"]["x"]
     assert "is certified: the printed one is tight" in headline(at)
 
@@ -133,14 +136,14 @@ def test_section_2_3_1_beta_is_too_large_for_three_sides(axis: Axis) -> None:
     x = {Axis.EPSILON: 0.5, Axis.DELTA: 0.5, Axis.SIZE: 50}[axis]
     there: dict[Axis, float] = {Axis.EPSILON: 1.0, Axis.DELTA: 0.05, Axis.SIZE: 20} | {axis: x}
     die = Die((1.0,) * 3, int(there[Axis.SIZE]))
-    bound = notes.smoothing(die, epsilon=there[Axis.EPSILON], delta=there[Axis.DELTA])
+    bound = sensitivities.smoothing(die, epsilon=there[Axis.EPSILON], delta=there[Axis.DELTA])
     assert at_point(at, "printed, violated", x) == float(bound.printed)
     assert at_point(at, "certified", x) == float(bound.certified)
 
 
 @pytest.mark.parametrize(
     ("claim", "mechanism"),
-    [(BoundClaim.NOTES_GLOBAL, notes.global_mechanism), (BoundClaim.NOTES_LOCAL, notes.local_mechanism)],
+    [(BoundClaim.NOTES_GLOBAL, mechanisms.global_mechanism), (BoundClaim.NOTES_LOCAL, mechanisms.local_mechanism)],
 )
 def test_sections_2_1_and_2_2_losses_are_the_core_s(claim: BoundClaim, mechanism: Any) -> None:
     """[Notes] Section 2.1, the mechanism, and Section 2.2."""
@@ -180,10 +183,10 @@ def test_section_2_3_1_loss_at_delta_is_that_over_all_neighbours(sides: int) -> 
     law = log_pmf(all_distances(die), epsilon=2.0, sensitivity=smooth)
     whole = exact_epsilon(law, pairs=die_neighbours(die), delta=0.05).epsilon
     assert at_point(at, "exact loss at δ", 2.0) == pytest.approx(whole, rel=1e-9)
-    bound = notes.smooth_mechanism(die, epsilon=2.0, delta=0.05)
+    bound = mechanisms.smooth_mechanism(die, epsilon=2.0, delta=0.05)
     assert at_point(at, "certified", 2.0) == float(bound.certified)
     assert "printed, violated" not in traces(at)
-    pure = notes.smooth_loss(die, epsilon=1.0, delta=0.05)
+    pure = mechanisms.smooth_loss(die, epsilon=1.0, delta=0.05)
     assert f"it is ${pure:.4g}$ nats" in everything(at)
 
 
