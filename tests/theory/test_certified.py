@@ -10,6 +10,7 @@ from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.dimitrakakis14 import constants, families
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.ui.session.settings import Settings
@@ -28,6 +29,21 @@ def same(name: str, bound: Bound, **knobs: float) -> None:
     assert float(there.certified[0]) == pytest.approx(float(np.ravel(bound.certified)[0]), rel=1e-12)
     assert there.assumptions == bound.assumptions
     assert float(there.printed[0]) == pytest.approx(float(np.ravel(bound.printed)[0]), rel=1e-12)
+
+
+def test_lemma_5() -> None:
+    """[Dimitrakakis14] Lemma 5."""
+    same("ALT_LEMMA_5", families.lemma_5(2.0, at=2.0, trials=20))
+
+
+def test_lemma_6() -> None:
+    """[Dimitrakakis14] Lemma 6."""
+    same("ALT_LEMMA_6", families.lemma_6(1.0, at=2.0))
+
+
+def test_lemma_7() -> None:
+    """[Dimitrakakis14] Lemma 7."""
+    same("ALT_LEMMA_7", constants.lemma_7(ASIA, least=0.1))
 
 
 def test_notes_section_2_2() -> None:
