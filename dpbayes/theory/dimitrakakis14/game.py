@@ -216,7 +216,7 @@ def _log_odds(a: ArrayLike, b: ArrayLike, rng: np.random.Generator, shape: tuple
 
 
 def gamma_variation(pair: GammaPair) -> FloatArray:
-    """Return the total variation distance of two gamma posteriors (...), exactly.
+    """Return the total variation distance of two gamma posteriors (...) that are not equal, exactly.
 
     Their densities cross once, at shape ln(1 + apart/rate)/apart; the distance is the difference of the masses below.
     """
