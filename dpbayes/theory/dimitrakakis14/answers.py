@@ -260,9 +260,7 @@ def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
         printed=normal_variation(pair, answers=np.ones(k.shape)),
         certified=1 - overlap_at_least(pair, answers=k),
         unit="total variation distance",
-        confidence=1.0,
         assumptions=(Assumption("One answer is given", bool(np.all(k == 1))),),
-        is_private=True,
     )
 
 

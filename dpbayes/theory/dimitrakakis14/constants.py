@@ -65,9 +65,6 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
         printed=values * n,
         certified=values,
         unit="nats per unit of distance",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -136,9 +133,6 @@ def lemma_7(network: Network, *, least: float) -> Bound:
         printed=np.asarray(printed),
         certified=np.asarray(constants.max() * weights.max()),
         unit="nats of log-likelihood",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 

@@ -62,9 +62,6 @@ def theorem_2_i(log_ratio: ArrayLike) -> Bound:
         printed=2 * moved,
         certified=2 * moved,
         unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -124,7 +121,6 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
         printed=np.full(np.shape(certified), printed),
         certified=certified,
         unit="total variation distance",
-        confidence=1.0,
         assumptions=(Assumption("The printed bound is below 1", printed < 1),),
         is_private=False,
     )
@@ -192,9 +188,7 @@ def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
         printed=np.full(k.shape, 2 * moved),
         certified=2 * moved * k,
         unit="nats of privacy loss",
-        confidence=1.0,
         assumptions=(Assumption("One query is answered", bool(np.all(k <= 1))),),
-        is_private=True,
     )
 
 

@@ -56,7 +56,6 @@ def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
         unit="L1 distance",
         confidence=1 - d,
         assumptions=(Assumption("m is at most log2 sqrt(1/delta)", m <= -math.log2(d) / 2),),
-        is_private=True,
     )
 
 

@@ -266,7 +266,7 @@ def _exponent(at: At) -> str:
 
 
 def _mass_bound(claim: Claim, printed: FloatArray, certified: FloatArray, *assumptions: Assumption) -> Bound:
-    return Bound(claim, np.asarray(printed), np.asarray(certified), MASS, 1.0, assumptions, is_private=True)
+    return Bound(claim, np.asarray(printed), np.asarray(certified), MASS, 1.0, assumptions)
 
 
 def _levels(at: ArrayLike) -> FloatArray:

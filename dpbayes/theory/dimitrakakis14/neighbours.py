@@ -53,9 +53,7 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
         printed=np.minimum(k * d, 1.0),
         certified=np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
         unit="probability",
-        confidence=1.0,
         assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
-        is_private=True,
     )
 
 

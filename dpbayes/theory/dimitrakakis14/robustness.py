@@ -61,9 +61,6 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
         printed=2 * moved,
         certified=kl_bound_sharp(2 * moved),
         unit=NATS,
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -104,8 +101,6 @@ def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
         printed=np.full(np.shape(certified), KAPPA * rho / c),
         certified=certified,
         unit=NATS,
-        confidence=1.0,
-        assumptions=(),
         is_private=False,
     )
 
@@ -127,8 +122,6 @@ def theorem_1_ii_by_likelihood(
         printed=np.full(logs.shape, KAPPA * rho / c),
         certified=rho * (2 + logs) / c,
         unit=NATS,
-        confidence=1.0,
-        assumptions=(),
         is_private=False,
     )
 

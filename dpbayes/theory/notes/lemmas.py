@@ -60,9 +60,7 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
         printed=np.full(moved.shape, math.exp(e / 2)),
         certified=np.exp(e * np.abs(moved) / 2),
         unit="ratio of weights",
-        confidence=1.0,
         assumptions=(Assumption("The shift is at most S(x)", bool(np.all(np.abs(moved) <= 1))),),
-        is_private=True,
     )
 
 
@@ -119,9 +117,7 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
         printed=np.minimum((die.n + 1) * np.exp(log_tail), 1.0),
         certified=np.minimum(np.exp(math.log(die.size) + log_tail), 1.0),
         unit="probability",
-        confidence=1.0,
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
-        is_private=True,
     )
 
 

@@ -61,7 +61,7 @@ def exact_loss(die: Die, law: FloatArray) -> float:
 
 
 def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assumption) -> Bound:
-    return Bound(claim, np.asarray(epsilon), np.asarray(exact), NATS, 1.0, assumptions, is_private=True)
+    return Bound(claim, np.asarray(epsilon), np.asarray(exact), NATS, 1.0, assumptions)
 
 
 # Global sensitivity
@@ -172,8 +172,6 @@ def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
         certified=np.asarray(smooth_guarantee(die, epsilon=e, delta=d)),
         unit=NATS,
         confidence=1 - d,
-        assumptions=(),
-        is_private=True,
     )
 
 

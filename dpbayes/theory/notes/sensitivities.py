@@ -68,9 +68,7 @@ def candidates(die: Die) -> Bound:
         printed=np.asarray(die.n + 1.0),
         certified=np.asarray(float(die.size)),
         unit="candidates",
-        confidence=1.0,
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
-        is_private=True,
     )
 
 
@@ -112,8 +110,6 @@ def reduction(die: Die, *, counts: ArrayLike) -> Bound:
         printed=np.asarray(local_sensitivity(die, counts=here)),
         certified=np.asarray(certified),
         unit="Hellinger distance",
-        confidence=1.0,
-        assumptions=(),
         is_private=False,
     )
 
@@ -200,9 +196,7 @@ def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
         printed=np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
         certified=np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
         unit="1 / replaced record",
-        confidence=1.0,
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
-        is_private=True,
     )
 
 
