@@ -7,13 +7,10 @@ from types import ModuleType
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit
-from dpbayes.theory.dimitrakakis14 import answers as distinguishability
-from dpbayes.theory.dimitrakakis14 import exhibits as dimitrakakis14_theorems
-from dpbayes.theory.dimitrakakis14 import families, robustness
-from dpbayes.theory.dimitrakakis14 import lemma_exhibits as dimitrakakis14_lemmas
-from dpbayes.theory.notes import exhibits as notes_exhibits
+from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.notes import mechanisms as notes_mechanisms
+from dpbayes.theory.notes import sensitivities
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import exhibits as zhang16_first
 from dpbayes.theory.zhang16 import exhibits_more as zhang16_more
@@ -39,10 +36,15 @@ MODULES: tuple[ModuleType, ...] = (
     map,
     regression,
     table1,
+    neighbours,
     robustness,
-    distinguishability,
+    draws,
+    answers,
+    constants,
+    empirical,
     families,
-    notes,
+    sensitivities,
+    notes_mechanisms,
     notes_lemmas,
 )
 
@@ -61,8 +63,8 @@ COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
 
 EXHIBITS: dict[str, Exhibit] = {
     name: exhibit
-    for module in (zhang16_first, zhang16_more, dimitrakakis14_theorems, dimitrakakis14_lemmas, notes_exhibits)
-    for name, exhibit in module.EXHIBITS.items()
+    for module in (zhang16_first, zhang16_more, *MODULES)
+    for name, exhibit in getattr(module, "EXHIBITS", {}).items()
 }
 """Every claim that is shown with its bound, by a name of its own."""
 

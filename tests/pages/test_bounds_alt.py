@@ -1,6 +1,5 @@
 """The theorems of [Dimitrakakis14] on the Bounds page: numbers are the core's, truths found by another route."""
 
-import itertools
 import math
 import re
 from collections.abc import Callable
@@ -17,15 +16,18 @@ from dpbayes.base.text import numeral
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Axis, Subject
-from dpbayes.theory.dimitrakakis14 import answers as games
-from dpbayes.theory.dimitrakakis14 import robustness
-from dpbayes.theory.dimitrakakis14.exhibits import EXHIBITS as MODULE
+from dpbayes.theory.dimitrakakis14 import answers, draws, neighbours, robustness
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings, settings_from
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 
-ALT_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
+ALT_EXHIBITS = {
+    BoundClaim[name]: exhibit
+    for module in (neighbours, robustness, draws, answers)
+    for name, exhibit in module.EXHIBITS.items()
+    if "LEMMA" not in name
+}
 
 PAGE = "pages/bounds.py"
 CLAIMS = tuple(ALT_EXHIBITS)
@@ -56,16 +58,16 @@ def coin(log_ratio: float) -> BetaPair:
 
 
 CORE: dict[BoundClaim, Callable[[float], Bound]] = {
-    BoundClaim.ALT_REMARK_1: lambda x: robustness.remark_1(1.0, delta=0.05, records=x),
+    BoundClaim.ALT_REMARK_1: lambda x: neighbours.remark_1(1.0, delta=0.05, records=x),
     BoundClaim.ALT_THEOREM_1_I: robustness.theorem_1_i,
     BoundClaim.ALT_THEOREM_1_II: lambda x: robustness.theorem_1_ii(exponential(x), concentration=1.0, distance=x),
-    BoundClaim.ALT_THEOREM_2_I: robustness.theorem_2_i,
-    BoundClaim.ALT_THEOREM_2_II: lambda x: robustness.theorem_2_ii(exponential(x), concentration=1.0, distance=x),
-    BoundClaim.ALT_THEOREM_3: lambda x: games.theorem_3(coin(x), log_ratio=x, error=0.05),
-    BoundClaim.ALT_THEOREM_3_TAIL: lambda x: games.theorem_3_tail(
+    BoundClaim.ALT_THEOREM_2_I: draws.theorem_2_i,
+    BoundClaim.ALT_THEOREM_2_II: lambda x: draws.theorem_2_ii(exponential(x), concentration=1.0, distance=x),
+    BoundClaim.ALT_THEOREM_3: lambda x: answers.theorem_3(coin(x), log_ratio=x, error=0.05),
+    BoundClaim.ALT_THEOREM_3_TAIL: lambda x: answers.theorem_3_tail(
         exponential(x, 1), concentration=1.0, distance=x, error=0.05
     ),
-    BoundClaim.ALT_ALGORITHM_1: lambda x: games.algorithm_1(0.5, answers=x),
+    BoundClaim.ALT_ALGORITHM_1: lambda x: draws.algorithm_1(0.5, answers=x),
 }
 """The core's bound at x on a claim's usual axis, all else at its default."""
 
@@ -138,27 +140,13 @@ def test_a_tail_theorem_is_red_along_the_records() -> None:
     assert headline(at).startswith("At n = 20")
 
 
-OTHER = {"bounds.delta": "0.3", "bounds.error": "0.2"}
-"""Values of the knobs that are neither the default nor 3."""
-
-
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_every_knob_moves_the_numbers_at_hand(claim: BoundClaim) -> None:
-    at = opened(claim)
-    before = [headline(at), *(m.value for m in at.metric)]
-    for name in ALT_EXHIBITS[claim].knobs:
-        at = moved(at, claim, **{name: OTHER.get(name, "3")})
-        after = [headline(at), *(m.value for m in at.metric)]
-        assert before[0] != after[0], name
-        assert before[1:] != after[1:], name
-
-
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_the_ends_of_all_knobs_give_a_headline_or_a_sentence(claim: BoundClaim) -> None:
+def test_the_lower_and_the_upper_ends_of_all_knobs_give_a_headline_or_a_sentence(claim: BoundClaim) -> None:
+    """Values at every end and corner are tested without a page."""
     at, knobs = opened(claim), {name: PARAMETERS[name] for name in ALT_EXHIBITS[claim].knobs}
     ends = [(f"{each.low!r}", f"{each.high!r}") for each in knobs.values() if isinstance(each, Parameter)]
     assert len(ends) == len(knobs)
-    for values in itertools.product(*ends):
+    for values in zip(*ends, strict=True):
         at = moved(at, claim, **dict(zip(knobs, values, strict=True)))
         refused = sentences(at)
         if refused:
@@ -197,7 +185,7 @@ def test_the_worst_chain_by_linear_programming(epsilon: float, delta: float, k: 
 
 def test_the_worst_chain_of_three_is_the_counterexample() -> None:
     """[Dimitrakakis14] Remark 1."""
-    found = robustness.counterexample_definition_2()
+    found = neighbours.counterexample_definition_2()
     assert worst_chain(0.5, delta=0.1, records=2) == pytest.approx(found.truth, rel=1e-12)
 
 
@@ -224,19 +212,19 @@ def test_divergence_and_distance_by_quadrature(n: int, apart: float) -> None:
 @pytest.mark.parametrize(("apart", "error"), [(1.0, 0.05), (0.1, 0.2), (0.01, 1e-6), (30.0, 0.01), (1000.0, 0.4)])
 def test_the_best_adversary_errs_too_often_with_one_answer_less(apart: float, error: float) -> None:
     """[Dimitrakakis14] Theorem 3 (4.4): the sum of N answers against the point where both laws are as likely."""
-    answers = int(measured(BoundClaim.ALT_THEOREM_3_TAIL, apart=apart, error=error))
+    enough = int(measured(BoundClaim.ALT_THEOREM_3_TAIL, apart=apart, error=error))
 
     def share(n: int) -> float:
         edge = 2 * n * math.log1p(apart) / apart
         return float(stats.gamma(2 * n).cdf(edge) + stats.gamma(2 * n, scale=1 / (1 + apart)).sf(edge)) / 2
 
-    assert share(answers) <= error * (1 + 1e-9)
-    assert answers == 1 or share(answers - 1) > error * (1 - 1e-9)
+    assert share(enough) <= error * (1 + 1e-9)
+    assert enough == 1 or share(enough - 1) > error * (1 - 1e-9)
 
 
 def test_the_best_adversary_simulated() -> None:
     """[Dimitrakakis14] Theorem 3 (4.4): d = .05 at 12 answers, by draws of the pair; false alarms below 1e-9."""
-    games_played, answers = 200_000, int(measured(BoundClaim.ALT_THEOREM_3_TAIL))
+    games_played, enough = 200_000, int(measured(BoundClaim.ALT_THEOREM_3_TAIL))
     rng = np.random.default_rng(18)
     wrong = {
         n: sum(
@@ -244,12 +232,12 @@ def test_the_best_adversary_simulated() -> None:
             for pair in (exponential(1.0, 1), exponential(1.0, 1).swapped())
         )
         / (2 * games_played)
-        for n in (answers - 1, answers)
+        for n in (enough - 1, enough)
     }
     far = 6.2 * math.sqrt(0.05 * 0.95 / (2 * games_played))
-    assert answers == 12
-    assert wrong[answers - 1] > 0.05 - far
-    assert wrong[answers] < 0.05 + far
+    assert enough == 12
+    assert wrong[enough - 1] > 0.05 - far
+    assert wrong[enough] < 0.05 + far
 
 
 def test_losses_of_rare_parameters_reach_the_bound() -> None:

@@ -1,4 +1,4 @@
-"""How many answers of the posterior sampling query model tell two tables apart: sections 4.2, 4.3 of [Dimitrakakis14].
+"""How many answers of the posterior sampling query model tell two tables apart: section 4.3 of [Dimitrakakis14].
 
 `pair` is two posteriors one record apart; an adversary gets N draws from one of them and says which. Errors d are the
 share of games lost, the true table picked by a fair coin. What is answered may be any function of a draw, as in
@@ -6,84 +6,59 @@ share of games lost, the true table picked by a fair coin. What is answered may 
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.base.validation import InputError, finite_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly
+from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, TRIMMED, C, given
 from dpbayes.theory.dimitrakakis14.game import (
+    KAPPA,
     BetaPair,
     GammaPair,
     NormalPair,
     Pair,
+    checked_counts,
+    gamma_variation,
     necessary_answers,
     needed_answers_bracket,
+    normal_variation,
     printed_answers,
     printed_answers_tail,
 )
 
 ANSWERS = "answers"
+ANSWERS_TEXT = ("puts the number of answers that suffice at {}", "answers that suffice to tell the tables apart")
 
 
-# Algorithm 1
+EXAMPLE_1 = Claim(
+    Reference("Dimitrakakis14", "Example 1"),
+    "The answers to conditional expectation queries",
+    r"\Psi = \mathcal Y",
+    Verdict.AMENDED,
+    "An expectation lies in the convex hull of the values: for Y = {0, 1} it is any number between.",
+)
 
 
-def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
-    """Return the privacy loss of k = `answers` (...) answers, from L rho = `log_ratio`. [Dimitrakakis14] Algorithm 1.
+# Under Assumption 1
 
-    Printed 2 L rho, which Theorem 2 gives one draw; certified k times that. See also `concentrated_cost`.
-    """
-    moved, k = _log_ratio(log_ratio), _counts(answers)
-    return Bound(
-        claim=ALGORITHM_1,
-        printed=np.full(k.shape, 2 * moved),
-        certified=2 * moved * k,
-        unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(Assumption("One query is answered", bool(np.all(k <= 1))),),
-        is_private=True,
-    )
-
-
-def concentrated_cost(log_ratio: float, *, answers: ArrayLike) -> FloatArray:
-    """Return k (L rho)^2/2, the zero-concentrated cost of k = `answers` (...) draws. [Dimitrakakis14] Algorithm 1.
-
-    A draw's losses range over an interval of length eta = 2 L rho, which costs eta^2/8.
-    """
-    return _counts(answers) * _log_ratio(log_ratio) ** 2 / 2
-
-
-# Lemma 2
-
-
-def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
-    """Return how far the empirical law of n = `samples` (...) draws is off, in L1 distance. [Dimitrakakis14] Lemma 2.
-
-    Printed sqrt(3 ln(1/delta)/n), for at most log2 sqrt(1/delta) cells; certified sqrt(2 ln((2^m - 2)/delta)/n) for
-    any m >= 2, by the inequality of Weissman et al., and at most 2.
-    """
-    n = _counts(samples)
-    d = finite_number("delta", delta, low=1e-300, high=1.0)
-    m = whole_number("The number of cells", cells, low=2, high=10**6)
-    log_events = m * math.log(2) + math.log1p(-(2.0 ** (1 - m)))
-    with np.errstate(divide="ignore"):
-        printed, certified = np.sqrt(-3 * math.log(d) / n), np.sqrt(2 * (log_events - math.log(d)) / n)
-    return Bound(
-        claim=LEMMA_2,
-        printed=printed,
-        certified=np.minimum(certified, 2.0),
-        unit="L1 distance",
-        confidence=1 - d,
-        assumptions=(Assumption("m is at most log2 sqrt(1/delta)", m <= -math.log2(d) / 2),),
-        is_private=True,
-    )
-
-
-# Theorem 3
+THEOREM_3 = Claim(
+    Reference("Dimitrakakis14", "Theorem 3 (4.3)"),
+    "When an adversary can tell two tables apart, under Assumption 1",
+    r"\rho(x, y) \ge \tfrac{3}{4 L n} \ln \tfrac{1}{\delta}",
+    Verdict.FALSE,
+    "L only bounds the divergence from above, so such a condition can at best be necessary; between "
+    "ln(1/(4 d (1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, b = -ln BC.",
+)
 
 
 def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
@@ -96,14 +71,15 @@ def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
     return Bound(THEOREM_3, printed, certified, ANSWERS, 1 - error, (), is_private=False)
 
 
-def theorem_3_tail(pair: Pair, *, concentration: float, distance: float, error: float) -> Bound:
-    """Return the same under Assumption 2. [Dimitrakakis14] Theorem 3 (4.4).
+def _theorem_3_here(subject: Subject, at: At) -> Bound:
+    """[Dimitrakakis14] Theorem 3 (4.3), for a trimmed coin, in whole answers."""
+    bound = theorem_3(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
+    return _whole(given(bound, TRIMMED))
 
-    Printed 3 c ln(1/d)/(2 kappa rho); certified as in `theorem_3`.
-    """
-    certified = needed_answers_bracket(pair, error=error)[1]
-    printed = np.full(np.shape(certified), printed_answers_tail(concentration, distance, error=error))
-    return Bound(THEOREM_3_TAIL, printed, certified, ANSWERS, 1 - error, (), is_private=False)
+
+def _whole(bound: Bound) -> Bound:
+    """Return numbers of answers rounded up: there is no part of an answer."""
+    return replace(bound, printed=np.ceil(bound.printed), certified=np.maximum(np.ceil(bound.certified), 1.0))
 
 
 def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray:
@@ -114,6 +90,16 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
     """
     exact = needed_answers_bracket(pair, error=error)[0]
     return np.maximum(exact, necessary_answers(log_ratio, error=error))
+
+
+def least_needed(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find how many answers any adversary needs, from below."""
+    least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
+    return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any adversary needs")
+
+
+def _coin_pair(at: At) -> BetaPair:
+    return BetaPair(np.array([2.0]), np.ones(1), 1, at.knobs.log_ratio)
 
 
 def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Counterexample:
@@ -151,6 +137,74 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     )
 
 
+def theorem_3_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Theorem 3 (4.3)."""
+    moved, d = at.knobs.log_ratio, at.knobs.error
+    affinity = float(BetaPair(np.asarray(2.0), np.asarray(1.0), 1, moved).affinity)
+    return f"""
+- One throw of a coin, heads against tails, under a Beta(1, 1) prior with log-odds trimmed to $\\pm {number(moved)}$;
+  the adversary may lose a share $d = {number(d)}$ of games.
+- **Printed**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
+  \\ln\\frac1{{{number(d)}}} = {number(printed_answers(moved, error=d))}$.
+{_bracket(bound, affinity, d)}"""
+
+
+def _bracket(bound: Bound, affinity: float, d: float) -> str:
+    b = number(affinity)
+    least, most = -math.log(4 * d * (1 - d)) / (2 * affinity), -math.log(2 * d) / affinity
+    return f"""- **Needed**, with $b = -\\ln BC = {b}$: at least
+  $\\frac1{{2b}} \\ln\\frac1{{4d(1-d)}} = {number(least)}$.
+- **Certified**: $\\frac1b \\ln\\frac1{{2d}} = {number(most)}$ suffice. The picture has whole answers, rounded up:
+  printed ${number(float(bound.printed[0]))}$, certified ${number(float(bound.certified[0]))}$.
+"""
+
+
+# Under Assumption 2
+
+THEOREM_3_TAIL = Claim(
+    Reference("Dimitrakakis14", "Theorem 3 (4.4)"),
+    "When an adversary can tell two tables apart, under Assumption 2",
+    r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
+    Verdict.FALSE,
+    "Turned round in the same way, and it rests on Theorem 1(ii).",
+)
+
+
+def theorem_3_tail(pair: Pair, *, concentration: float, distance: float, error: float) -> Bound:
+    """Return the same under Assumption 2. [Dimitrakakis14] Theorem 3 (4.4).
+
+    Printed 3 c ln(1/d)/(2 kappa rho); certified as in `theorem_3`.
+    """
+    certified = needed_answers_bracket(pair, error=error)[1]
+    printed = np.full(np.shape(certified), printed_answers_tail(concentration, distance, error=error))
+    return Bound(THEOREM_3_TAIL, printed, certified, ANSWERS, 1 - error, (), is_private=False)
+
+
+def _theorem_3_tail_here(subject: Subject, at: At) -> Bound:
+    """[Dimitrakakis14] Theorem 3 (4.4), for one exponential record, in whole answers."""
+    apart, error = at.knobs.apart, at.knobs.error
+    bound = theorem_3_tail(_record_pair(at), concentration=C, distance=apart, error=error)
+    return _whole(given(bound, EXPONENTIAL))
+
+
+def needed_exactly(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the answers after which the likelier of the two tables is right often enough.
+
+    All that N draws from Gamma(2, .) tell is their sum's, which is Gamma(2 N, .).
+    """
+    low, high = (int(max(np.ceil(end[0]), 1)) for end in needed_answers_bracket(_record_pair(at), error=at.knobs.error))
+    while low < high:
+        middle = (low + high) // 2
+        sums = GammaPair(np.array(2.0 * middle), np.ones(()), at.knobs.apart)
+        is_enough = (1 - gamma_variation(sums)) / 2 <= at.knobs.error
+        low, high = (low, middle) if is_enough else (middle + 1, high)
+    return exactly(np.array([float(low)]), printed=bound.printed, name="exact number")
+
+
+def _record_pair(at: At) -> GammaPair:
+    return GammaPair(np.array([2.0]), np.ones(1), at.knobs.apart)
+
+
 def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -> Counterexample:
     """Return the answers that tell an exponential record 0 from `apart`, Exp(1). [Dimitrakakis14] Theorem 3 (4.4).
 
@@ -168,10 +222,49 @@ def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -
     )
 
 
-# Lemma 8
+def theorem_3_tail_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Theorem 3 (4.4)."""
+    apart, d = at.knobs.apart, at.knobs.error
+    affinity = float(GammaPair(np.asarray(2.0), np.asarray(1.0), apart).affinity)
+    printed = number(printed_answers_tail(1.0, apart, error=d))
+    return f"""
+- One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
+  adversary may lose a share $d = {number(d)}$ of games.
+- **Printed**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
+  \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$.
+{_bracket(bound, affinity, d)}- **Exactly**: all that $N$ answers tell is in their sum, whose law is
+  $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N, {number(1 + apart)})$; the least $N$ whose overlap is at most $2d$.
+"""
 
 
-def lemma_8(overlap: ArrayLike, *, distance: float) -> FloatArray:
+# How near a guess can come
+
+LEMMA_8 = Claim(
+    Reference("Dimitrakakis14", "Lemma 8"),
+    "How near a guess at the table can come (Le Cam)",
+    r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
+    Verdict.HOLDS,
+    "It is for one draw; with N draws the overlap is that of the product laws.",
+)
+
+
+def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
+    """Return the total variation distance of the laws of k = `answers` (...) draws. [Dimitrakakis14] Lemma 8.
+
+    Printed the exact distance after one answer, which is all that the lemma's overlap allows for. Certified
+    sqrt(1 - BC^(2k)), 1 less `overlap_at_least`; `le_cam` turns either into how far a guess is off.
+    """
+    k = checked_counts(answers)
+    return Bound(
+        claim=LEMMA_8,
+        printed=normal_variation(pair, answers=np.ones(k.shape)),
+        certified=1 - overlap_at_least(pair, answers=k),
+        unit="total variation distance",
+        assumptions=(Assumption("One answer is given", bool(np.all(k == 1))),),
+    )
+
+
+def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
     """Return rho/2 times the overlap 1 - TV (...), which the worst of two tables' expected distance from any guess is.
 
     Or more: it is a lower bound, reached by the likelier table when distances are 0 and rho and both errors are equal.
@@ -185,63 +278,78 @@ def lemma_8(overlap: ArrayLike, *, distance: float) -> FloatArray:
 
 def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
     """Return 1 - sqrt(1 - BC^(2N)) <= 1 - TV for the laws of N = `answers` (...) draws. [Dimitrakakis14] Lemma 8."""
-    shared = np.exp(-2 * _counts(answers) * pair.affinity)
+    shared = np.exp(-2 * checked_counts(answers) * pair.affinity)
     return shared / (1 + np.sqrt(1 - shared))
 
 
-def _counts(values: ArrayLike) -> FloatArray:
-    counts = np.asarray(values, dtype=np.float64)
-    if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
-        raise InputError("The numbers of answers and draws are whole numbers that are not negative.")
-    return counts
+def _normal_pair(at: At) -> NormalPair:
+    """Return two posteriors of a normal's mean under N(0, 1), variance 1, that are one record apart."""
+    return NormalPair(np.zeros(1), np.array([1.0 + at.knobs.size]), at.knobs.apart)
 
 
-def _log_ratio(value: float) -> float:
-    return finite_number("L rho", value, low=0.0, high=1e9)
+def exact_variation(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the distance after k answers exactly."""
+    exact = normal_variation(_normal_pair(at), answers=at.knobs.answers)
+    return exactly(exact, printed=bound.printed, name="exact distance")
 
 
-ALGORITHM_1 = Claim(
-    Reference("Dimitrakakis14", "Algorithm 1"),
-    "Answering queries by posterior draws is private",
-    r"k \text{ answers}: \; \epsilon = 2 L \rho",
-    Verdict.AMENDED,
-    "Theorem 2 covers one draw and the loop keeps no account: k answers cost k times as much, or k (L rho)^2/2 in "
-    "zero-concentrated terms.",
-)
-EXAMPLE_1 = Claim(
-    Reference("Dimitrakakis14", "Example 1"),
-    "The answers to conditional expectation queries",
-    r"\Psi = \mathcal Y",
-    Verdict.AMENDED,
-    "An expectation lies in the convex hull of the values: for Y = {0, 1} it is any number between.",
-)
-LEMMA_2 = Claim(
-    Reference("Dimitrakakis14", "Lemma 2"),
-    "The empirical law of posterior draws is near the posterior",
-    r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
-    Verdict.LOOSE,
-    "Two cells need delta <= 1/16; sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta, and is smaller there.",
-)
-THEOREM_3 = Claim(
-    Reference("Dimitrakakis14", "Theorem 3 (4.3)"),
-    "When an adversary can tell two tables apart, under Assumption 1",
-    r"\rho(x, y) \ge \tfrac{3}{4 L n} \ln \tfrac{1}{\delta}",
-    Verdict.FALSE,
-    "L only bounds the divergence from above, so such a condition can at best be necessary; between "
-    "ln(1/(4 d (1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, b = -ln BC.",
-)
-THEOREM_3_TAIL = Claim(
-    Reference("Dimitrakakis14", "Theorem 3 (4.4)"),
-    "When an adversary can tell two tables apart, under Assumption 2",
-    r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
-    Verdict.FALSE,
-    "Turned round in the same way, and it rests on Theorem 1(ii).",
-)
-LEMMA_8 = Claim(
-    Reference("Dimitrakakis14", "Lemma 8"),
-    "How near a guess at the table can come (Le Cam)",
-    r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
-    Verdict.HOLDS,
-    "It is for one draw; with N draws the overlap is that of the product laws.",
-)
-CLAIMS: tuple[Claim, ...] = (ALGORITHM_1, EXAMPLE_1, LEMMA_2, THEOREM_3, THEOREM_3_TAIL, LEMMA_8)
+def lemma_8_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Lemma 8."""
+    printed, certified = ends(bound)
+    apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
+    pair = _normal_pair(at)
+    exact = normal_variation(pair, answers=answers)
+    worst = [number(float(le_cam(1 - each, distance=apart)[0])) for each in (bound.printed, bound.certified, exact)]
+    return f"""
+- Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
+  variance 1. One draw from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats,
+  $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
+- The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. A guess at the table is off by
+  $\\delta$ times the overlap on average, or more, for the worse of the two.
+- **Printed**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
+- **Certified**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
+  more. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr) = {number(float(exact[0]))}$,
+  so off by ${worst[2]}$ or more.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (EXAMPLE_1, THEOREM_3, THEOREM_3_TAIL, LEMMA_8)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_THEOREM_3": Exhibit(
+        "ALT-14 Theorem 3 (4.3): answers an adversary needs",
+        THEOREM_3,
+        Says.ENOUGH,
+        _theorem_3_here,
+        least_needed,
+        theorem_3_text,
+        (Axis.LOG_RATIO,),
+        *ANSWERS_TEXT,
+        ("bounds.log_ratio", "bounds.error"),
+        (counterexample_theorem_3, counterexample_theorem_3_equal),
+    ),
+    "ALT_THEOREM_3_TAIL": Exhibit(
+        "ALT-14 Theorem 3 (4.4): answers under a concentrated prior",
+        THEOREM_3_TAIL,
+        Says.ENOUGH,
+        _theorem_3_tail_here,
+        needed_exactly,
+        theorem_3_tail_text,
+        (Axis.APART,),
+        *ANSWERS_TEXT,
+        ("bounds.apart", "bounds.error"),
+        (counterexample_theorem_3_tail,),
+    ),
+    "ALT_LEMMA_8": Exhibit(
+        "ALT-14 Lemma 8: total variation after several answers",
+        LEMMA_8,
+        Says.CERTAIN,
+        lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
+        exact_variation,
+        lemma_8_text,
+        (Axis.ANSWERS, Axis.APART, Axis.SIZE),
+        "allows a total variation distance of {}",
+        "total variation distance of the laws of all answers",
+        ("bounds.answers", "bounds.apart", "bounds.size"),
+    ),
+}

@@ -1,23 +1,62 @@
-"""The truth beside lemmas of [Dimitrakakis14]: empirical laws, one changed value of a network, several answers."""
+"""How far the empirical law of posterior draws is off: Lemma 2 of [Dimitrakakis14]."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import stats
 
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import whole_number
-from dpbayes.model.network import Network
-from dpbayes.posteriors.smoothness import discrete_log_ratio_bound
+from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured
-from dpbayes.theory.dimitrakakis14.game import NormalPair
+from dpbayes.theory.dimitrakakis14.game import checked_counts
 from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy
 from dpbayes.theory.zhang16.truths import kl_quantile
 
+MOST_THROWS, MOST_DRAWS = 40_000, 4_000
+"""Cells that are simulated at one setting, and empirical laws."""
+
 MOST_SAMPLES = 10**9
 MOST_CELLS = 10**4
+
+
+LEMMA_2 = Claim(
+    Reference("Dimitrakakis14", "Lemma 2"),
+    "The empirical law of posterior draws is near the posterior",
+    r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
+    Verdict.LOOSE,
+    "Two cells need delta <= 1/16; sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta, and is smaller there.",
+)
+
+
+def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
+    """Return how far the empirical law of n = `samples` (...) draws is off, in L1 distance. [Dimitrakakis14] Lemma 2.
+
+    Printed sqrt(3 ln(1/delta)/n), for at most log2 sqrt(1/delta) cells; certified sqrt(2 ln((2^m - 2)/delta)/n) for
+    any m >= 2, by the inequality of Weissman et al., and at most 2.
+    """
+    n = checked_counts(samples)
+    d = finite_number("delta", delta, low=1e-300, high=1.0)
+    m = whole_number("The number of cells", cells, low=2, high=10**6)
+    log_events = m * math.log(2) + math.log1p(-(2.0 ** (1 - m)))
+    with np.errstate(divide="ignore"):
+        printed, certified = np.sqrt(-3 * math.log(d) / n), np.sqrt(2 * (log_events - math.log(d)) / n)
+    return Bound(
+        claim=LEMMA_2,
+        printed=printed,
+        certified=np.minimum(certified, 2.0),
+        unit="L1 distance",
+        confidence=1 - d,
+        assumptions=(Assumption("m is at most log2 sqrt(1/delta)", m <= -math.log2(d) / 2),),
+    )
 
 
 def fair_errors(rng: np.random.Generator, *, samples: int, cells: int, draws: int) -> FloatArray:
@@ -51,30 +90,35 @@ def fair_error(
     """
     study = KlStudy(np.ones(1), np.sort(fair_errors(rng, samples=samples, cells=cells, draws=draws))[None])
     mean = np.array([mean_fair_error(samples, cells=cells)])
-    found = kl_quantile(study, mean, printed=printed, delta=delta)
-    return replace(found, name=f"{numeral(1 - delta, 6)} quantile of simulated fair dice")
+    quantile = kl_quantile(study, mean, printed=printed, delta=delta)
+    return replace(quantile, name=f"{numeral(1 - delta, 6)} quantile of simulated fair dice")
 
 
-def largest_move(network: Network, *, least: float) -> float:
-    """Return how far one changed value can move ln p where every CPT entry is at least `least`, in nats; attained.
-
-    The largest over the nodes of L_i + the sum of its children's L_j, L = ln((1 - (r - 1) w)/w) for r states: the
-    value enters these terms and no other, and each of them can be at its worst. [Dimitrakakis14] Lemma 7.
-    Errors: InputError where a node has no such CPT.
-    """
-    constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
-    moves = constants.copy()
-    for parent, child in network.edges:
-        moves[network.index(parent)] += constants[network.index(child)]
-    return float(moves.max())
+def simulated_error(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate the error of a fair die's empirical law."""
+    return fair_error(
+        stream(subject.seed, "bounds", "empirical law"),
+        samples=at.knobs.samples,
+        cells=at.knobs.cells,
+        printed=bound.printed,
+        delta=at.knobs.delta,
+        draws=min(MOST_DRAWS, MOST_THROWS // at.knobs.cells),
+    )
 
 
-def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
-    """Return the total variation distance of the laws of k = `answers` (...) draws: erf(sqrt(k KL)/2), exactly.
-
-    The mean of the draws is sufficient, and sqrt(2 k KL) standard deviations apart. [Dimitrakakis14] Lemma 8.
-    """
-    return np.asarray(special.erf(np.sqrt(np.asarray(answers, dtype=np.float64) * pair.kl) / 2))
+def lemma_2_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Lemma 2."""
+    printed, certified = ends(bound)
+    n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
+    return f"""
+- $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
+  {number(-math.log2(delta) / 2)}$.
+- **Printed**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
+  \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
+- **Certified**, for any $m \\ge 2$ and every law: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
+  ${certified}$.
+- Measured on a fair die of {m} sides; the bounds are for all laws, of which some may be further off.
+"""
 
 
 def _checked(samples: int, cells: int) -> tuple[int, int]:
@@ -82,3 +126,22 @@ def _checked(samples: int, cells: int) -> tuple[int, int]:
         whole_number("The number of samples", samples, low=1, high=MOST_SAMPLES),
         whole_number("The number of cells", cells, low=2, high=MOST_CELLS),
     )
+
+
+CLAIMS: tuple[Claim, ...] = (LEMMA_2,)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_LEMMA_2": Exhibit(
+        "ALT-14 Lemma 2: error of an empirical law",
+        LEMMA_2,
+        Says.QUANTILE,
+        lambda subject, at: flat(lemma_2(at.knobs.samples, delta=at.knobs.delta, cells=at.knobs.cells)),
+        simulated_error,
+        lemma_2_text,
+        (Axis.SAMPLES, Axis.DELTA),
+        "an L1 error of {}",
+        "L1 distance of the empirical law from the true one",
+        ("bounds.samples", "bounds.delta", "bounds.cells"),
+        trials="empirical laws",
+    ),
+}

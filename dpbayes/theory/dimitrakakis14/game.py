@@ -212,6 +212,28 @@ def _log_odds(a: ArrayLike, b: ArrayLike, rng: np.random.Generator, shape: tuple
     return np.asarray(first - second)
 
 
+# Exact distances
+
+
+def gamma_variation(pair: GammaPair) -> FloatArray:
+    """Return the total variation distance of two gamma posteriors (...) that are not equal, exactly.
+
+    Their densities cross once, at shape ln(1 + apart/rate)/apart; the distance is the difference of the masses below.
+    """
+    rate, other = np.asarray(pair.rate), pair.rate + pair.apart
+    crossing = pair.shape * np.log1p(pair.apart / rate) / pair.apart
+    below, below_other = (special.gammainc(pair.shape, each * crossing) for each in (rate, other))
+    return np.abs(below_other - below)
+
+
+def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
+    """Return the total variation distance of the laws of k = `answers` (...) draws: erf(sqrt(k KL)/2), exactly.
+
+    The mean of the draws is sufficient, and sqrt(2 k KL) standard deviations apart. [Dimitrakakis14] Lemma 8.
+    """
+    return np.asarray(special.erf(np.sqrt(np.asarray(answers, dtype=np.float64) * pair.kl) / 2))
+
+
 # Bounds
 
 
@@ -262,6 +284,19 @@ def printed_answers_tail(concentration: float, distance: float, *, error: float)
     """Return 3 c ln(1/d) / (2 kappa rho), the same under Assumption 2. [Dimitrakakis14] Theorem 3 (4.4)."""
     rho = finite_number("The distance", distance, low=1e-12, high=1e12)
     return -3 * concentration * math.log(_checked_error(error)) / (2 * KAPPA * rho)
+
+
+def checked_counts(values: ArrayLike) -> FloatArray:
+    """Return numbers of answers or draws (...). Errors: InputError unless they are whole and not negative."""
+    counts = np.asarray(values, dtype=np.float64)
+    if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
+        raise InputError("The numbers of answers and draws are whole numbers that are not negative.")
+    return counts
+
+
+def checked_positive(name: str, value: float) -> float:
+    """Return a positive number. Errors: InputError for others."""
+    return finite_number(name, value, low=1e-300, high=1e300)
 
 
 def _checked_error(error: float) -> float:

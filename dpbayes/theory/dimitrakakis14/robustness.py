@@ -1,4 +1,4 @@
-"""How near posteriors of similar tables are, and what that means for privacy: Theorems 1 and 2 of [Dimitrakakis14].
+"""How near posteriors of similar tables are: Theorem 1 of [Dimitrakakis14].
 
 `log_ratio` is L rho, the most that ln p moves between the tables under Assumption 1; `pair` two posteriors one record
 apart, of which D = KL(x || y) and J = D(x || y) + D(y || x).
@@ -12,7 +12,7 @@ from scipy import special
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.base.validation import InputError, whole_number
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.posteriors.smoothness import (
     beta_concentration,
@@ -20,57 +20,34 @@ from dpbayes.posteriors.smoothness import (
     kl_bound_sharp,
     normal_concentration,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.dimitrakakis14.game import KAPPA, GammaPair, Pair, symmetric_kl_bound
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly, known_as
+from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
+from dpbayes.theory.dimitrakakis14.game import (
+    KAPPA,
+    GammaPair,
+    Pair,
+    checked_positive,
+    symmetric_kl_bound,
+)
 
 NATS = "nats of KL divergence"
+KL_TEXT = ("allows a KL divergence of {} nats", "KL(posterior of x || posterior of y), nats")
 
 
-# Definitions
+# Under Assumption 1
 
-
-def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
-    """Return the delta of tables that differ in k = `records` (...) records, at k epsilon. [Dimitrakakis14] Remark 1.
-
-    Printed, by Definition 2, k delta; what (epsilon, delta)-privacy of one record gives is
-    delta (e^(k epsilon) - 1)/(e^epsilon - 1), at most 1. They agree for epsilon = 0 and for delta = 0.
-    """
-    k = np.asarray(records, dtype=np.float64)
-    e, d = finite_number("epsilon", epsilon, low=0.0, high=700.0), finite_number("delta", delta, low=0.0, high=1.0)
-    if not np.all(k >= 1):
-        raise InputError("Tables that differ do so in at least one record.")
-    with np.errstate(over="ignore"):
-        factor = np.expm1(k * e) / np.expm1(e) if e else k
-    return Bound(
-        claim=REMARK_1,
-        printed=np.minimum(k * d, 1.0),
-        certified=np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
-        unit="probability",
-        confidence=1.0,
-        assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
-        is_private=True,
-    )
-
-
-def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> Counterexample:
-    """Return three laws of one set B, neighbours private by Definition 1, the ends not by Definition 2.
-
-    P_0(B) = 0, P_1(B) = delta, P_2(B) = e^epsilon delta + delta. [Dimitrakakis14] Remark 1,
-    [Dimitrakakis14] Definition 1.
-    """
-    bound = remark_1(epsilon, delta=delta, records=2)
-    return Counterexample(
-        REMARK_1,
-        f"P(B) = 0, {delta:g} and {delta * (1 + math.exp(epsilon)):.4g} on a chain of tables, epsilon = {epsilon:g}",
-        truth=delta * (1 + math.exp(epsilon)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="probability",
-    )
-
-
-# Theorem 1
+THEOREM_1_I = Claim(
+    Reference("Dimitrakakis14", "Theorem 1(i)"),
+    "Posteriors of similar tables are near, under Assumption 1",
+    r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
+    Verdict.LOOSE,
+    "The largest divergence for a log ratio of range 2 L rho is known, about (L rho)^2/2.",
+)
 
 
 def theorem_1_i(log_ratio: ArrayLike) -> Bound:
@@ -84,10 +61,32 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
         printed=2 * moved,
         certified=kl_bound_sharp(2 * moved),
         unit=NATS,
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
+
+
+def theorem_1_i_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Theorem 1(i)."""
+    printed, certified = ends(bound)
+    moved = at.knobs.log_ratio
+    ratio = number(2 * moved / math.expm1(2 * moved))
+    return f"""
+- **Printed**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
+- **Certified**, with $\\eta = 2 L \\rho$ and $r = \\eta/(e^\\eta - 1) = {ratio}$: $r - 1 - \\ln r = {certified}$ nats.
+  Two parameters, of suitable prior masses, attain it. About $(L\\rho)^2/2 = {number(moved**2 / 2)}$ where that is
+  small.
+"""
+
+
+# Under Assumption 2
+
+THEOREM_1_II = Claim(
+    Reference("Dimitrakakis14", "Theorem 1(ii)"),
+    "Posteriors of similar tables are near, under Assumption 2",
+    r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
+    Verdict.FALSE,
+    "The proof weighs rough parameters by the prior, where the posterior counts; rho (E_x l + E_y l) holds, even for "
+    "the sum of both divergences.",
+)
 
 
 def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
@@ -95,15 +94,13 @@ def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
 
     Printed kappa rho/c; certified rho (E_x l + E_y l), which bounds even the sum J. It depends on the data.
     """
-    c, rho = _positive("c", concentration), _positive("The distance", distance)
+    c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     certified = symmetric_kl_bound(pair)
     return Bound(
         claim=THEOREM_1_II,
         printed=np.full(np.shape(certified), KAPPA * rho / c),
         certified=certified,
         unit=NATS,
-        confidence=1.0,
-        assumptions=(),
         is_private=False,
     )
 
@@ -116,7 +113,7 @@ def theorem_1_ii_by_likelihood(
     Printed kappa rho/c; certified rho (2 + ln C_x + ln C_y)/c: the posterior gives the parameters without L at most
     min(1, C e^(-c L)), hence E l <= (1 + ln C)/c. With Assumption 2 for all L >= 0. [Dimitrakakis14] Theorem 1(ii).
     """
-    c, rho = _positive("c", concentration), _positive("The distance", distance)
+    c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     logs = np.asarray(log_c_x, dtype=np.float64) + np.asarray(log_c_y, dtype=np.float64)
     if not np.all(logs >= 0):
         raise InputError("A largest likelihood is never below the marginal one.")
@@ -125,10 +122,13 @@ def theorem_1_ii_by_likelihood(
         printed=np.full(logs.shape, KAPPA * rho / c),
         certified=rho * (2 + logs) / c,
         unit=NATS,
-        confidence=1.0,
-        assumptions=(),
         is_private=False,
     )
+
+
+def divergence(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact KL divergence of the exponential pair."""
+    return exactly(exponential_pair(at).kl, printed=bound.printed, name="exact divergence")
 
 
 def counterexample_theorem_1_ii(n: int = 5, *, apart: float = 100.0) -> Counterexample:
@@ -168,6 +168,31 @@ def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counter
     return Counterexample(THEOREM_1_II, setting, divergence, float(bound.printed), float(bound.certified), NATS)
 
 
+def theorem_1_ii_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Theorem 1(ii)."""
+    printed, certified = ends(bound)
+    n, apart = at.knobs.size, at.knobs.apart
+    exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
+    return f"""
+- {pair_text(at)}.
+- **Printed**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {printed}$ nats; $n$ is not in it.
+- **Certified**: $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {number(apart)} \\cdot {n + 1}\\,
+  \\bigl(1 + \\tfrac1{{1 + \\rho}}\\bigr) = {certified}$ nats, even for the sum of both divergences.
+- **Exactly**: $(n + 1)(\\rho - \\ln(1 + \\rho)) = {number(float(exact))}$ nats.
+"""
+
+
+# The constant of the proof
+
+KAPPA_CLAIM = Claim(
+    Reference("Dimitrakakis14", "Appendix A, kappa"),
+    "The constant of the proof",
+    r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
+    Verdict.LOOSE,
+    "The arithmetic is right, at omega = 1.2564312; the integral that it bounds needs no more than 2.",
+)
+
+
 def kappa(omega: ArrayLike) -> FloatArray:
     """Return 2 w/(1 - e^-w)^2, whose smallest value over w > 0 is KAPPA. [Dimitrakakis14] Appendix A, kappa.
 
@@ -177,129 +202,36 @@ def kappa(omega: ArrayLike) -> FloatArray:
     return 2 * w / np.expm1(-w) ** 2
 
 
-# Theorem 2
+CLAIMS: tuple[Claim, ...] = (THEOREM_1_I, THEOREM_1_II, KAPPA_CLAIM)
 
-
-def theorem_2_i(log_ratio: ArrayLike) -> Bound:
-    """Return the privacy loss of one draw, from L rho = `log_ratio` (...). [Dimitrakakis14] Theorem 2(i).
-
-    2 L rho, and no less in general. Losses of a pair of tables range over an interval of that length, which composes
-    better than the epsilon alone says.
-    """
-    moved = np.asarray(log_ratio, dtype=np.float64)
-    return Bound(
-        claim=THEOREM_2_I,
-        printed=2 * moved,
-        certified=2 * moved,
-        unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
-    )
-
-
-def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatArray:
-    """Return the loss at a parameter of prior mass q (...): 2 L rho as q vanishes. [Dimitrakakis14] Theorem 2(i).
-
-    Two parameters: ln p(x) - ln p(y) is L rho at the rare one and -L rho at the other, where p(y) is the same.
-    """
-    q, moved = np.asarray(mass, dtype=np.float64), finite_number("L rho", log_ratio, low=0.0, high=700.0)
-    # xi(rare | x)/xi(rare | y) = e^m / (q e^m + (1 - q) e^-m).
-    return moved - np.logaddexp(np.log(q) + moved, np.log1p(-q) - moved)
-
-
-def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
-    """Return the total variation distance of two posteriors (...) under Assumption 2. [Dimitrakakis14] Theorem 2(ii).
-
-    Printed sqrt(kappa rho/(2 c)); certified the smaller of sqrt(J)/2, J <= rho (E_x l + E_y l), and sqrt(1 - BC^2).
-    """
-    c, rho = _positive("c", concentration), _positive("The distance", distance)
-    certified = np.minimum(np.sqrt(symmetric_kl_bound(pair)) / 2, np.sqrt(-np.expm1(-2 * pair.affinity)))
-    printed = math.sqrt(KAPPA * rho / (2 * c))
-    return Bound(
-        claim=THEOREM_2_II,
-        printed=np.full(np.shape(certified), printed),
-        certified=certified,
-        unit="total variation distance",
-        confidence=1.0,
-        assumptions=(Assumption("The printed bound is below 1", printed < 1),),
-        is_private=False,
-    )
-
-
-def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Counterexample:
-    """Refute it by n exponential records under Exp(1), one moved from 0 to `apart`. [Dimitrakakis14] Theorem 2(ii).
-
-    The densities Gamma(n + 1, 1) and Gamma(n + 1, 1 + apart) cross once, at (n + 1) ln(1 + apart)/apart.
-    """
-    records = whole_number("The number of records", n, low=1, high=10**9)
-    pair = GammaPair(np.asarray(records + 1), np.asarray(1.0), apart)
-    bound = theorem_2_ii(pair, concentration=exponential_concentration(1.0), distance=apart)
-    crossing = (records + 1) * math.log1p(apart) / apart
-    variation = special.gammainc(records + 1, (1 + apart) * crossing) - special.gammainc(records + 1, crossing)
-    return Counterexample(
-        THEOREM_2_II,
-        f"{records} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0",
-        truth=float(variation),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="total variation distance",
-    )
-
-
-def _positive(name: str, value: float) -> float:
-    return finite_number(name, value, low=1e-300, high=1e300)
-
-
-DEFINITION_1 = Claim(
-    Reference("Dimitrakakis14", "Definition 1"),
-    "Differential privacy for tables one record apart",
-    r"P(B \mid x) \le e^\epsilon P(B \mid y) + \delta",
-    Verdict.HOLDS,
-    "The usual definition, for tables of equal size that differ in one record.",
-)
-REMARK_1 = Claim(
-    Reference("Dimitrakakis14", "Remark 1"),
-    "Differential privacy under a metric",
-    r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
-    Verdict.AMENDED,
-    "Equivalent for delta = 0 and for epsilon = 0, as it says; otherwise Definition 2 asks for more, as k records cost "
-    "delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
-)
-THEOREM_1_I = Claim(
-    Reference("Dimitrakakis14", "Theorem 1(i)"),
-    "Posteriors of similar tables are near, under Assumption 1",
-    r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
-    Verdict.LOOSE,
-    "The largest divergence for a log ratio of range 2 L rho is known, about (L rho)^2/2.",
-)
-THEOREM_1_II = Claim(
-    Reference("Dimitrakakis14", "Theorem 1(ii)"),
-    "Posteriors of similar tables are near, under Assumption 2",
-    r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
-    Verdict.FALSE,
-    "The proof weighs rough parameters by the prior, where the posterior counts; rho (E_x l + E_y l) holds, even for "
-    "the sum of both divergences.",
-)
-KAPPA_CLAIM = Claim(
-    Reference("Dimitrakakis14", "Appendix A, kappa"),
-    "The constant of the proof",
-    r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
-    Verdict.LOOSE,
-    "The arithmetic is right, at omega = 1.2564312; the integral that it bounds needs no more than 2.",
-)
-THEOREM_2_I = Claim(
-    Reference("Dimitrakakis14", "Theorem 2(i)"),
-    "A draw from the posterior is private under Assumption 1",
-    r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
-    Verdict.HOLDS,
-    "The factor 2 cannot be improved: a parameter that the prior makes rare loses almost all of it.",
-)
-THEOREM_2_II = Claim(
-    Reference("Dimitrakakis14", "Theorem 2(ii)"),
-    "A draw from the posterior is (0, delta)-private under Assumption 2",
-    r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
-    Verdict.FALSE,
-    "It rests on Theorem 1(ii); sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the printed bound is above 1.",
-)
-CLAIMS: tuple[Claim, ...] = (DEFINITION_1, REMARK_1, THEOREM_1_I, THEOREM_1_II, KAPPA_CLAIM, THEOREM_2_I, THEOREM_2_II)
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_THEOREM_1_I": Exhibit(
+        "ALT-14 Theorem 1(i): KL of two posteriors",
+        THEOREM_1_I,
+        Says.CERTAIN,
+        lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
+        known_as("largest divergence"),
+        theorem_1_i_text,
+        (Axis.LOG_RATIO,),
+        *KL_TEXT,
+        ("bounds.log_ratio",),
+    ),
+    "ALT_THEOREM_1_II": Exhibit(
+        "ALT-14 Theorem 1(ii): KL under a concentrated prior",
+        THEOREM_1_II,
+        Says.CERTAIN,
+        lambda subject, at: given(
+            theorem_1_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
+        ),
+        divergence,
+        theorem_1_ii_text,
+        (Axis.APART, Axis.SIZE),
+        *KL_TEXT,
+        ("bounds.apart", "bounds.size"),
+        (
+            counterexample_theorem_1_ii,
+            counterexample_theorem_1_ii_normal,
+            counterexample_theorem_1_ii_binomial,
+        ),
+    ),
+}

@@ -8,12 +8,44 @@ from numpy.typing import ArrayLike
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.posteriors.hellinger import Die, distances, log_pmf, smooth_sensitivities, smoothing_rate
+from dpbayes.posteriors.hellinger import (
+    Die,
+    all_distances,
+    distances,
+    log_pmf,
+    smooth_sensitivities,
+    smoothing_rate,
+)
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.notes.mechanisms import checked_delta, checked_epsilon
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly, known_as
+from dpbayes.theory.notes.dice import (
+    DIE,
+    FEW_CANDIDATES,
+    checked_delta,
+    checked_epsilon,
+    die_of,
+    each_epsilon,
+    small_die,
+    thrown,
+)
 
-# Sliding and dilation
+MOST_EXPONENT = 700.0
+"""A weight's ratio beyond e to this is no number."""
+
+
+# Sliding
+
+SLIDING = Claim(
+    Reference("Notes", "Lemma 2.1"),
+    "Sliding",
+    r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
+    Verdict.FALSE,
+    "With finitely many candidates there is none at the moved score; it holds for the weights of one table.",
+)
 
 
 def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
@@ -28,10 +60,46 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
         printed=np.full(moved.shape, math.exp(e / 2)),
         certified=np.exp(e * np.abs(moved) / 2),
         unit="ratio of weights",
-        confidence=1.0,
         assumptions=(Assumption("The shift is at most S(x)", bool(np.all(np.abs(moved) <= 1))),),
-        is_private=True,
     )
+
+
+def _sliding_here(subject: Subject, at: At) -> Bound:
+    """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError where they are no numbers any more."""
+    shift = at.knobs.shift
+    if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
+        raise InputError("The weights differ by more than can be written as a number; choose a smaller epsilon.")
+    return each_epsilon(at, lambda epsilon: sliding(epsilon, shift=np.array([shift])))
+
+
+def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
+    """Return a score's probability where the shifted score has none: one throw of a coin. [Notes] Lemma 2.1."""
+    return _no_such_score(SLIDING, "half its sensitivity more", epsilon, delta)
+
+
+def sliding_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Lemma 2.1."""
+    printed, certified = ends(bound)
+    epsilon, shift = at.epsilon[0], at.knobs.shift
+    return f"""
+- **Printed**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
+- **Certified**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
+  $s\\,S(x)$, which it is exactly.
+- Both are of weights before they are normalised, of one and the same table. Of probabilities it is false: there may
+  be no candidate with the moved score.
+"""
+
+
+# Dilation
+
+DILATION = Claim(
+    Reference("Notes", "Lemma 2.2"),
+    "Dilation",
+    r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
+    Verdict.FALSE,
+    "No candidate has the dilated score, and the good event is printed as its complement; weights obey it off an event "
+    "of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
+)
 
 
 def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
@@ -49,20 +117,49 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
         printed=np.minimum((die.n + 1) * np.exp(log_tail), 1.0),
         certified=np.minimum(np.exp(math.log(die.size) + log_tail), 1.0),
         unit="probability",
-        confidence=1.0,
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
-        is_private=True,
     )
 
 
-def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
-    """Return a score's probability where the shifted score has none: one throw of a coin. [Notes] Lemma 2.1."""
-    return _no_such_score(SLIDING, "half its sensitivity more", epsilon, delta)
+def _dilation_here(subject: Subject, at: At) -> Bound:
+    """[Notes] Lemma 2.2, its exceptional event. Errors: InputError for more than MOST_LAWS candidates."""
+    die = small_die(subject, at)
+    return each_epsilon(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
+
+
+def too_low(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Add up the law of every table over the scores that are too low, with the sensitivity smoothed at this rate."""
+    die, rate = small_die(subject, at), at.knobs.rate
+    distance, smooth = all_distances(die), smooth_sensitivities(die, beta=rate)
+    low = distance > smooth[:, None] / math.expm1(rate)
+
+    def worst(epsilon: float) -> float:
+        law: FloatArray = np.exp(log_pmf(distance, epsilon=epsilon, sensitivity=smooth))
+        return float((law * low).sum(axis=1).max())
+
+    exact = np.array([worst(epsilon) for epsilon in at.epsilon])
+    return exactly(exact, printed=bound.printed, name="exact probability")
 
 
 def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
     """Return a score's probability where the dilated score has none: one throw of a coin. [Notes] Lemma 2.2."""
     return _no_such_score(DILATION, "e^(beta/2) times it", epsilon, delta)
+
+
+def dilation_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Lemma 2.2."""
+    printed, certified = ends(bound)
+    die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
+    tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
+    return f"""
+- {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times it may be
+  smaller by more than $e^{{\\epsilon/2}}$.
+- **Printed**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
+  at most 1.
+- **Certified**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
+- Exactly: every table's law summed over such scores, and the largest of these sums. $S$ is smoothed with
+  $\\beta = \\lambda$, as the lemma is for $\\lambda$ up to $\\beta$.
+"""
 
 
 def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Counterexample:
@@ -86,6 +183,14 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
 
 # The baseline
 
+BASELINE = Claim(
+    Reference("Notes", "Section 3.2"),
+    "Smooth sensitivity is more accurate than Laplace noise",
+    r"",
+    Verdict.UNCLEAR,
+    "Neither the noise nor epsilon nor delta is stated; noise on the counts was as good or better nearly everywhere.",
+)
+
 
 def laplace_curve(epsilon: float, *, at: ArrayLike) -> FloatArray:
     """Return delta at every epsilon' = `at` (...) for Lap(2/epsilon) on all of m >= 2 counts. [Notes] Section 3.2.
@@ -108,26 +213,34 @@ def _gap(epsilon: float, at: ArrayLike) -> FloatArray:
     return np.maximum(checked_epsilon(epsilon) - levels, 0.0) / 2
 
 
-SLIDING = Claim(
-    Reference("Notes", "Lemma 2.1"),
-    "Sliding",
-    r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
-    Verdict.FALSE,
-    "With finitely many candidates there is none at the moved score; it holds for the weights of one table.",
-)
-DILATION = Claim(
-    Reference("Notes", "Lemma 2.2"),
-    "Dilation",
-    r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
-    Verdict.FALSE,
-    "No candidate has the dilated score, and the good event is printed as its complement; weights obey it off an event "
-    "of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
-)
-BASELINE = Claim(
-    Reference("Notes", "Section 3.2"),
-    "Smooth sensitivity is more accurate than Laplace noise",
-    r"",
-    Verdict.UNCLEAR,
-    "Neither the noise nor epsilon nor delta is stated; noise on the counts was as good or better nearly everywhere.",
-)
 CLAIMS: tuple[Claim, ...] = (SLIDING, DILATION, BASELINE)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "NOTES_LEMMA_2_1": Exhibit(
+        "Notes, Lemma 2.1: sliding",
+        SLIDING,
+        Says.CERTAIN,
+        _sliding_here,
+        known_as("exact ratio of weights"),
+        sliding_text,
+        (Axis.SHIFT,),
+        "lets the weights of one table differ by a factor of {}",
+        "ratio of the weights of two scores",
+        ("bounds.shift", "epsilon"),
+        (counterexample_lemma_2_1,),
+    ),
+    "NOTES_LEMMA_2_2": Exhibit(
+        "Notes, Lemma 2.2: dilation",
+        DILATION,
+        Says.CHANCE,
+        _dilation_here,
+        too_low,
+        dilation_text,
+        (Axis.RATE, Axis.PRIOR),
+        "a score too low to be dilated in {} of releases",
+        "probability of a score too low to be dilated",
+        ("bounds.rate", "epsilon", *DIE, "prior"),
+        (counterexample_lemma_2_2,),
+        **FEW_CANDIDATES,
+    ),
+}

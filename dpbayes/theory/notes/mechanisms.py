@@ -1,24 +1,21 @@
-"""The claims of [Notes] on the sensitivities of the Hellinger score and on its exponential mechanisms.
+"""The exponential mechanisms of [Notes] with global, local and smooth sensitivity, and what a record loses by them.
 
-The prior is that of [Notes] Section 1, with exponents alpha - 1. Losses and sensitivities are over all tables of the
-die's n throws; nothing here depends on the throws themselves unless `counts` are asked for.
+Losses are over all tables of the die's n throws; nothing here depends on the throws themselves.
 """
 
-import math
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from dpbayes.audit.finite import exact_epsilon
+from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.base.references import Reference
-from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import finite_number
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.model.compositions import moves
 from dpbayes.posteriors.hellinger import (
     Die,
     all_distances,
-    distances,
     global_sensitivity,
-    local_sensitivity,
     log_pmf,
     smooth_guarantee,
     smooth_sensitivities,
@@ -26,63 +23,27 @@ from dpbayes.posteriors.hellinger import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly, known_as
+from dpbayes.theory.notes.dice import (
+    DIE,
+    FEW_CANDIDATES,
+    NATS,
+    checked_delta,
+    checked_epsilon,
+    die_of,
+    each_epsilon,
+    small_die,
+    thrown,
+)
+
+LOSS_UNIT = "privacy loss of one record, nats"
+
 
 MOST_EXACT = 1000
 """Most candidates for which exact losses are computed."""
-
-NATS = "nats of privacy loss"
-
-
-# Candidates and sensitivities
-
-
-def candidates(die: Die) -> Bound:
-    """Return |R|: printed n + 1, right C(n + m - 1, m - 1). [Notes] Section 2.1 and Lemma 2.2."""
-    return Bound(
-        claim=CANDIDATES,
-        printed=np.asarray(die.n + 1.0),
-        certified=np.asarray(float(die.size)),
-        unit="candidates",
-        confidence=1.0,
-        assumptions=(Assumption("The die has two sides", die.sides == 2),),
-        is_private=True,
-    )
-
-
-def reduction(die: Die, *, counts: ArrayLike) -> Bound:
-    """Return the local sensitivity at `counts` (m,), reduced and by enumeration of all candidates. [Notes] Section 3.1.
-
-    Printed max_y H(x, y) over the neighbours; certified max_y max_r |H(x, r) - H(y, r)|. They are equal.
-    """
-    here = die.checked(counts)
-    listed = die.candidates
-    own = distances(die, counts=here)
-    near = listed[np.abs(listed - here).sum(axis=1) == 2]
-    steps = [float(np.abs(distances(die, counts=y) - own).max()) for y in near]
-    return Bound(
-        claim=REDUCTION,
-        printed=np.asarray(local_sensitivity(die, counts=here)),
-        certified=np.asarray(max(steps, default=0.0)),
-        unit="Hellinger distance",
-        confidence=1.0,
-        assumptions=(),
-        is_private=False,
-    )
-
-
-def where_largest(die: Die, *, counts: ArrayLike) -> FloatArray:
-    """Return the candidates r (ties, m) at which some neighbour y moves the score most. [Notes] Figure 1.
-
-    The posterior itself is one of them, and always shares that with the neighbour y that is furthest away.
-    """
-    here, listed = die.checked(counts), die.candidates
-    own = distances(die, counts=here)
-    near = listed[np.abs(listed - here).sum(axis=1) == 2]
-    steps = np.max([np.abs(distances(die, counts=y) - own) for y in near], axis=0)
-    return listed[steps >= steps.max() * (1 - 1e-12)].astype(np.float64)
-
-
-# Mechanisms
 
 
 def exact_loss(die: Die, law: FloatArray) -> float:
@@ -99,6 +60,21 @@ def exact_loss(die: Die, law: FloatArray) -> float:
     return worst
 
 
+def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assumption) -> Bound:
+    return Bound(claim, np.asarray(epsilon), np.asarray(exact), NATS, 1.0, assumptions)
+
+
+# Global sensitivity
+
+GLOBAL = Claim(
+    Reference("Notes", "Section 2.1, the mechanism"),
+    "The mechanism with global sensitivity is epsilon-differentially private",
+    r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
+    Verdict.LOOSE,
+    "It loses half of epsilon at least, more with a firm prior; its weights hardly differ, so the error tends to 1.",
+)
+
+
 def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     """Return the loss with global sensitivity: epsilon, and the exact one. [Notes] Section 2.1, the mechanism."""
     die.require_listable(MOST_EXACT)
@@ -107,15 +83,42 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     return _loss_bound(GLOBAL, e, exact_loss(die, law))
 
 
+def global_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Section 2.1, the mechanism."""
+    printed, certified = ends(bound)
+    die = die_of(subject, at)
+    return f"""
+- {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
+- **Printed**: $\\epsilon = {printed}$ nats.
+- **Certified**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
+  all candidates. It is for this $n$ and prior.
+"""
+
+
+# Local sensitivity
+
+LOCAL = Claim(
+    Reference("Notes", "Section 2.2"),
+    "The mechanism with local sensitivity is not differentially private",
+    r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
+    Verdict.AMENDED,
+    "It has no guarantee of epsilon, which it breaks for priors of about .3 and less; every finite law of full support "
+    "has some epsilon, and for larger priors that was below the one asked for.",
+)
+
+
 def local_mechanism(die: Die, *, epsilon: float) -> Bound:
     """Return the loss with local sensitivity: epsilon, as if it were global, and the exact one. [Notes] Section 2.2.
 
-    The exact number is valid for this n and prior only, and may be below epsilon.
+    Certified is the exact number: it is valid for this n and prior only, and may be below epsilon, which is proved
+    where the sensitivity is the same for all tables.
     """
     die.require_listable(MOST_EXACT)
     e = checked_epsilon(epsilon)
     law = log_pmf(all_distances(die), epsilon=e, sensitivity=die.local_sensitivities)
-    return _loss_bound(LOCAL, e, exact_loss(die, law))
+    local = die.local_sensitivities
+    one = Assumption("The sensitivity is the same for all tables", bool(np.ptp(local) <= 1e-12 * local.max()))
+    return _loss_bound(LOCAL, e, exact_loss(die, law), one)
 
 
 def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1.0) -> Counterexample:
@@ -131,6 +134,32 @@ def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1
     )
 
 
+def local_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Section 2.2."""
+    printed, certified = ends(bound)
+    die = die_of(subject, at)
+    low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
+    return f"""
+- {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
+- **Printed** is no promise: $\\epsilon = {printed}$ nats is what these weights would lose at most if $\\Delta_l$ were
+  the same for all tables.
+- **Certified**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
+  that it is.
+"""
+
+
+# Smooth sensitivity
+
+SMOOTH = Claim(
+    Reference("Notes", "Section 2.3.1"),
+    "The mechanism with smooth sensitivity is (epsilon, delta)-differentially private",
+    r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
+    Verdict.UNCLEAR,
+    "The lemmas do not show it, as they leave out the normaliser and the change from x to y; (1.5 epsilon, delta/2) is "
+    "proved, and no violation of (epsilon, delta) was found.",
+)
+
+
 def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
     """Return the epsilon of the mechanism with smooth sensitivity. [Notes] Section 2.3.1.
 
@@ -143,8 +172,6 @@ def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
         certified=np.asarray(smooth_guarantee(die, epsilon=e, delta=d)),
         unit=NATS,
         confidence=1 - d,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -157,93 +184,105 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     return exact_loss(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
 
 
-def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
-    """Return beta = ln(1 + epsilon/(2 ln(2 |R|/delta))), printed with n + 1 for |R|. [Notes] Section 2.3.1, beta.
+def smooth_loss_at_delta(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Audit the mechanism: the least epsilon with which this n and prior have that delta."""
+    die, delta = small_die(subject, at), at.knobs.delta
+    distance, pairs = all_distances(die), _distinct_neighbours(die)
 
-    What is proved needs beta no larger than the certified one.
-    """
-    e, d = checked_epsilon(epsilon), checked_delta(delta)
-    return Bound(
-        claim=BETA,
-        printed=np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
-        certified=np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
-        unit="1 / replaced record",
-        confidence=1.0,
-        assumptions=(Assumption("The die has two sides", die.sides == 2),),
-        is_private=True,
+    def loss(epsilon: float) -> float:
+        smooth = smooth_sensitivities(die, beta=smoothing_rate(die, epsilon=epsilon, delta=delta))
+        law = log_pmf(distance, epsilon=epsilon, sensitivity=smooth)
+        return exact_epsilon(law, pairs=pairs, delta=delta).epsilon
+
+    return exactly(np.array([loss(e) for e in at.epsilon]), printed=bound.printed, name="exact loss at δ")
+
+
+def _distinct_neighbours(die: Die) -> IntArray:
+    """Return the neighbours (N, 2) whose first table is sorted: with one prior for all sides the rest lose as much."""
+    pairs = die_neighbours(die)
+    return pairs[(np.diff(die.candidates[pairs[:, 0]], axis=1) >= 0).all(axis=1)]
+
+
+def smooth_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Section 2.3.1."""
+    printed, certified = ends(bound)
+    die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
+    beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
+    smooth = smooth_sensitivities(die, beta=beta)
+    pure = number(smooth_loss(die, epsilon=epsilon, delta=delta))
+    return f"""
+- {thrown(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
+  ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
+- **Printed**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
+- **Certified**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
+- The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
+  prior. Without any $\\delta$ it is ${pure}$ nats.
+"""
+
+
+def _at_every_epsilon(bound: Callable[[Die, At, float], Bound]) -> Evaluate:
+    """Evaluate a mechanism's bound. Errors: InputError for more than MOST_LAWS candidates."""
+
+    def evaluate(subject: Subject, at: At) -> Bound:
+        die = small_die(subject, at)
+        return each_epsilon(at, lambda epsilon: bound(die, at, epsilon))
+
+    return evaluate
+
+
+def _loss_exhibit(
+    title: str,
+    claim: Claim,
+    bound: Callable[[Die, At, float], Bound],
+    formula: Fill,
+    amount: str,
+    *fails: Callable[[], Counterexample],
+) -> Exhibit:
+    return Exhibit(
+        title,
+        claim,
+        Says.CERTAIN,
+        _at_every_epsilon(bound),
+        known_as("exact loss"),
+        formula,
+        (Axis.EPSILON, Axis.PRIOR),
+        amount,
+        LOSS_UNIT,
+        ("epsilon", *DIE, "prior"),
+        fails,
+        **FEW_CANDIDATES,
     )
 
 
-def _loss_bound(claim: Claim, epsilon: float, exact: float) -> Bound:
-    return Bound(claim, np.asarray(epsilon), np.asarray(exact), NATS, 1.0, (), is_private=True)
+CLAIMS: tuple[Claim, ...] = (GLOBAL, LOCAL, SMOOTH)
 
-
-def checked_epsilon(epsilon: float) -> float:
-    """Return epsilon. Errors: InputError unless it is from 1e-6 to 1000."""
-    return finite_number("epsilon", epsilon, low=1e-6, high=1000.0)
-
-
-def checked_delta(delta: float) -> float:
-    """Return delta. Errors: InputError unless it is from 1e-300 to 1."""
-    return finite_number("delta", delta, low=1e-300, high=1.0)
-
-
-PRIOR = Claim(
-    Reference("Notes", "Section 1"),
-    "The density of the Dirichlet prior",
-    r"\prod_i \xi_i^{\alpha_i} / B(\alpha)",
-    Verdict.AMENDED,
-    "The exponents are alpha_i - 1, and the die's throws are categorical; the update of the posterior is right.",
-)
-CANDIDATES = Claim(
-    Reference("Notes", "Section 2.1"),
-    "How many posteriors there are",
-    r"|R| = n + 1",
-    Verdict.AMENDED,
-    "For two sides; in general C(n + m - 1, m - 1). Counted once for every table, they would make another mechanism.",
-)
-GLOBAL = Claim(
-    Reference("Notes", "Section 2.1, the mechanism"),
-    "The mechanism with global sensitivity is epsilon-differentially private",
-    r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
-    Verdict.LOOSE,
-    "It loses half of epsilon at least, more with a firm prior; its weights hardly differ, so the error tends to 1.",
-)
-LOCAL = Claim(
-    Reference("Notes", "Section 2.2"),
-    "The mechanism with local sensitivity is not differentially private",
-    r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
-    Verdict.AMENDED,
-    "It has no guarantee of epsilon, which it breaks for priors of about .3 and less; every finite law of full support "
-    "has some epsilon, and for larger priors that was below the one asked for.",
-)
-BETA = Claim(
-    Reference("Notes", "Section 2.3.1, beta"),
-    "How fast the sensitivity is smoothed",
-    r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
-    Verdict.AMENDED,
-    "n + 1 stands for |R|, which it is for two sides only.",
-)
-SMOOTH = Claim(
-    Reference("Notes", "Section 2.3.1"),
-    "The mechanism with smooth sensitivity is (epsilon, delta)-differentially private",
-    r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
-    Verdict.UNCLEAR,
-    "The lemmas do not show it, as they leave out the normaliser and the change from x to y; (1.5 epsilon, delta/2) is "
-    "proved, and no violation of (epsilon, delta) was found.",
-)
-REDUCTION = Claim(
-    Reference("Notes", "Section 3.1"),
-    "The local sensitivity needs the neighbours only",
-    r"\Delta_l u(x) = \max_{y'} H(\mathrm{BI}(y'), \mathrm{BI}(x))",
-    Verdict.HOLDS,
-    "By the triangle inequality, with equality at r = BI(x).",
-)
-FIGURE_1 = Claim(
-    Reference("Notes", "Figure 1"),
-    "The score moves most at r = BI(x)",
-    r"\mathrm{BI}(x) \in \arg\max_r |H(\mathrm{BI}(x), r) - H(\mathrm{BI}(y'), r)|",
-    Verdict.HOLDS,
-    "Not there alone: the neighbour that is furthest away always ties with it.",
-)
-CLAIMS: tuple[Claim, ...] = (PRIOR, CANDIDATES, GLOBAL, LOCAL, BETA, SMOOTH, REDUCTION, FIGURE_1)
+EXHIBITS: dict[str, Exhibit] = {
+    "NOTES_GLOBAL": _loss_exhibit(
+        "Notes, Section 2.1: privacy with global sensitivity",
+        GLOBAL,
+        lambda die, at, epsilon: global_mechanism(die, epsilon=epsilon),
+        global_mechanism_text,
+        "promises a privacy loss of {} nats",
+    ),
+    "NOTES_LOCAL": _loss_exhibit(
+        "Notes, Section 2.2: privacy with local sensitivity",
+        LOCAL,
+        lambda die, at, epsilon: local_mechanism(die, epsilon=epsilon),
+        local_mechanism_text,
+        "calls a mechanism not private whose weights aim at a loss of {} nats",
+        counterexample_local,
+    ),
+    "NOTES_SMOOTH": Exhibit(
+        "Notes, Section 2.3.1: privacy with smooth sensitivity",
+        SMOOTH,
+        Says.CERTAIN,
+        _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),
+        smooth_loss_at_delta,
+        smooth_mechanism_text,
+        (Axis.EPSILON, Axis.DELTA, Axis.PRIOR),
+        "promises, up to δ, a privacy loss of {} nats",
+        LOSS_UNIT,
+        ("epsilon", "bounds.delta", *DIE, "prior"),
+        **FEW_CANDIDATES,
+    ),
+}

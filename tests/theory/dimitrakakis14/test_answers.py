@@ -8,18 +8,18 @@ from scipy import integrate, special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.theory.dimitrakakis14.answers import (
-    algorithm_1,
-    concentrated_cost,
     counterexample_theorem_3,
     counterexample_theorem_3_equal,
     counterexample_theorem_3_tail,
-    lemma_2,
+    le_cam,
     lemma_8,
     needed_at_least,
     overlap_at_least,
     theorem_3,
     theorem_3_tail,
 )
+from dpbayes.theory.dimitrakakis14.draws import algorithm_1, concentrated_cost
+from dpbayes.theory.dimitrakakis14.empirical import lemma_2
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair
 
 FAR = 6.2
@@ -129,7 +129,7 @@ def test_lemma_8_two_point_equality():
     """[Dimitrakakis14] Lemma 8: Beta(2, 3) and (3, 2): .3125 (report)."""
     one, two = stats.beta(2, 3), stats.beta(3, 2)
     overlap, _ = integrate.quad(lambda t: min(one.pdf(t), two.pdf(t)), 0, 1, points=[0.5])
-    assert float(lemma_8(overlap, distance=1.0)) == pytest.approx(0.3125)
+    assert float(le_cam(overlap, distance=1.0)) == pytest.approx(0.3125)
     assert 1 - one.cdf(0.5) == pytest.approx(0.3125)  # the likelier table, wrong on either side
 
 
@@ -143,6 +143,13 @@ def test_lemma_8_overlap_of_many_draws():
     assert np.all(least <= exact)
     assert np.all(least > 0.1 * exact**2)
     assert float(overlap_at_least(pair, answers=0)) == 1.0
+    bound = lemma_8(pair, answers=n)
+    np.testing.assert_allclose(bound.certified, 1 - least, rtol=1e-12)
+    np.testing.assert_allclose(bound.printed, 1 - exact[0], rtol=1e-12)
+    assert np.all(1 - exact <= bound.certified)
+    assert np.all(1 - exact[1:] > bound.printed[1:])
+    assert not bound.applies
+    assert lemma_8(pair, answers=1).applies
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,8 @@ def test_lemma_8_overlap_of_many_draws():
         lambda: algorithm_1(1.0, answers=1.5),
         lambda: lemma_2(10, delta=0.0, cells=2),
         lambda: lemma_2(10, delta=0.1, cells=1),
-        lambda: lemma_8(1.5, distance=1.0),
+        lambda: le_cam(1.5, distance=1.0),
+        lambda: lemma_8(NormalPair(np.zeros(1), np.ones(1), 1.0), answers=0.5),
         lambda: counterexample_theorem_3(error=0.5),
     ],
 )

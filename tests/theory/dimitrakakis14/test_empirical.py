@@ -11,16 +11,15 @@ from scipy import integrate, stats
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.theory.dimitrakakis14.answers import lemma_2, overlap_at_least
+from dpbayes.theory.dimitrakakis14.answers import overlap_at_least
+from dpbayes.theory.dimitrakakis14.constants import largest_move, lemma_7
 from dpbayes.theory.dimitrakakis14.empirical import (
     fair_error,
     fair_errors,
-    largest_move,
+    lemma_2,
     mean_fair_error,
-    normal_variation,
 )
-from dpbayes.theory.dimitrakakis14.families import lemma_7
-from dpbayes.theory.dimitrakakis14.game import NormalPair
+from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
 from tests.strategies import DIAMOND, all_records, chain, counts_per_record, empty
 
 FAR = 6.2

@@ -8,18 +8,22 @@ import pytest
 from scipy import special, stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.theory.dimitrakakis14.families import (
+from dpbayes.theory.dimitrakakis14.constants import (
     counterexample_exponential_family,
+    counterexample_lemma_7,
+    lemma_1,
+    lemma_7,
+)
+from dpbayes.theory.dimitrakakis14.families import (
     counterexample_lemma_4,
     counterexample_lemma_5,
     counterexample_lemma_6,
-    counterexample_lemma_7,
-    lemma_1,
     lemma_3,
     lemma_4,
     lemma_5,
+    lemma_5_without_coefficient,
     lemma_6,
-    lemma_7,
+    lemma_6_of_precision,
     printed_beta_concentration,
 )
 from tests.strategies import ASIA, DIAMOND, all_records, chain, counts_per_record, empty
@@ -85,12 +89,27 @@ def test_lemma_5_no_parameter_is_smooth_below_ln_n():
     example = counterexample_lemma_5(n)
     assert example.refutes
     assert example.truth == 1
-    bound = lemma_5(2.0, at=[0.0, 1.0, 4.0], trials=n)
+    levels = [0.0, 1.0, 2.0, 2.5, 4.0, 7.0]
+    bound = lemma_5(2.0, at=levels, trials=n)
+    draws = special.logit(np.random.default_rng(10).beta(2, 2, 4000))
+    constants = np.array([constant(z) for z in draws])
+    for level, mass in zip(levels, bound.certified, strict=True):
+        seen = np.mean(constants > level)
+        assert abs(seen - mass) <= FAR * math.sqrt(max(mass * (1 - mass), 1e-9) / len(draws)) + 1e-9
+    assert bound.certified[0] == bound.certified[2] == 1
+    assert bound.certified[3] < 1
+    assert not bound.applies
+
+
+def test_lemma_5_without_its_coefficient():
+    """[Dimitrakakis14] Lemma 5, mended: the mass of |logit theta| > L, whatever n is."""
+    levels = [0.0, 1.0, 4.0]
     draws = special.logit(np.random.default_rng(10).beta(2, 2, 10**6))
-    for level, mass in zip([0.0, 1.0, 4.0], bound.certified, strict=True):
+    masses = lemma_5_without_coefficient(2.0, at=levels)
+    for level, mass in zip(levels, masses, strict=True):
         seen = np.mean(np.abs(draws) > level)
         assert abs(seen - mass) <= FAR * math.sqrt(max(mass * (1 - mass), 1e-9) / len(draws)) + 1e-9
-    assert not bound.applies
+    np.testing.assert_array_equal(masses, lemma_5(2.0, at=levels, trials=1).certified)
 
 
 def test_lemma_6_small_variances_are_not_rare_enough():
@@ -99,9 +118,12 @@ def test_lemma_6_small_variances_are_not_rare_enough():
     assert (example.truth, example.printed) == (pytest.approx(0.0952, abs=5e-5), pytest.approx(0.0067, abs=5e-5))
     variances = np.random.default_rng(11).exponential(1.0, 10**6)
     assert abs(np.mean(1 / (2 * variances) > 5) - example.truth) < FAR * math.sqrt(example.truth / 10**6)
-    corrected = lemma_6(1.0, at=[5.0], mean_bound=2.0)
+    bound = lemma_6(1.0, at=[0.0, 0.5, 5.0])
+    np.testing.assert_allclose(bound.certified, [1.0, np.mean(variances < 1), np.mean(variances < 0.1)], atol=2e-3)
+    assert bound.certified[2] == example.certified
+    corrected = lemma_6_of_precision(1.0, at=[5.0], mean_bound=2.0)
     precisions = np.random.default_rng(12).exponential(1.0, 10**6)
-    assert abs(np.mean(precisions > 5) - corrected.certified[0]) < FAR * math.sqrt(corrected.certified[0] / 10**6)
+    assert abs(np.mean(precisions > 5) - corrected[0]) < FAR * math.sqrt(corrected[0] / 10**6)
 
 
 @pytest.mark.parametrize("network", [chain(2), DIAMOND, empty(3), ASIA])
@@ -119,7 +141,8 @@ def test_lemma_7_a_changed_value_moves_its_childrens_terms(network):
             other = tuple(1 - v if i == node else v for i, v in enumerate(record))
             worst = max(worst, abs(log_p[record] - log_p[other]))
     assert worst <= float(bound.certified) + 1e-9
-    assert (worst > float(bound.printed)) == (not bound.applies)
+    assert (worst > float(bound.printed)) == bool(network.edges)
+    assert bound.applies
 
 
 def test_lemma_7_two_nodes_reach_the_corrected_bound():

@@ -8,21 +8,22 @@ from scipy import integrate, optimize, special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.smoothness import beta_concentration
+from dpbayes.theory.dimitrakakis14.draws import (
+    counterexample_theorem_2_ii,
+    loss_of_rare_parameter,
+    theorem_2_i,
+    theorem_2_ii,
+)
 from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair
+from dpbayes.theory.dimitrakakis14.neighbours import counterexample_definition_2, remark_1
 from dpbayes.theory.dimitrakakis14.robustness import (
-    counterexample_definition_2,
     counterexample_theorem_1_ii,
     counterexample_theorem_1_ii_binomial,
     counterexample_theorem_1_ii_normal,
-    counterexample_theorem_2_ii,
     kappa,
-    loss_of_rare_parameter,
-    remark_1,
     theorem_1_i,
     theorem_1_ii,
     theorem_1_ii_by_likelihood,
-    theorem_2_i,
-    theorem_2_ii,
 )
 
 # Definitions

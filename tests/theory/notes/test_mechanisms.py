@@ -18,14 +18,18 @@ from dpbayes.theory.notes.lemmas import (
     sliding,
 )
 from dpbayes.theory.notes.mechanisms import (
-    candidates,
     counterexample_local,
     exact_loss,
     global_mechanism,
     local_mechanism,
-    reduction,
     smooth_loss,
     smooth_mechanism,
+)
+from dpbayes.theory.notes.sensitivities import (
+    MOST_ENUMERATED,
+    candidates,
+    largest_change,
+    reduction,
     smoothing,
     where_largest,
 )
@@ -84,6 +88,15 @@ def test_section_3_1_reduction_by_definition(die, counts):
     slow = np.abs(table[near] - table[place]).max()
     assert float(bound.printed) == pytest.approx(slow, rel=1e-9)
     assert float(bound.certified) == pytest.approx(float(bound.printed), rel=1e-12)
+
+
+@pytest.mark.parametrize("counts", [[110, 0, 0], [40, 40, 30], [0, 109, 1]])
+def test_section_3_1_reduction_beyond_what_is_enumerated(counts):
+    """[Notes] Section 3.1: the neighbours alone, and all 6,216 candidates; also where a side has no throw to give."""
+    die = Die((1.0, 0.5, 2.0), 110)
+    assert die.size > MOST_ENUMERATED
+    bound = reduction(die, counts=counts)
+    assert float(bound.certified) == pytest.approx(largest_change(die, counts=counts), rel=1e-9)
 
 
 def test_figure_1_the_largest_change_is_tied():

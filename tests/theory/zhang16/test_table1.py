@@ -10,10 +10,9 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Verdict
-from dpbayes.theory.dimitrakakis14 import answers as distinguishability
-from dpbayes.theory.dimitrakakis14 import families, robustness
+from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
-from dpbayes.theory.notes import mechanisms as notes
+from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.theory.zhang16 import map as map_bounds
 from dpbayes.theory.zhang16 import regression, sampling, table1
 from dpbayes.theory.zhang16 import smoothness as lipschitz
@@ -22,7 +21,8 @@ from dpbayes.theory.zhang16.table1 import CLAIMS, Setting, not_computable, table
 from tests.strategies import NAIVE_BAYES
 
 MODULES = (
-    distinguishability, families, lipschitz, map_bounds, notes, notes_lemmas, regression, robustness, sampling, table1
+    answers, constants, draws, empirical, families, lipschitz, map_bounds, mechanisms, neighbours, notes_lemmas,
+    regression, robustness, sampling, sensitivities, table1,
 )  # fmt: skip
 
 

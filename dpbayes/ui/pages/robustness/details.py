@@ -8,16 +8,14 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.dimitrakakis14.answers import THEOREM_3_TAIL, counterexample_theorem_3_tail
+from dpbayes.theory.dimitrakakis14.draws import THEOREM_2_II, counterexample_theorem_2_ii, theorem_2_ii
 from dpbayes.theory.dimitrakakis14.families import LEMMA_3, LEMMA_5, LEMMA_6
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.dimitrakakis14.robustness import (
     THEOREM_1_II,
-    THEOREM_2_II,
     counterexample_theorem_1_ii,
     counterexample_theorem_1_ii_binomial,
     counterexample_theorem_1_ii_normal,
-    counterexample_theorem_2_ii,
-    theorem_2_ii,
 )
 from dpbayes.ui.widgets.show import assumption, source
 

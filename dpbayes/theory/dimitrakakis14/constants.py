@@ -1,0 +1,228 @@
+"""By how much a likelihood moves between tables: Assumption 1 and Lemmas 1 and 7 of [Dimitrakakis14].
+
+Distances of likelihoods are |ln a/b|, [Dimitrakakis14] Equation 2.7. With a constant L, [Dimitrakakis14] Assumption 1
+holds.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.model.network import Network
+from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
+from dpbayes.sources.named_networks import chain
+from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly, known_as
+
+LOG_RATIO = Claim(
+    Reference("Dimitrakakis14", "Equation 2.7"),
+    "The absolute log-ratio is a metric",
+    r"d(a, b) = |\ln(a/b)|",
+    Verdict.AMENDED,
+    "It is infinite where exactly one of a and b is 0, which excludes Bernoullis of probability 0 and 1.",
+)
+
+
+ASSUMPTION_1 = Claim(
+    Reference("Dimitrakakis14", "Assumption 1"),
+    "The likelihood is Lipschitz in the data at every parameter",
+    r"d(p_\theta(x), p_\theta(y)) \le L \rho(x, y)",
+    Verdict.HOLDS,
+    "A definition; a factor of the likelihood without the parameter cancels in the posterior and may be left out.",
+)
+
+
+# Several records
+
+LEMMA_1 = Claim(
+    Reference("Dimitrakakis14", "Lemma 1"),
+    "Independent records keep the assumptions",
+    r"L \to L n, \quad c \to c/n",
+    Verdict.LOOSE,
+    "With summed distances L and c stay as they are: the printed constants are n times too weak.",
+)
+
+
+def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
+    """Return the constant of n independent records from one record's L (...). [Dimitrakakis14] Lemma 1.
+
+    Printed L n (L k if k records change, c/n in place of c), certified L, as distances are summed over records. The
+    mean distance would need L n.
+    """
+    values = np.asarray(constant, dtype=np.float64)
+    n = whole_number("The number of records", records, low=1, high=10**12)
+    return Bound(
+        claim=LEMMA_1,
+        printed=values * n,
+        certified=values,
+        unit="nats per unit of distance",
+    )
+
+
+def lemma_1_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Lemma 1."""
+    printed, certified = ends(bound)
+    n, level = at.knobs.size, at.knobs.level
+    return f"""
+- One record has the constant $L = {level:g}$; the table has $n = {n}$.
+- **Printed**: $L \\cdot n = {level:g} \\cdot {n} = {printed}$, or $L \\cdot k$ where $k$ records differ.
+- **Certified**: $L = {certified}$. Log-ratios and distances are both summed over the records, and tables that differ in
+  one record reach it. For the mean of the distances $L \\cdot n$ would be right.
+- Under Assumption 2 likewise: $c$ stays $c$, where the lemma prints $c/n$.
+"""
+
+
+# Exponential families
+
+DISPLAY = Claim(
+    Reference("Dimitrakakis14", "Section 5, exponential families"),
+    "When an exponential family has constant L",
+    r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
+    Verdict.AMENDED,
+    "The natural parameter may be negative: read |eta|.",
+)
+
+
+def counterexample_exponential_family(theta: float = 0.1) -> Counterexample:
+    """Return |T(x) - T(y)|/rho = 1 above L/eta for a Bernoulli of probability theta < 1/2, whose eta is negative.
+
+    [Dimitrakakis14] Section 5, exponential families: L = |eta| serves, yet the printed condition never holds.
+    """
+    eta = float(special.logit(finite_number("theta", theta, low=1e-9, high=0.499)))
+    return Counterexample(
+        DISPLAY,
+        f"A Bernoulli of probability {theta:g}: T(x) = x, eta = {eta:.4g}, L = {-eta:.4g}",
+        truth=1.0,
+        printed=-eta / eta,
+        certified=-eta / abs(eta),
+        unit="change of the statistic per unit of distance",
+    )
+
+
+# Networks
+
+LEMMA_7 = Claim(
+    Reference("Dimitrakakis14", "Lemma 7"),
+    "Discrete Bayesian networks",
+    r"L = \ln(1/\epsilon), \quad \rho = \sum_k 1\{x_k \ne y_k\}",
+    Verdict.FALSE,
+    "A changed value enters its children's terms as well: weigh it by 1 + the number of children.",
+)
+
+
+def lemma_7(network: Network, *, least: float) -> Bound:
+    """Return how far one changed value moves ln p when no CPT entry is below `least`. [Dimitrakakis14] Lemma 7.
+
+    Printed ln(1/epsilon); certified L = ln((1 - (r - 1) epsilon)/epsilon) times 1 + the number of children.
+    The printed number holds where nodes are independent; the paper does not ask for that, so it is no condition here.
+    """
+    constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
+    printed = -math.log(finite_number("The least probability", least, low=5e-324, high=1.0))
+    weights = hamming_weights(network)
+    return Bound(
+        claim=LEMMA_7,
+        printed=np.asarray(printed),
+        certified=np.asarray(constants.max() * weights.max()),
+        unit="nats of log-likelihood",
+    )
+
+
+def largest_move(network: Network, *, least: float) -> float:
+    """Return how far one changed value can move ln p where every CPT entry is at least `least`, in nats; attained.
+
+    The largest over the nodes of L_i + the sum of its children's L_j, L = ln((1 - (r - 1) w)/w) for r states: the
+    value enters these terms and no other, and each of them can be at its worst. [Dimitrakakis14] Lemma 7.
+    Errors: InputError where a node has no such CPT.
+    """
+    constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
+    moves = constants.copy()
+    for parent, child in network.edges:
+        moves[network.index(parent)] += constants[network.index(child)]
+    return float(moves.max())
+
+
+def _lemma_7_here(subject: Subject, at: At) -> Bound:
+    return flat(lemma_7(subject.network, least=at.knobs.omega))
+
+
+def move(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the largest move exactly."""
+    exact = np.array([largest_move(subject.network, least=at.knobs.omega)])
+    return exactly(exact, printed=bound.printed, name="exact largest move")
+
+
+def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
+    """Return how far ln p(x, y) moves when x alone changes in X -> Y with entries epsilon, 1 - epsilon.
+
+    [Dimitrakakis14] Lemma 7: P(X=1) = P(Y=0 | X=1) = 1 - epsilon, P(Y=0 | X=0) = epsilon; (1, 0) against (0, 0).
+    """
+    bound = lemma_7(chain(2), least=least)
+    return Counterexample(
+        LEMMA_7,
+        f"X -> Y with CPT entries {least:g} and {1 - least:g}, the record (1, 0) against (0, 0)",
+        truth=2 * (math.log1p(-least) - math.log(least)),
+        printed=float(bound.printed),
+        certified=float(bound.certified),
+        unit="nats of log-likelihood",
+    )
+
+
+def lemma_7_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Lemma 7."""
+    printed, certified = ends(bound)
+    network, least = subject.network, at.knobs.omega
+    weights = hamming_weights(network)
+    busy = int(np.argmax(weights))
+    constant = number(max(discrete_log_ratio_bound(least, int(card)) for card in network.cards))
+    exact = number(largest_move(network, least=least))
+    return f"""
+- No CPT entry is below $\\epsilon = \\omega = {least:g}$.
+- **Printed**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
+- **Certified**: $L = \\ln\\tfrac{{1 - (r - 1)\\epsilon}}\\epsilon = {constant}$ in the node’s own term and in each of
+  its children’s. {escaped(network.names[busy])} has the most, {int(weights[busy]) - 1}, so $L \\cdot
+  {int(weights[busy])} = {certified}$ nats; exactly ${exact}$, by the states that each node has.
+- It holds as printed where all nodes are independent; this network has {len(network.edges)}
+  {"arrow" if len(network.edges) == 1 else "arrows"}.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (LOG_RATIO, ASSUMPTION_1, LEMMA_1, DISPLAY, LEMMA_7)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_LEMMA_1": Exhibit(
+        "ALT-14 Lemma 1: constant of several records",
+        LEMMA_1,
+        Says.CERTAIN,
+        lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
+        known_as("exact constant"),
+        lemma_1_text,
+        (Axis.SIZE, Axis.LEVEL),
+        "asks for a constant of {} (nats per unit of distance)",
+        "constant of n records, nats per unit of distance",
+        ("bounds.size", "bounds.level"),
+    ),
+    "ALT_LEMMA_7": Exhibit(
+        "ALT-14 Lemma 7: discrete networks",
+        LEMMA_7,
+        Says.CERTAIN,
+        _lemma_7_here,
+        move,
+        lemma_7_text,
+        (Axis.OMEGA,),
+        "lets one changed value move the log-likelihood by {} nats",
+        "move of the log-likelihood by one changed value, nats",
+        ("bounds.omega",),
+        (counterexample_lemma_7,),
+        limit=_lemma_7_here,
+        gives=("bounds.omega",),
+    ),
+}

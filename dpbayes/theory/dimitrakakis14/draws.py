@@ -1,0 +1,267 @@
+"""What draws from the posterior give away: Theorem 2 and Algorithm 1 of [Dimitrakakis14].
+
+`log_ratio` is L rho, the most that ln p moves between the tables under Assumption 1; `pair` two posteriors one record
+apart, of which J = KL(x || y) + KL(y || x).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.posteriors.smoothness import exponential_concentration
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly
+from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
+from dpbayes.theory.dimitrakakis14.game import (
+    KAPPA,
+    GammaPair,
+    Pair,
+    checked_counts,
+    checked_positive,
+    gamma_variation,
+    symmetric_kl_bound,
+)
+
+MASSES = (0.1, 1e-2, 1e-4, 1e-6)
+"""Prior masses whose losses are listed."""
+
+RARE = 1e-30
+"""The prior mass of a parameter that loses all of 2 L rho, to the last digit, for any L rho up to 20."""
+
+LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss, nats")
+
+
+# One draw under Assumption 1
+
+THEOREM_2_I = Claim(
+    Reference("Dimitrakakis14", "Theorem 2(i)"),
+    "A draw from the posterior is private under Assumption 1",
+    r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
+    Verdict.HOLDS,
+    "The factor 2 cannot be improved: a parameter that the prior makes rare loses almost all of it.",
+)
+
+
+def theorem_2_i(log_ratio: ArrayLike) -> Bound:
+    """Return the privacy loss of one draw, from L rho = `log_ratio` (...). [Dimitrakakis14] Theorem 2(i).
+
+    2 L rho, and no less in general. Losses of a pair of tables range over an interval of that length, which composes
+    better than the epsilon alone says.
+    """
+    moved = np.asarray(log_ratio, dtype=np.float64)
+    return Bound(
+        claim=THEOREM_2_I,
+        printed=2 * moved,
+        certified=2 * moved,
+        unit="nats of privacy loss",
+    )
+
+
+def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatArray:
+    """Return the loss at a parameter of prior mass q (...): 2 L rho as q vanishes. [Dimitrakakis14] Theorem 2(i).
+
+    Two parameters: ln p(x) - ln p(y) is L rho at the rare one and -L rho at the other, where p(y) is the same.
+    """
+    q, moved = np.asarray(mass, dtype=np.float64), finite_number("L rho", log_ratio, low=0.0, high=700.0)
+    # xi(rare | x)/xi(rare | y) = e^m / (q e^m + (1 - q) e^-m).
+    return moved - np.logaddexp(np.log(q) + moved, np.log1p(-q) - moved)
+
+
+def rare_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the loss at a parameter that is very rare."""
+    exact = np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
+    return exactly(exact, printed=bound.printed, name="loss at a rare parameter")
+
+
+def theorem_2_i_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Theorem 2(i), and the losses at parameters of several prior masses."""
+    printed, certified = ends(bound)
+    moved = at.knobs.log_ratio
+    losses = [
+        f"${number(float(loss))}$ at mass ${number(mass)}$"
+        for mass, loss in zip(MASSES, loss_of_rare_parameter(MASSES, log_ratio=moved), strict=True)
+    ]
+    return f"""
+- **Printed**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
+- **Certified**: the same, ${certified}$ nats.
+- **Reached** where two parameters are equally likely under $y$ and the log-likelihood of $x$ is $L\\rho$ more at the
+  one, $L\\rho$ less at the other. The first loses {", ".join(losses)}; ${printed}$ as the prior makes it ever rarer.
+"""
+
+
+# One draw under Assumption 2
+
+THEOREM_2_II = Claim(
+    Reference("Dimitrakakis14", "Theorem 2(ii)"),
+    "A draw from the posterior is (0, delta)-private under Assumption 2",
+    r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
+    Verdict.FALSE,
+    "It rests on Theorem 1(ii); sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the printed bound is above 1.",
+)
+
+
+def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
+    """Return the total variation distance of two posteriors (...) under Assumption 2. [Dimitrakakis14] Theorem 2(ii).
+
+    Printed sqrt(kappa rho/(2 c)); certified the smaller of sqrt(J)/2, J <= rho (E_x l + E_y l), and sqrt(1 - BC^2).
+    """
+    c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
+    certified = np.minimum(np.sqrt(symmetric_kl_bound(pair)) / 2, np.sqrt(-np.expm1(-2 * pair.affinity)))
+    printed = math.sqrt(KAPPA * rho / (2 * c))
+    return Bound(
+        claim=THEOREM_2_II,
+        printed=np.full(np.shape(certified), printed),
+        certified=certified,
+        unit="total variation distance",
+        assumptions=(Assumption("The printed bound is below 1", printed < 1),),
+        is_private=False,
+    )
+
+
+def variation(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact total variation distance of the exponential pair."""
+    return exactly(gamma_variation(exponential_pair(at)), printed=bound.printed, name="exact distance")
+
+
+def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Counterexample:
+    """Refute it by n exponential records under Exp(1), one moved from 0 to `apart`. [Dimitrakakis14] Theorem 2(ii)."""
+    records = whole_number("The number of records", n, low=1, high=10**9)
+    pair = GammaPair(np.asarray(records + 1), np.asarray(1.0), apart)
+    bound = theorem_2_ii(pair, concentration=exponential_concentration(1.0), distance=apart)
+    return Counterexample(
+        THEOREM_2_II,
+        f"{records} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0",
+        truth=float(gamma_variation(pair)),
+        printed=float(bound.printed),
+        certified=float(bound.certified),
+        unit="total variation distance",
+    )
+
+
+def theorem_2_ii_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Theorem 2(ii)."""
+    printed, certified = ends(bound)
+    n, apart = at.knobs.size, at.knobs.apart
+    pair = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart)
+    moved, affinity = number(float(pair.movement)), number(math.exp(-float(pair.affinity)))
+    crossing = number((n + 1) * math.log1p(apart) / apart)
+    return f"""
+- {pair_text(at)}.
+- **Printed**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; $n$ is
+  not in it, and from 1 up it says nothing.
+- **Certified**: $\\min\\bigl\\{{\\tfrac12\\sqrt{{\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell)}},\\;
+  \\sqrt{{1 - BC^2}}\\bigr\\}} = {certified}$, with $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {moved}$ and
+  the Bhattacharyya coefficient $BC = {affinity}$.
+- **Exactly**: the densities cross once, at $(n + 1) \\ln(1 + \\rho)/\\rho = {crossing}$, and the distance
+  is the difference of the masses below.
+"""
+
+
+# Several draws
+
+ALGORITHM_1 = Claim(
+    Reference("Dimitrakakis14", "Algorithm 1"),
+    "Answering queries by posterior draws is private",
+    r"k \text{ answers}: \; \epsilon = 2 L \rho",
+    Verdict.AMENDED,
+    "Theorem 2 covers one draw and the loop keeps no account: k answers cost k times as much, or k (L rho)^2/2 in "
+    "zero-concentrated terms.",
+)
+
+
+def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
+    """Return the privacy loss of k = `answers` (...) answers, from L rho = `log_ratio`. [Dimitrakakis14] Algorithm 1.
+
+    Printed 2 L rho, which Theorem 2 gives one draw; certified k times that. See also `concentrated_cost`.
+    """
+    moved, k = _log_ratio(log_ratio), checked_counts(answers)
+    return Bound(
+        claim=ALGORITHM_1,
+        printed=np.full(k.shape, 2 * moved),
+        certified=2 * moved * k,
+        unit="nats of privacy loss",
+        assumptions=(Assumption("One query is answered", bool(np.all(k <= 1))),),
+    )
+
+
+def concentrated_cost(log_ratio: float, *, answers: ArrayLike) -> FloatArray:
+    """Return k (L rho)^2/2, the zero-concentrated cost of k = `answers` (...) draws. [Dimitrakakis14] Algorithm 1.
+
+    A draw's losses range over an interval of length eta = 2 L rho, which costs eta^2/8.
+    """
+    return checked_counts(answers) * _log_ratio(log_ratio) ** 2 / 2
+
+
+def _log_ratio(value: float) -> float:
+    return finite_number("L rho", value, low=0.0, high=1e9)
+
+
+def repeated_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the loss when every answer falls on a parameter that is very rare."""
+    exact = at.knobs.answers * np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
+    return exactly(exact, printed=bound.printed, name="largest loss")
+
+
+def algorithm_1_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Algorithm 1."""
+    printed, certified = ends(bound)
+    moved, k = number(at.knobs.log_ratio), at.knobs.answers
+    cost = number(float(concentrated_cost(at.knobs.log_ratio, answers=k)))
+    return f"""
+- **Printed**: $2 L \\rho = 2 \\cdot {moved} = {printed}$ nats, which Theorem 2 gives one draw; every answer has a fresh
+  one.
+- **Certified**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. Answers that all fall on a parameter
+  that is rare a priori lose that much.
+- In zero-concentrated terms the cost is $k (L\\rho)^2/2 = {cost}$.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (THEOREM_2_I, THEOREM_2_II, ALGORITHM_1)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_THEOREM_2_I": Exhibit(
+        "ALT-14 Theorem 2(i): privacy of a draw",
+        THEOREM_2_I,
+        Says.CERTAIN,
+        lambda subject, at: given(theorem_2_i(at.knobs.log_ratio), SUPPOSED),
+        rare_loss,
+        theorem_2_i_text,
+        (Axis.LOG_RATIO,),
+        *LOSS_TEXT,
+        ("bounds.log_ratio",),
+    ),
+    "ALT_THEOREM_2_II": Exhibit(
+        "ALT-14 Theorem 2(ii): a draw under a concentrated prior",
+        THEOREM_2_II,
+        Says.CERTAIN,
+        lambda subject, at: given(
+            theorem_2_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
+        ),
+        variation,
+        theorem_2_ii_text,
+        (Axis.APART, Axis.SIZE),
+        "allows a total variation distance of {}",
+        "total variation distance of the posteriors",
+        ("bounds.apart", "bounds.size"),
+        (counterexample_theorem_2_ii,),
+    ),
+    "ALT_ALGORITHM_1": Exhibit(
+        "ALT-14 Algorithm 1: privacy of several answers",
+        ALGORITHM_1,
+        Says.CERTAIN,
+        lambda subject, at: given(algorithm_1(at.knobs.log_ratio, answers=at.knobs.answers), SUPPOSED),
+        repeated_loss,
+        algorithm_1_text,
+        (Axis.ANSWERS, Axis.LOG_RATIO),
+        *LOSS_TEXT,
+        ("bounds.answers", "bounds.log_ratio"),
+    ),
+}

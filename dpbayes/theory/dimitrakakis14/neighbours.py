@@ -1,0 +1,121 @@
+"""Which tables are neighbours, and what their privacy says of tables further apart: section 2 of [Dimitrakakis14]."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.privacy import worst_chain
+from dpbayes.base.references import Reference
+from dpbayes.base.validation import InputError, finite_number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly
+
+DEFINITION_1 = Claim(
+    Reference("Dimitrakakis14", "Definition 1"),
+    "Differential privacy for tables one record apart",
+    r"P(B \mid x) \le e^\epsilon P(B \mid y) + \delta",
+    Verdict.HOLDS,
+    "The usual definition, for tables of equal size that differ in one record.",
+)
+
+
+# Several records
+
+REMARK_1 = Claim(
+    Reference("Dimitrakakis14", "Remark 1"),
+    "Differential privacy under a metric",
+    r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
+    Verdict.AMENDED,
+    "Equivalent for delta = 0 and for epsilon = 0, as it says; otherwise Definition 2 asks for more, as k records cost "
+    "delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
+)
+
+
+def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
+    """Return the delta of tables that differ in k = `records` (...) records, at k epsilon. [Dimitrakakis14] Remark 1.
+
+    Printed, by Definition 2, k delta; what (epsilon, delta)-privacy of one record gives is
+    delta (e^(k epsilon) - 1)/(e^epsilon - 1), at most 1. They agree for epsilon = 0 and for delta = 0.
+    """
+    k = np.asarray(records, dtype=np.float64)
+    e, d = finite_number("epsilon", epsilon, low=0.0, high=700.0), finite_number("delta", delta, low=0.0, high=1.0)
+    if not np.all(k >= 1):
+        raise InputError("Tables that differ do so in at least one record.")
+    with np.errstate(over="ignore"):
+        factor = np.expm1(k * e) / np.expm1(e) if e else k
+    return Bound(
+        claim=REMARK_1,
+        printed=np.minimum(k * d, 1.0),
+        certified=np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
+        unit="probability",
+        assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
+    )
+
+
+def _remark_1_here(subject: Subject, at: At) -> Bound:
+    """[Dimitrakakis14] Remark 1, for k records."""
+    return remark_1(at.epsilon[0], delta=at.knobs.delta, records=[at.knobs.changed])
+
+
+def worst_of_k(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact delta of the worst chain of tables."""
+    exact = worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed)
+    return exactly(np.array([exact]), printed=bound.printed, name="exact delta")
+
+
+def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> Counterexample:
+    """Return three laws of one set B, neighbours private by Definition 1, the ends not by Definition 2.
+
+    P_0(B) = 0, P_1(B) = delta, P_2(B) = e^epsilon delta + delta. [Dimitrakakis14] Remark 1,
+    [Dimitrakakis14] Definition 1.
+    """
+    bound = remark_1(epsilon, delta=delta, records=2)
+    return Counterexample(
+        REMARK_1,
+        f"P(B) = 0, {delta:g} and {delta * (1 + math.exp(epsilon)):.4g} on a chain of tables, epsilon = {epsilon:g}",
+        truth=delta * (1 + math.exp(epsilon)),
+        printed=float(bound.printed),
+        certified=float(bound.certified),
+        unit="probability",
+    )
+
+
+def remark_1_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Dimitrakakis14] Remark 1."""
+    printed, certified = ends(bound)
+    k, d = at.knobs.changed, number(at.knobs.delta)
+    e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
+    return f"""
+- Neighbours are $(\\epsilon, \\delta)$-private with $\\epsilon = {e}$, $\\delta = {d}$; $k = {k}$ records differ, at
+  $k\\epsilon = {together}$ nats.
+- **Printed**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${printed}$.
+- **Certified**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${certified}$.
+- **Exactly**, for the worst chain of $k + 1$ tables: an event impossible under the first has probability $p_k$ under
+  the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta - p_j)\\}}$.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (DEFINITION_1, REMARK_1)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "ALT_REMARK_1": Exhibit(
+        "ALT-14 Remark 1: tables several records apart",
+        REMARK_1,
+        Says.CHANCE,
+        _remark_1_here,
+        worst_of_k,
+        remark_1_text,
+        (Axis.CHANGED, Axis.DELTA),
+        "a delta of {}",
+        "delta of tables that differ in k records",
+        ("epsilon", "bounds.delta", "bounds.changed"),
+        (counterexample_definition_2,),
+        limit=_remark_1_here,
+        gives=("epsilon",),
+    ),
+}

@@ -1,0 +1,71 @@
+"""The dice that the claims of the [Notes] are shown for: every side has the same prior.
+
+None depends on the table at hand: losses are the worst over all tables of the die's n throws, and the local sensitivity
+is that of the most even table.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.types import IntArray
+from dpbayes.base.validation import finite_number
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.theory.claims.claim import Bound, flat, joined
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.text import number
+
+NATS = "nats of privacy loss"
+DIE = ("bounds.size", "bounds.sides")
+
+
+MOST_LAWS = 300
+"""Most candidates for which all tables' laws are compared: a few hundredths of a second at each epsilon."""
+
+
+def die_of(subject: Subject, at: At) -> Die:
+    """Return the die: the same prior for every side. Errors: InputError for a prior out of range."""
+    return Die((subject.concentration,) * at.knobs.sides, at.knobs.size)
+
+
+def plain_die(at: At) -> Die:
+    """Return a die for what does not depend on the prior."""
+    return Die((1.0,) * at.knobs.sides, at.knobs.size)
+
+
+def small_die(subject: Subject, at: At) -> Die:
+    """Return the die. Errors: InputError, which says how many throws are few enough, where its laws are too many."""
+    die = die_of(subject, at)
+    die.require_listable(MOST_LAWS)
+    return die
+
+
+def even_counts(die: Die) -> IntArray:
+    """Return the counts (m,) of the most even table."""
+    return die.n // die.sides + (np.arange(die.sides) < die.n % die.sides).astype(np.int64)
+
+
+def thrown(die: Die) -> str:
+    """Return what is thrown, for a formula."""
+    prior = f", prior ${number(die.prior[0])}$ for each,"
+    return f"A die of $m = {die.sides}$ sides{prior} thrown $n = {number(die.n)}$ times"
+
+
+FEW_CANDIDATES: dict[str, Any] = {"limit": small_die, "gives": ("bounds.size",)}
+"""Where all tables' laws are compared, throws give way to sides."""
+
+
+def each_epsilon(at: At, bound: Callable[[float], Bound]) -> Bound:
+    """Return a bound at every epsilon."""
+    return joined([flat(bound(epsilon)) for epsilon in at.epsilon])
+
+
+def checked_epsilon(epsilon: float) -> float:
+    """Return epsilon. Errors: InputError unless it is from 1e-6 to 1000."""
+    return finite_number("epsilon", epsilon, low=1e-6, high=1000.0)
+
+
+def checked_delta(delta: float) -> float:
+    """Return delta. Errors: InputError unless it is from 1e-300 to 1."""
+    return finite_number("delta", delta, low=1e-300, high=1.0)

@@ -1,0 +1,262 @@
+"""The candidates of [Notes], the sensitivities of the Hellinger score, and how fast the latter are smoothed.
+
+The prior is that of [Notes] Section 1, with exponents alpha - 1. Sensitivities are over all tables of the die's n
+throws; nothing here depends on the throws themselves unless `counts` are asked for.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.model.compositions import is_listable
+from dpbayes.posteriors.hellinger import (
+    Die,
+    distances,
+    global_sensitivity,
+    hellinger_between,
+    local_sensitivity,
+    smoothing_rate,
+)
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly, known_as
+from dpbayes.theory.notes.dice import (
+    DIE,
+    checked_delta,
+    checked_epsilon,
+    die_of,
+    each_epsilon,
+    even_counts,
+    plain_die,
+    thrown,
+)
+
+MOST_ENUMERATED = 6_000
+"""Most candidates over which the local sensitivity is enumerated."""
+
+
+PRIOR = Claim(
+    Reference("Notes", "Section 1"),
+    "The density of the Dirichlet prior",
+    r"\prod_i \xi_i^{\alpha_i} / B(\alpha)",
+    Verdict.AMENDED,
+    "The exponents are alpha_i - 1, and the die's throws are categorical; the update of the posterior is right.",
+)
+
+
+# Candidates
+
+CANDIDATES = Claim(
+    Reference("Notes", "Section 2.1"),
+    "How many posteriors there are",
+    r"|R| = n + 1",
+    Verdict.AMENDED,
+    "For two sides; in general C(n + m - 1, m - 1). Counted once for every table, they would make another mechanism.",
+)
+
+
+def candidates(die: Die) -> Bound:
+    """Return |R|: printed n + 1, right C(n + m - 1, m - 1). [Notes] Section 2.1 and Lemma 2.2."""
+    return Bound(
+        claim=CANDIDATES,
+        printed=np.asarray(die.n + 1.0),
+        certified=np.asarray(float(die.size)),
+        unit="candidates",
+        assumptions=(Assumption("The die has two sides", die.sides == 2),),
+    )
+
+
+def candidates_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Section 2.1, |R|."""
+    printed, certified = ends(bound)
+    n, m = at.knobs.size, at.knobs.sides
+    return f"""
+- A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
+- **Printed**: $n + 1 = {printed}$ posteriors.
+- **Certified**: $\\binom{{n + m - 1}}{{m - 1}} = \\binom{{{number(n + m - 1)}}}{{{m - 1}}} = {certified}$, the ways to
+  share $n$ throws among $m$ sides. Tables with the same counts have the same posterior, and it is listed once.
+"""
+
+
+# Local sensitivity
+
+REDUCTION = Claim(
+    Reference("Notes", "Section 3.1"),
+    "The local sensitivity needs the neighbours only",
+    r"\Delta_l u(x) = \max_{y'} H(\mathrm{BI}(y'), \mathrm{BI}(x))",
+    Verdict.HOLDS,
+    "By the triangle inequality, with equality at r = BI(x).",
+)
+
+
+def reduction(die: Die, *, counts: ArrayLike) -> Bound:
+    """Return the local sensitivity at `counts` (m,), by the neighbours and over all candidates. [Notes] Section 3.1.
+
+    Printed max_y H(x, y) over the neighbours. Certified is `largest_change`, to which it is equal, up to
+    MOST_ENUMERATED candidates; beyond, the distances to the neighbours one by one, since by the triangle inequality no
+    candidate moves its score by more.
+    """
+    here = die.checked(counts)
+    is_small = is_listable(die.n, sides=die.sides, most=MOST_ENUMERATED)
+    certified = largest_change(die, counts=here) if is_small else _furthest(die, here)
+    return Bound(
+        claim=REDUCTION,
+        printed=np.asarray(local_sensitivity(die, counts=here)),
+        certified=np.asarray(certified),
+        unit="Hellinger distance",
+        is_private=False,
+    )
+
+
+def largest_change(die: Die, *, counts: ArrayLike) -> float:
+    """Return max_y max_r |H(x, r) - H(y, r)| at `counts` (m,), enumerating all candidates r. [Notes] Section 3.1."""
+    return float(_changes(die, die.checked(counts)).max(initial=0.0))
+
+
+def _changes(die: Die, here: IntArray) -> FloatArray:
+    """Return how far each neighbour moves the score of each candidate: (neighbours, R)."""
+    listed, own = die.candidates, distances(die, counts=here)
+    near = listed[np.abs(listed - here).sum(axis=1) == 2]
+    return np.array([np.abs(distances(die, counts=y) - own) for y in near]).reshape(-1, len(listed))
+
+
+def _furthest(die: Die, here: IntArray) -> float:
+    unit = np.eye(die.sides, dtype=np.int64)
+    near = here + (unit[:, None] - unit)[unit == 0]
+    possible = near[(near >= 0).all(axis=1)]
+    return float(hellinger_between(die, first=here, second=possible).max(initial=0.0))
+
+
+def enumerated(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Take the largest change of a score over all candidates, where they are few enough to enumerate."""
+    few = is_listable(at.knobs.size, sides=at.knobs.sides, most=MOST_ENUMERATED)
+    exact = bound.certified if few else np.full(bound.certified.shape, np.nan)
+    return exactly(exact, printed=bound.printed, name="largest change over all candidates")
+
+
+def reduction_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
+    printed, certified = ends(bound)
+    die = die_of(subject, at)
+    even = ", ".join(number(count) for count in even_counts(die))
+    one_side = np.array([die.n] + [0] * (die.sides - 1))
+    return f"""
+- {thrown(die)}; the most even table is $x = ({even})$.
+- **Printed**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
+- **Certified**: ${certified}$. Enumerated are all $r$ where there are few enough; otherwise it is the largest distance
+  to a neighbour, beyond which no $r$ goes by the triangle inequality.
+- With all throws on one side it is ${number(local_sensitivity(die, counts=one_side))}$; the largest over all tables is
+  $\\Delta_g = {number(global_sensitivity(die))}$.
+"""
+
+
+FIGURE_1 = Claim(
+    Reference("Notes", "Figure 1"),
+    "The score moves most at r = BI(x)",
+    r"\mathrm{BI}(x) \in \arg\max_r |H(\mathrm{BI}(x), r) - H(\mathrm{BI}(y'), r)|",
+    Verdict.HOLDS,
+    "Not there alone: the neighbour that is furthest away always ties with it.",
+)
+
+
+def where_largest(die: Die, *, counts: ArrayLike) -> FloatArray:
+    """Return the candidates r (ties, m) at which some neighbour y moves the score most. [Notes] Figure 1.
+
+    The posterior itself is one of them, and always shares that with the neighbour y that is furthest away.
+    """
+    steps = _changes(die, die.checked(counts)).max(axis=0)
+    return die.candidates[steps >= steps.max() * (1 - 1e-12)].astype(np.float64)
+
+
+# Smoothing
+
+BETA = Claim(
+    Reference("Notes", "Section 2.3.1, beta"),
+    "How fast the sensitivity is smoothed",
+    r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
+    Verdict.AMENDED,
+    "n + 1 stands for |R|, which it is for two sides only.",
+)
+
+
+def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
+    """Return beta = ln(1 + epsilon/(2 ln(2 |R|/delta))), printed with n + 1 for |R|. [Notes] Section 2.3.1, beta.
+
+    What is proved needs beta no larger than the certified one.
+    """
+    e, d = checked_epsilon(epsilon), checked_delta(delta)
+    return Bound(
+        claim=BETA,
+        printed=np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
+        certified=np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
+        unit="1 / replaced record",
+        assumptions=(Assumption("The die has two sides", die.sides == 2),),
+    )
+
+
+def largest_rate(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Take the largest rate that is proved: the printed one fails above it."""
+    measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
+    return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
+
+
+def smoothing_text(subject: Subject, at: At, bound: Bound) -> str:
+    """[Notes] Section 2.3.1, beta."""
+    printed, certified = ends(bound)
+    epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
+    return f"""
+- **Printed**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
+  \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
+- **Certified**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. What is proved of the
+  mechanism needs a $\\beta$ that is no larger.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (PRIOR, CANDIDATES, BETA, REDUCTION, FIGURE_1)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "NOTES_CANDIDATES": Exhibit(
+        "Notes, Section 2.1: number of candidates",
+        CANDIDATES,
+        Says.CERTAIN,
+        lambda subject, at: flat(candidates(plain_die(at))),
+        known_as("exact number"),
+        candidates_text,
+        (Axis.SIZE,),
+        "counts {} candidates",
+        "candidates, distinct posteriors",
+        DIE,
+    ),
+    "NOTES_REDUCTION": Exhibit(
+        "Notes, Section 3.1: local sensitivity by its neighbours",
+        REDUCTION,
+        Says.CERTAIN,
+        lambda subject, at: flat(reduction(die_of(subject, at), counts=even_counts(die_of(subject, at)))),
+        enumerated,
+        reduction_text,
+        (Axis.SIZE, Axis.PRIOR),
+        "gives the most even table a local sensitivity of {}",
+        "local sensitivity, Hellinger distance",
+        (*DIE, "prior"),
+    ),
+    "NOTES_BETA": Exhibit(
+        "Notes, Section 2.3.1: smoothing parameter",
+        BETA,
+        Says.CERTAIN,
+        lambda subject, at: each_epsilon(
+            at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)
+        ),
+        largest_rate,
+        smoothing_text,
+        (Axis.EPSILON, Axis.DELTA, Axis.SIZE),
+        "takes a smoothing parameter of {}",
+        "smoothing parameter β, per replaced record",
+        ("epsilon", "bounds.delta", *DIE),
+    ),
+}

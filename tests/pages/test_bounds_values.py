@@ -1,0 +1,118 @@
+"""Every knob of the claims of [Dimitrakakis14] and of the [Notes], at its ends: values and words, without a page."""
+
+import itertools
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.validation import InputError
+from dpbayes.sources.named_networks import load_named
+from dpbayes.theory.claims.setting import At, Subject, place
+from dpbayes.theory.index import EXHIBITS
+from dpbayes.ui.pages.bounds.curve import Curve, Shown
+from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.widgets.running import Running
+
+NAMES = [name for name in EXHIBITS if name.startswith(("ALT_", "NOTES_"))]
+KNOBS = [(name, knob) for name in NAMES for knob in EXHIBITS[name].knobs]
+NETWORK, _ = load_named("asia")
+PRIORS = (0.001, 1e9)
+OTHER = {"epsilon": 3.0, "prior": 0.3, "bounds.sides": 3, "bounds.size": 7, "bounds.delta": 0.2, "bounds.shift": 0.9}
+OTHER |= {"bounds.omega": 0.2, "bounds.error": 0.2, "bounds.cells": 7, "bounds.rate": 0.4}
+"""Values of the knobs that are neither the usual one nor an end."""
+
+
+def evaluated(name: str, **values: Any) -> Shown:
+    """Return a claim as the page shows it at these values of its knobs. Errors: InputError where it refuses them."""
+    options: Any = Settings().options("bounds")
+    own = {knob.removeprefix("bounds."): value for knob, value in values.items() if knob.startswith("bounds.")}
+    subject = Subject(NETWORK, values.get("prior", 1.0), None, None, 1)
+    at = At((values.get("epsilon", 1.0),), 1, replace(options, **own))
+    exhibit = EXHIBITS[name]
+    bound = exhibit.bound(subject, at)
+    measured = exhibit.measure(subject, at, bound)
+    axis = exhibit.axes[0]
+    here = place(subject, at, axis)
+    curve = Curve((here,), bound, measured)
+    work = Running(lambda step: curve, total=1)
+    return Shown(BoundClaim[name], axis, work, curve, here, bound, measured, at, subject)
+
+
+def numbers(shown: Shown) -> list[float]:
+    series = (shown.bound.printed, shown.bound.certified, shown.measured.exact, shown.measured.value)
+    return [float(each[0]) for each in series]
+
+
+def words(shown: Shown) -> str:
+    return verdict(shown) + shown.exhibit.formula(shown.subject, shown.at, shown.bound)
+
+
+def ends(knob: str) -> tuple[float, float]:
+    if knob == "prior":
+        return PRIORS
+    parameter = PARAMETERS[knob]
+    assert isinstance(parameter, Parameter)
+    low, high = parameter.low, parameter.high
+    return (int(low), int(high)) if parameter.whole else (float(low), float(high))
+
+
+def middle(knob: str) -> float:
+    if knob in OTHER:
+        return OTHER[knob]
+    parameter = PARAMETERS[knob]
+    assert isinstance(parameter, Parameter)
+    return int(1.5 * parameter.typical) if parameter.whole else 1.5 * parameter.typical
+
+
+def check_kind(name: str, **values: Any) -> Shown | None:
+    """Check for numbers and words, or for one sentence; return what is shown, None where it is refused."""
+    refusal, shown = "", None
+    try:
+        shown = evaluated(name, **values)
+    except InputError as error:
+        refusal = str(error)
+    if shown is None:
+        assert re.fullmatch(r"(epsilon|[A-Z])[^\n]*\.", refusal)
+        return None
+    assert len(shown.bound.printed) == len(shown.bound.certified) == len(shown.measured.exact) == 1
+    assert not np.isnan([shown.bound.printed, shown.bound.certified]).any()
+    assert not re.search(r"(?<![\w\\])(nan|inf|None)(?!\w)", words(shown)), words(shown)
+    return shown
+
+
+def test_all_claims_of_both_papers_are_here() -> None:
+    assert len(NAMES) == 24
+    assert all(EXHIBITS[name].knobs for name in NAMES)
+
+
+@pytest.mark.parametrize(("name", "knob"), KNOBS)
+def test_every_knob_moves_the_numbers_and_the_words(name: str, knob: str) -> None:
+    settled = {"bounds.sides": 3} if name == "NOTES_REDUCTION" and knob != "bounds.sides" else {}
+    before, after = evaluated(name, **settled), evaluated(name, **settled, **{knob: middle(knob)})
+    assert words(before) != words(after)
+    assert verdict(before) != verdict(after)
+    np.testing.assert_raises(AssertionError, np.testing.assert_array_equal, numbers(before), numbers(after))
+
+
+@pytest.mark.parametrize(("name", "knob"), KNOBS)
+def test_every_end_of_every_knob_is_kind_and_is_another_setting(name: str, knob: str) -> None:
+    usual = evaluated(name)
+    others = [check_kind(name, **{knob: end}) for end in ends(knob) if end != getattr(usual.at.knobs, knob[7:], None)]
+    shown = [usual, *(each for each in others if each is not None)]
+    assert others
+    assert len({verdict(each) for each in shown}) == len(shown)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_corners_of_all_knobs_are_kind(name: str) -> None:
+    knobs = EXHIBITS[name].knobs
+    corners = itertools.product(*(ends(knob) for knob in knobs))
+    shown = [check_kind(name, **dict(zip(knobs, corner, strict=True))) for corner in corners]
+    assert len(shown) == 2 ** len(knobs)
+    assert any(each is not None for each in shown)
