@@ -13,8 +13,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound
 from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy
-from dpbayes.theory.zhang16.truths import kl_quantile
+from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy, kl_quantile
 
 MOST_SAMPLES = 10**9
 MOST_CELLS = 10**4
