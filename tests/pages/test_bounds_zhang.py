@@ -37,9 +37,6 @@ UNKNOWN = re.compile(r"\b(nan|inf|-inf)\b", re.IGNORECASE)
 LEMMA_3 = {"bounds.level": "12"}
 """Lemma 3 says nothing below L0, as at the usual level."""
 
-AXES = {BoundClaim.RERUNS: {"bounds.axis": Axis.RUNS.value}}
-"""The axis to ask for, where there are several."""
-
 OTHERS = {
     "epsilon": "0.5",
     "draws": "3",

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dpbayes.theory.index import EXHIBITS
+from dpbayes.theory.index import EXHIBITS, MODULES
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,5 +87,13 @@ def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:
     assert papers == sorted(papers, key=["Zhang16", "Dimitrakakis14", "Notes"].index)
 
 
-def test_no_two_exhibits_share_a_title() -> None:
+def test_no_two_exhibits_share_a_name_or_a_title() -> None:
+    """Of two of a name one would be lost, and of two of a title the page would show one."""
+    names = [name for module in MODULES for name in getattr(module, "EXHIBITS", {})]
+    assert sorted(names) == sorted(EXHIBITS)
     assert len({exhibit.title for exhibit in EXHIBITS.values()}) == len(EXHIBITS)
+
+
+def test_every_exhibit_is_of_a_claim_that_is_listed() -> None:
+    listed = {id(claim) for module in MODULES for claim in getattr(module, "CLAIMS", ())}
+    assert all(id(exhibit.claim) in listed for exhibit in EXHIBITS.values())

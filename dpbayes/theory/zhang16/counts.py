@@ -17,7 +17,7 @@ from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, mean_alone, nothing_known
-from dpbayes.theory.zhang16.kl_study import KlStudy, beside_quantile, beside_scaled
+from dpbayes.theory.zhang16.kl_study import KlStudy, beside_scaled, kl_quantile
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 MOST_RECORDS = 10**9
@@ -174,9 +174,7 @@ def largest_change(
         found[:, start : start + size] = np.abs(moved).max(axis=-1)
     study = KlStudy(epsilon, np.sort(found, axis=-1))
     none = np.full(len(scale), np.nan)
-    return beside_quantile(
-        study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=none, releases=releases
-    )
+    return kl_quantile(study, none, printed=printed, delta=delta)
 
 
 def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:

@@ -97,7 +97,7 @@ def kl_mean(study: KlStudy, expected: FloatArray, *, printed: FloatArray) -> Mea
 
 def kl_quantile(study: KlStudy, expected: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
     """Return the 1 - delta quantile of the KL divergence, its exact mean, and how often `printed` (E,) is exceeded."""
-    return beside_quantile(
+    return _by_quantile(
         study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=expected, releases=study.releases
     )
 
@@ -113,13 +113,12 @@ def beside_scaled(
     units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
     exceeded = study.exceedance(units[:, None])
     one_each = Estimate(exceeded.value[:, 0], exceeded.error[:, 0])
-    return beside_quantile(quantile, one_each, delta=delta, exact=mean, releases=len(unit))
+    return _by_quantile(quantile, one_each, delta=delta, exact=mean, releases=len(unit))
 
 
-def beside_quantile(
+def _by_quantile(
     quantile: QuantileEstimate, exceeded: Estimate, *, delta: float, exact: FloatArray, releases: int
 ) -> Measured:
-    """Return a simulated 1 - delta quantile, what is `exact` of the quantity, and how often the bound is `exceeded`."""
     # Without an upper end there are too few releases to tell where the quantile is.
     known = np.isfinite(quantile.high) & np.isfinite(quantile.low)
     value, low, high = (np.where(known, each, np.nan) for each in (quantile.value, quantile.low, quantile.high))
