@@ -12,13 +12,12 @@ from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import sensitivities
 from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import exhibits as zhang16_first
-from dpbayes.theory.zhang16 import exhibits_more as zhang16_more
 from dpbayes.theory.zhang16 import (
     fourier,
     map,
     posterior_kl,
     posterior_kl_counterexamples,
+    posterior_kl_shown,
     regression,
     sampling,
     stealth,
@@ -27,6 +26,7 @@ from dpbayes.theory.zhang16 import (
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 
 MODULES: tuple[ModuleType, ...] = (
+    posterior_kl_shown,
     updates,
     posterior_kl,
     fourier,
@@ -47,8 +47,9 @@ MODULES: tuple[ModuleType, ...] = (
     notes_mechanisms,
     notes_lemmas,
 )
+"""The topics, each with its CLAIMS, and with EXHIBITS of those that are shown; the page opens on the first of these."""
 
-CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in module.CLAIMS)
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in getattr(module, "CLAIMS", ()))
 
 COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
     function
@@ -62,16 +63,14 @@ COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
 
 
 EXHIBITS: dict[str, Exhibit] = {
-    name: exhibit
-    for module in (zhang16_first, zhang16_more, *MODULES)
-    for name, exhibit in getattr(module, "EXHIBITS", {}).items()
+    name: exhibit for module in MODULES for name, exhibit in getattr(module, "EXHIBITS", {}).items()
 }
 """Every claim that is shown with its bound, by a name of its own."""
 
 
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
     """Return every setting at which this claim is shown to fail, computed now."""
-    homes = {module.__name__ for module in MODULES if claim in module.CLAIMS}
+    homes = {module.__name__ for module in MODULES if claim in getattr(module, "CLAIMS", ())}
     makers = (make for make in COUNTEREXAMPLES if _home(make) in homes)
     return tuple(example for make in makers if (example := make()).claim == claim)
 

@@ -13,7 +13,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.setting import At, Subject, place
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.pages.bounds.curve import Curve, Shown
+from dpbayes.ui.pages.bounds.curve import Curve, Evaluation
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
@@ -28,7 +28,7 @@ OTHER |= {"bounds.omega": 0.2, "bounds.error": 0.2, "bounds.cells": 7, "bounds.r
 """Values of the knobs that are neither the usual one nor an end."""
 
 
-def evaluated(name: str, **values: Any) -> Shown:
+def evaluated(name: str, **values: Any) -> Evaluation:
     """Return a claim as the page shows it at these values of its knobs. Errors: InputError where it refuses them."""
     options: Any = Settings().options("bounds")
     own = {knob.removeprefix("bounds."): value for knob, value in values.items() if knob.startswith("bounds.")}
@@ -41,15 +41,15 @@ def evaluated(name: str, **values: Any) -> Shown:
     here = place(subject, at, axis)
     curve = Curve((here,), bound, measured)
     work = Running(lambda step: curve, total=1)
-    return Shown(BoundClaim[name], axis, work, curve, here, bound, measured, at, subject)
+    return Evaluation(BoundClaim[name], axis, work, curve, here, bound, measured, at, subject)
 
 
-def numbers(shown: Shown) -> list[float]:
+def numbers(shown: Evaluation) -> list[float]:
     series = (shown.bound.printed, shown.bound.certified, shown.measured.exact, shown.measured.value)
     return [float(each[0]) for each in series]
 
 
-def words(shown: Shown) -> str:
+def words(shown: Evaluation) -> str:
     return verdict(shown) + shown.exhibit.formula(shown.subject, shown.at, shown.bound)
 
 
@@ -70,7 +70,7 @@ def middle(knob: str) -> float:
     return int(1.5 * parameter.typical) if parameter.whole else 1.5 * parameter.typical
 
 
-def check_kind(name: str, **values: Any) -> Shown | None:
+def check_kind(name: str, **values: Any) -> Evaluation | None:
     """Check for numbers and words, or for one sentence; return what is shown, None where it is refused."""
     refusal, shown = "", None
     try:

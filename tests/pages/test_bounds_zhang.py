@@ -1,34 +1,34 @@
-"""The claims of the rest of [Zhang16] on the Bounds page: the core's numbers beside the truth, at every setting."""
+"""The claims of [Zhang16] that need no counts on the Bounds page: the bounds beside the truth, at every setting."""
 
 import math
 import re
-from collections.abc import Callable
-from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.randomness import stream
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
-from dpbayes.sources.named_networks import full, load_named
-from dpbayes.theory.claims.claim import Bound
+from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
-from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import map, regression, stealth
-from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16.exhibits_more import EXHIBITS as MODULE
-from dpbayes.theory.zhang16.exhibits_more import mass_without, moved_counts
-from dpbayes.theory.zhang16.formulas_more import first_success_loss, worst_range
+from dpbayes.theory.claims.setting import At, Axis, Subject, moved
+from dpbayes.theory.index import EXHIBITS
+from dpbayes.theory.zhang16 import regression
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 
-ZHANG_EXHIBITS = {BoundClaim[name]: exhibit for name, exhibit in MODULE.items()}
+CLAIMS = (
+    BoundClaim.LEMMA_1,
+    BoundClaim.COROLLARY_1,
+    BoundClaim.RERUNS,
+    BoundClaim.LEMMA_2,
+    BoundClaim.LEMMA_3,
+    BoundClaim.ALGORITHM_3,
+    BoundClaim.APPENDIX_D,
+    BoundClaim.GRADIENT,
+    BoundClaim.PROPORTIONAL,
+)
+ZHANG_EXHIBITS = {claim: EXHIBITS[claim.name] for claim in CLAIMS}
 
 ASIA, _ = load_named("asia")
 NODES = 8
@@ -36,9 +36,6 @@ UNKNOWN = re.compile(r"\b(nan|inf|-inf)\b", re.IGNORECASE)
 
 LEMMA_3 = {"bounds.level": "12"}
 """Lemma 3 says nothing below L0, as at the usual level."""
-
-AXES = {BoundClaim.RERUNS: {"bounds.axis": Axis.RUNS.value}}
-"""The axis to ask for, where there are several."""
 
 OTHERS = {
     "epsilon": "0.5",
@@ -56,21 +53,6 @@ OTHERS = {
 }
 """Another value for every knob."""
 
-CORE: dict[BoundClaim, tuple[float, Callable[[float], Bound]]] = {
-    BoundClaim.LEMMA_1: (1000, lambda _: updates.lemma_1(ASIA)),
-    BoundClaim.COROLLARY_1: (2.5, lambda x: updates.corollary_1(ASIA, epsilon=x)),
-    BoundClaim.RERUNS: (20, lambda x: stealth.rerun_bound(1.0, x)),
-    BoundClaim.LEMMA_2: (
-        5.0,
-        lambda x: lipschitz.lemma_2([x * i / NODES for i in range(1, NODES + 1)], distances=[1.0] * NODES),
-    ),
-    BoundClaim.LEMMA_3: (16.0, lambda x: lipschitz.lemma_3([1.0] * NODES, start=10.0, at=x)),
-    BoundClaim.APPENDIX_D: (4.0, lambda x: regression.appendix_d(20, norm_bound=x, features=5)),
-    BoundClaim.GRADIENT: (4.0, lambda x: regression.gradient_norm(x, features=5)),
-    BoundClaim.PROPORTIONAL: (4.0, lambda x: regression.proportionality(x)),
-}
-"""Where each curve is checked, and the bound there, of the core."""
-
 
 def opened(claim: BoundClaim, **query: str) -> AppTest:
     return open_page("pages/bounds.py", None, **{"bounds.claim": claim.value, **query})
@@ -78,10 +60,6 @@ def opened(claim: BoundClaim, **query: str) -> AppTest:
 
 def traces(at: AppTest) -> dict[str, dict[str, Any]]:
     return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
-
-
-def at_x(trace: dict[str, Any], x: float) -> float:
-    return float(trace["y"][trace["x"].index(x)])
 
 
 def setting(**knobs: float) -> At:
@@ -112,26 +90,16 @@ def test_it_opens_in_either_seat(claim: BoundClaim, seat: str) -> None:
     assert "Nothing here depends on the counts" in everything(at)
 
 
-@pytest.mark.parametrize("claim", CORE)
-def test_the_curves_are_the_core_s(claim: BoundClaim) -> None:
-    x, bound = CORE[claim]
-    drawn, expected = traces(opened(claim, **AXES.get(claim, {}))), bound(x)
-    assert at_x(drawn["printed"], x) == pytest.approx(float(expected.printed), rel=1e-12)
-    assert at_x(drawn["certified"], x) == pytest.approx(float(expected.certified), rel=1e-12)
-
-
-def test_algorithm_3_is_shown_for_its_printed_score_a_density() -> None:
-    """[Zhang16] Algorithm 3: the density's own sensitivity, here from its definition on a fine grid."""
-    drawn = traces(opened(BoundClaim.ALGORITHM_3, **{"bounds.size": "6"}))
-    x = 2.0
-    assert at_x(drawn["printed"], x) == pytest.approx(math.sqrt(x))
-    omega = 1 / (1 + math.exp(x))
-    row = map.TrimmedRow(1.0, 1.0, omega, 6)
-    assert at_x(drawn["certified"], x) == pytest.approx(row.density_sensitivity, rel=1e-9)
-    theta = np.linspace(omega, 1 - omega, 100_001)
-    powers = np.array([theta**k * (1 - theta) ** (6 - k) for k in range(7)])
-    densities = powers / np.trapezoid(powers, theta)[:, None]
-    assert row.density_sensitivity == pytest.approx(np.abs(np.diff(densities, axis=0)).max(), rel=1e-6)
+@pytest.mark.parametrize("claim", [BoundClaim.PROPORTIONAL, BoundClaim.ALGORITHM_3])
+def test_the_curves_are_the_exhibit_s(claim: BoundClaim) -> None:
+    exhibit, drawn = ZHANG_EXHIBITS[claim], traces(opened(claim, **{"bounds.size": "6"}))
+    x = drawn["printed"]["x"]
+    assert len(x) >= 13
+    for k in range(0, len(x), 6):
+        subject, at = moved(Subject(ASIA, 1.0, 1000, None, 1), setting(size=6), exhibit.axes[0], x[k])
+        expected = exhibit.bound(subject, at)
+        assert drawn["printed"]["y"][k] == pytest.approx(float(expected.printed[0]), rel=1e-12)
+        assert drawn["certified"]["y"][k] == pytest.approx(float(expected.certified[0]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("claim", "knob"), [(c, knob) for c, each in ZHANG_EXHIBITS.items() for knob in each.knobs])
@@ -257,70 +225,3 @@ def test_more_records_than_the_core_goes_through_give_a_sentence() -> None:
 def test_trying_again_is_drawn_against_both(axis: Axis) -> None:
     drawn = traces(opened(BoundClaim.RERUNS, **{"bounds.axis": axis.value}))
     assert len(drawn["printed"]["x"]) >= 20
-
-
-# The truths, by independent routes
-
-
-def test_lemma_1_the_largest_change_over_all_pairs_of_records() -> None:
-    """[Zhang16] Lemma 1, by enumeration."""
-    network = full(3)
-    states = network.states
-    every = [
-        count(network, Dataset(network.names, states, np.array([codes], dtype=np.uint8))).values
-        for codes in product(range(2), repeat=3)
-    ]
-    largest = max(np.abs(a - b).sum() for a in every for b in every)
-    assert np.abs(moved_counts(network)).sum() == largest == float(updates.lemma_1(network).certified)
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.7, 3.0])
-def test_re_running_the_loss_of_the_first_success_by_its_law(epsilon: float) -> None:
-    """[Zhang16] Section 3.2, Re-running: one run is epsilon-private, and what the first success shows is as said."""
-    e, share = math.exp(epsilon), 0.01
-    rare = 1e-2 / e
-    first = np.array([share * rare, (1 - share) * rare])
-    second = first * [1 / e, e]
-    runs = [np.append(law, 1 - law.sum()) for law in (first, second)]
-    assert np.abs(np.log(runs[0] / runs[1])).max() == pytest.approx(epsilon, rel=1e-9)
-    # Run after run until the first success, summed.
-    tries = np.arange(100_000)[:, None]
-    for law, run in zip((first, second), runs, strict=True):
-        np.testing.assert_allclose((law * run[2] ** tries).sum(axis=0), law / law.sum(), rtol=1e-6)
-    loss = np.abs(np.log((first / first.sum()) / (second / second.sum()))).max()
-    assert float(first_success_loss(np.array([epsilon]))[0]) == pytest.approx(loss, rel=1e-9)
-    assert epsilon < loss < float(stealth.rerun_bound(epsilon, 2).certified)
-
-
-def test_lemma_3_the_exact_mass_is_that_of_simulated_rates() -> None:
-    """[Zhang16] Lemma 3: a false alarm in a billion."""
-    at = setting(level=2.5, concentration=1.0, start=10.0)
-    bound = ZHANG_EXHIBITS[BoundClaim.LEMMA_3].bound(Subject(ASIA, 1.0, None, None, 1), at)
-    exact = float(mass_without(Subject(ASIA, 1.0, None, None, 1), at, bound).exact[0])
-    draws = 100_000
-    share = float((stream(1, "rates").exponential(size=(draws, NODES)).max(axis=1) > 2.5).mean())
-    assert abs(share - exact) < 6.2 * math.sqrt(exact * (1 - exact) / draws)
-    assert exact < bound.certified[0] == NODES * math.exp(-2.5)
-
-
-@pytest.mark.parametrize(("norm_bound", "features"), [(0.3, 1), (0.3, 4), (1.0, 2), (3.0, 2), (3.0, 9)])
-def test_appendix_d_the_pair_s_range_is_all_that_is_certified(norm_bound: float, features: int) -> None:
-    """[Zhang16] Appendix D, corrected: reached by two records, and approached by a loss under one prior."""
-    at = setting(norm_bound=norm_bound, noise_variance=2.0)
-    found = float(worst_range(at, features=features)[0])
-    certified = float(regression.appendix_d(1, norm_bound=norm_bound, features=features, noise_variance=2.0).certified)
-    assert found == pytest.approx(certified, rel=1e-9)
-    near = min(norm_bound, 1.0)
-    ends = np.array([[-near, math.sqrt(norm_bound**2 - near**2)], [norm_bound, 0.0]])
-    records = np.array([[1.0, 0.0], ends[0] / norm_bound])
-    logs = -((-1 - ends @ records.T) ** 2) / 4  # (weights, records), y = -1
-    prior = np.log([1e-12, 1 - 1e-12])
-    posterior = logs + prior[:, None] - np.logaddexp(*(logs + prior[:, None]))
-    assert float(np.abs(posterior[:, 0] - posterior[:, 1]).max()) == pytest.approx(found, rel=1e-6)
-
-
-def test_appendix_d_one_feature_and_a_large_ball_is_a_true_loss_below_what_is_certified() -> None:
-    """[Zhang16] Appendix D."""
-    found = float(worst_range(setting(norm_bound=3.0), features=1)[0])
-    assert found == pytest.approx(12.0)
-    assert found < float(regression.appendix_d(1, norm_bound=3.0, features=1).certified)

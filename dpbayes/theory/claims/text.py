@@ -5,6 +5,9 @@ import math
 from dpbayes.base.text import latex
 from dpbayes.theory.claims.claim import Bound
 
+LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, nats")
+"""How an exhibit says a privacy loss: the amount, and the title of its axis."""
+
 
 def number(value: float) -> str:
     """Return a number for a formula in four digits, with separators from a thousand up."""

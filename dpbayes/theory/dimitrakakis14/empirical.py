@@ -18,8 +18,7 @@ from dpbayes.theory.claims.setting import At, Axis, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.dimitrakakis14.game import checked_counts
-from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy
-from dpbayes.theory.zhang16.truths import kl_quantile
+from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy, kl_quantile
 
 MOST_THROWS, MOST_DRAWS = 40_000, 4_000
 """Cells that are simulated at one setting, and empirical laws."""

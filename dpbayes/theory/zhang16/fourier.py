@@ -4,21 +4,32 @@ Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier
 has cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.model.closure import walsh
 from dpbayes.model.fourier import marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, nothing_known, unmeasured
+from dpbayes.theory.zhang16.kl_study import beside_scaled
+
+_DRAWN_AT_ONCE = 1 << 20
+"""Numbers drawn per pass."""
 
 
 def _claim(place: str, title: str, formula: str, verdict: Verdict, finding: str) -> Claim:
@@ -123,6 +134,18 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
     )
 
 
+def corollary_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Corollary 2."""
+    printed, certified = ends(bound)
+    closure = subject.network.closure
+    return f"""
+- **Printed**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {printed}$ (in the paper times
+  $2^{{-|I|/2}}$, which cancels when tables are rebuilt).
+- **Certified**: $2O/\\epsilon = 2 \\cdot {closure.odd_overlap.value}/{at.epsilon[0]:g} = {certified}$; a record flips
+  $O = {closure.odd_overlap.value}$ coefficients at most.
+"""
+
+
 def epsilon_of_printed_noise(network: Network, epsilon: ArrayLike) -> FloatArray:
     """Return what noise printed for epsilon (...) really grants: epsilon O/|N_I|. [Zhang16] Corollary 2."""
     return np.asarray(epsilon) * (walsh_sensitivity(network) / printed_walsh_sensitivity(network))
@@ -180,6 +203,86 @@ def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, del
         (Assumption("Delta is between 0 and 1, both left out.", 0 < delta < 1),),
         is_private=True,
     )
+
+
+def largest_family(network: Network) -> int:
+    """Return the node whose table has the most rows; the first of several."""
+    return int(np.argmax(network.rows_per_node))
+
+
+def theorem_3(subject: Subject, at: At) -> Bound:
+    """[Zhang16] Theorem 3, for the largest table."""
+    node = largest_family(subject.network)
+    bound = table_error_bound(subject.network, epsilon=at.epsilons, t=at.knobs.t, delta=at.knobs.delta)
+    return replace(bound, printed=bound.printed[..., node], certified=bound.certified[..., node])
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTable:
+    """A table on `nodes` binary nodes, with noise of `scale` (E,) on each of its 2^nodes coefficients.
+
+    The empty set's is lifted by `lift` noise scales. [Zhang16] Section 3.2.
+    """
+
+    nodes: int
+    lift: float
+    scale: FloatArray
+
+
+def simulated_table_error(
+    rng: np.random.Generator,
+    *,
+    table: NoisyTable,
+    printed: FloatArray,
+    delta: float,
+    releases: int,
+) -> Measured:
+    """Simulate the L1 error of a table that is rebuilt from noisy coefficients, in records (E,).
+
+    It does not depend on the counts. [Zhang16] Theorem 3.
+    """
+    cells, parts = 2**table.nodes, []
+    size = max(1, _DRAWN_AT_ONCE // cells)
+    for start in range(0, releases, size):
+        drawn = rng.laplace(size=(min(size, releases - start), *(2,) * table.nodes))
+        parts.append(np.abs(walsh(drawn, table.nodes).reshape(len(drawn), cells) + table.lift).mean(axis=-1))
+    scale = table.scale
+    return beside_scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)
+
+
+def measured_error(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate the error of the largest table."""
+    if subject.too_large:
+        return nothing_known(len(at.epsilon), subject.too_large)
+    network = subject.network
+    return simulated_table_error(
+        stream(subject.seed, "bounds", "table error"),
+        table=NoisyTable(
+            nodes=len(network.families[largest_family(network)]),
+            lift=2 * at.knobs.t * len(network.closure),
+            scale=printed_noise(network).scale(at.epsilons),
+        ),
+        printed=bound.printed,
+        delta=at.knobs.delta,
+        releases=subject.releases,
+    )
+
+
+def theorem_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 3."""
+    printed, certified = ends(bound)
+    network = subject.network
+    node = largest_family(network)
+    size, rows = len(network.closure), int(network.rows_per_node[node])
+    lift = float(invented_records(network, noise=printed_noise(network), epsilon=at.epsilon[0], t=at.knobs.t))
+    return f"""
+- The table of {escaped(network.names[node])}, the largest: $2^{{|\\pi_i|}} = {rows}$ parent configurations;
+  $|N_I| = {size}$.
+- **Printed**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
+  \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
+  {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
+- **Certified**: ${certified}$ records, of which the lift is ${number(lift)}$. Both for the printed noise.
+"""
 
 
 # Fourier beside Laplace
@@ -270,3 +373,31 @@ CLAIMS: tuple[Claim, ...] = (
     ALGORITHM_2,
     THEOREM_3,
 )
+
+EXHIBITS: dict[str, Exhibit] = {
+    "COROLLARY_2": Exhibit(
+        "Corollary 2: noise of Fourier coefficients",
+        COROLLARY_2,
+        Says.CERTAIN,
+        lambda subject, at: scale_bound(subject.network, at.epsilons),
+        unmeasured,
+        corollary_2_formula,
+        (Axis.EPSILON,),
+        "asks for noise of scale {}",
+        "noise scale of a coefficient, records",
+        ("epsilon",),
+    ),
+    "THEOREM_3": Exhibit(
+        "Theorem 3: error of a Fourier table",
+        THEOREM_3,
+        Says.QUANTILE,
+        theorem_3,
+        measured_error,
+        theorem_3_formula,
+        (Axis.EPSILON, Axis.DELTA, Axis.T),
+        "an L1 error of {} records",
+        "L1 error of the largest table, records",
+        ("epsilon", "bounds.delta", "bounds.t"),
+    ),
+}
+"""The claims as they are shown."""

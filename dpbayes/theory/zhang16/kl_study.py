@@ -1,30 +1,18 @@
-"""How often the KL divergence of a Laplace release exceeds a bound, and its quantiles, by simulation. Curator only."""
+"""What simulated values say of a quantity beside its bound: mean, quantiles, and how often the bound is exceeded."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import stats
 
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.model.counts import Counts
-from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.divergence import kl
-from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale
-from dpbayes.theory.zhang16.posterior_kl_exact import distinct_rows, expected_kl
+from dpbayes.base.validation import InputError, finite_number
+from dpbayes.theory.claims.truth import DOUBT, Measured, above
 
 MOST_RELEASES = 1_000_000
-MOST_NUMBERS = 100_000_000
-"""Most KL values that are kept: releases times epsilons."""
-
-_BLOCK = 1 << 18
-"""Numbers per pass, so that they stay near the processor."""
-
-_ROUNDING = 1e-6
-"""Largest error, as a part of the mean, at which the quick formula may stand for the stable one."""
 
 
 @dataclass(frozen=True)
@@ -96,53 +84,52 @@ class KlStudy:
         )
 
 
-def simulate_kl(
-    prior: Dirichlets, counts: Counts, *, epsilon: ArrayLike, releases: int, rng: np.random.Generator
-) -> KlStudy:
-    """Simulate releases of `LaplaceUpdates` at every epsilon (E,) and return their KL from the exact posterior.
-
-    Errors: InputError for counts of another network, batches, epsilon out of range, and more than MOST_RELEASES
-    releases or MOST_NUMBERS values.
-    """
-    releases = whole_number("The number of releases", releases, low=1, high=MOST_RELEASES)
-    epsilons = np.atleast_1d(checked_epsilons(epsilon))
-    groups = distinct_rows(prior, counts)
-    if releases * len(epsilons) > MOST_NUMBERS:
-        raise InputError(f"That is more than {MOST_NUMBERS:,} simulated values; ask for fewer releases.")
-    scale = noise_scale(prior.network, epsilons)
-    is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
-    found = np.empty((len(scale), releases))
-    block = max(1, _BLOCK // (len(scale) * prior.network.cell_count))
-    for start in range(0, releases, block):
-        size = min(block, releases - start)
-        noise = rng.laplace(size=(size, prior.network.cell_count))
-        updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
-        found[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
-    found.sort(axis=-1)
-    return KlStudy(epsilons, found)
+def kl_mean(study: KlStudy, expected: FloatArray, *, printed: FloatArray) -> Measured:
+    """Return the mean KL divergence: exact `expected` (E,), and simulated with two standard errors on either side."""
+    mean = study.mean
+    none = np.full(len(expected), np.nan)
+    low, high = np.maximum(mean.value - 2 * mean.error, 0.0), mean.value + 2 * mean.error
+    violated = above(expected, printed)
+    return Measured(
+        expected, mean.value, low, high, none, violated, "exact mean", "mean of simulated releases", study.releases
+    )
 
 
-def _rounding(prior: Dirichlets, counts: Counts) -> float:
-    """A bound on the rounding error of `_quick_kl`: all terms are below the size of y ln y at the largest y."""
-    network = prior.network
-    largest = network.row_sums(prior.alpha) + counts.n * network.cards[network.node_of_row]
-    return float(8 * np.finfo(float).eps * (largest * np.log(largest + 3)).sum())
+def kl_quantile(study: KlStudy, expected: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
+    """Return the 1 - delta quantile of the KL divergence, its exact mean, and how often `printed` (E,) is exceeded."""
+    return _by_quantile(
+        study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=expected, releases=study.releases
+    )
 
 
-def _quick_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatArray:
-    """ln B(b) - ln B(a) + (a - b) . (psi(a) - psi(a_0)), summed over rows; it loses digits for large counts."""
-    network = prior.network
-    a, released = prior.alpha + counts.values, prior.alpha + updates
-    slope = special.digamma(a) - special.digamma(network.row_sums(a))[network.row_of_cell]
-    constant = _log_beta(network, a) - a @ slope
-    found: FloatArray = _log_beta(network, released) - released @ slope - constant
-    return np.maximum(found, 0.0)
+def beside_scaled(
+    unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: FloatArray, delta: float
+) -> Measured:
+    """Return what draws (draws,) of a quantity in units of the noise scale say at every scale (E,)."""
+    study = KlStudy(np.ones(1), np.sort(unit)[None])
+    one = study.quantile(1 - delta)
+    quantile = QuantileEstimate(one.value * scale, one.low * scale, one.high * scale)
+    # Without noise, where all columns are constant, nothing exceeds anything.
+    units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
+    exceeded = study.exceedance(units[:, None])
+    one_each = Estimate(exceeded.value[:, 0], exceeded.error[:, 0])
+    return _by_quantile(quantile, one_each, delta=delta, exact=mean, releases=len(unit))
 
 
-def _log_beta(network: Network, alpha: FloatArray) -> FloatArray:
-    cells: FloatArray = special.gammaln(alpha).sum(axis=-1)
-    return cells - special.gammaln(network.row_sums(alpha)).sum(axis=-1)
-
-
-def _stable_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatArray:
-    return kl(prior.updated(counts), prior.updated(updates))
+def _by_quantile(
+    quantile: QuantileEstimate, exceeded: Estimate, *, delta: float, exact: FloatArray, releases: int
+) -> Measured:
+    # Without an upper end there are too few releases to tell where the quantile is.
+    known = np.isfinite(quantile.high) & np.isfinite(quantile.low)
+    value, low, high = (np.where(known, each, np.nan) for each in (quantile.value, quantile.low, quantile.high))
+    return Measured(
+        exact,
+        value,
+        low,
+        high,
+        exceeded.value,
+        exceeded.value - DOUBT * exceeded.error > delta,
+        "exact mean" if np.any(np.isfinite(exact)) else "",
+        f"{numeral(1 - delta, 6)} quantile of simulated releases",
+        releases,
+    )

@@ -5,7 +5,7 @@ log-likelihood by at most L = ln((1 - omega)/omega), and k of n records are in i
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,17 +13,26 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.map_scores import cell_masses
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
-from dpbayes.theory.claims.claim import Bound, Claim, Verdict
+from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat, joined
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
+from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.zhang16.counts import checked_epsilons
 
 MOST_RECORDS = 2000
 """Most records of a row; the sensitivity of its density goes through all its tables."""
+
+CELLS = 20
+"""Cells of the MAP estimate in Lemma 4, as the mechanism's default."""
 
 _TABLES = 8
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -80,8 +89,8 @@ class TrimmedRow:
             half = -(linear + np.copysign(root, linear)) / 2
             roots = np.stack([half / square, constant / half], axis=-1)
         low, high = self.omega, 1 - self.omega
-        ends = np.broadcast_to([low, high], roots.shape)
-        theta = np.concatenate([np.clip(np.nan_to_num(roots, nan=low), low, high), ends], axis=-1)
+        sides = np.broadcast_to([low, high], roots.shape)
+        theta = np.concatenate([np.clip(np.nan_to_num(roots, nan=low), low, high), sides], axis=-1)
         after = np.exp(self.log_kernel(first + 1, theta) - masses[1:, None])
         return float(np.abs(after - np.exp(self.log_kernel(first, theta) - masses[:-1, None])).max())
 
@@ -89,38 +98,79 @@ class TrimmedRow:
 # How far a score moves
 
 
-def algorithm_3_sensitivity(log_ratio: ArrayLike) -> Bound:
-    """Return how far one record moves the posterior mass of any set, for L r (...). [Zhang16] Algorithm 3.
+def algorithm_3(row: TrimmedRow) -> Bound:
+    """Return how far one record moves the printed score, a density, for a row with L r = L. [Zhang16] Algorithm 3.
 
-    Printed Delta = sqrt(L r); certified min(1, tanh(L r / 2)): the posteriors' log ratio lies in an interval of length
-    2 L r. Neither bounds a density, the printed score; see `TrimmedRow.density_sensitivity`.
+    Printed Delta = sqrt(L r); certified, and exact, is the density's own sensitivity, since Algorithm 3 scores by
+    density and neither sqrt(L r) nor `mass_sensitivity` bounds one.
     """
-    moved = np.asarray(log_ratio, dtype=np.float64)
-    if not (np.all(moved >= 0) and np.all(np.isfinite(moved))):
-        raise InputError("L r must be a finite number that is not negative.")
     return Bound(
         claim=ALGORITHM_3,
-        printed=np.sqrt(moved),
-        certified=np.tanh(moved / 2),
-        unit="posterior mass",
+        printed=np.asarray(math.sqrt(row.constant)),
+        certified=np.asarray(row.density_sensitivity),
+        unit="posterior density",
         confidence=1.0,
         assumptions=(),
         is_private=True,
     )
 
 
+def mass_sensitivity(log_ratio: ArrayLike) -> FloatArray:
+    """Return min(1, tanh(L r / 2)), the most that one record moves the posterior mass of any set, for L r (...).
+
+    The posteriors' log ratio lies in an interval of length 2 L r. It is what a score by mass needs in place of
+    sqrt(L r). [Zhang16] Algorithm 3, mended. Errors: InputError for a negative or infinite L r.
+    """
+    moved = np.asarray(log_ratio, dtype=np.float64)
+    if not (np.all(moved >= 0) and np.all(np.isfinite(moved))):
+        raise InputError("L r must be a finite number that is not negative.")
+    return np.tanh(moved / 2)
+
+
+def _row_of_algorithm_3(subject: Subject, at: At) -> TrimmedRow:
+    """Return the row with this log ratio and size. Errors: InputError for more records than are gone through."""
+    if at.knobs.size > MOST_RECORDS:
+        raise InputError(
+            f"The score's sensitivity is sought among all tables of a row of at most {MOST_RECORDS:,} records; "
+            f"{at.knobs.size:,} are too many."
+        )
+    omega = float(special.expit(-at.knobs.log_ratio))
+    there = replace(at, knobs=replace(at.knobs, omega=omega))
+    return trimmed_row(replace(subject, n=at.knobs.size), there)
+
+
+def density_move(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Certified is exact here."""
+    return exactly(bound.certified, printed=bound.printed, name="exact move of the density")
+
+
+def algorithm_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Algorithm 3."""
+    printed, certified = ends(bound)
+    ratio = at.knobs.log_ratio
+    return f"""
+- One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
+  trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
+- **Printed**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$, whatever $n$ is.
+- **Certified**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
+  up to ${certified}$.
+- Scored by the posterior mass of a set instead, $\\Delta$ is enough, and $\\tanh(L\\rho/2) =
+  {number(float(mass_sensitivity(ratio)))}$ as well.
+"""
+
+
 def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
     """Return the privacy loss of Algorithm 3 as printed, with the density for a score, at `epsilon` (...).
 
     Printed epsilon; certified epsilon times the density's real sensitivity over sqrt(L). Scored by masses with
-    `algorithm_3_sensitivity`, the loss is epsilon. [Zhang16] Corollary 4.
+    `mass_sensitivity`, the loss is epsilon. [Zhang16] Corollary 4.
     """
     epsilons = checked_epsilons(epsilon)
-    real, printed = row.density_sensitivity, float(algorithm_3_sensitivity(row.constant).printed)
+    score = algorithm_3(row)
     return Bound(
         claim=COROLLARY_4,
         printed=epsilons,
-        certified=epsilons * real / printed,
+        certified=epsilons * score.certified / score.printed,
         unit="nats of privacy loss",
         confidence=1.0,
         assumptions=(),
@@ -128,17 +178,28 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
     )
 
 
+def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
+    """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
+    if subject.records > MOST_RECORDS:
+        raise InputError(
+            f"This is shown for a row of at most {MOST_RECORDS:,} records, since the score's sensitivity is sought "
+            f"among all tables of the row, and there are {subject.records:,}. Choose a smaller table on the Data page."
+        )
+    row = (subject.concentration, subject.concentration, at.knobs.omega, subject.records)
+    return subject.memo.once(row, TrimmedRow, *row)
+
+
 def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     """Return how far one record moves the density, and sqrt(L r). [Zhang16] Algorithm 3."""
     row = row or TrimmedRow()
-    real = row.density_sensitivity
+    bound = algorithm_3(row)
     return Counterexample(
         ALGORITHM_3,
         _setting(row),
-        truth=real,
-        printed=float(algorithm_3_sensitivity(row.constant).printed),
-        certified=real,
-        unit="posterior density",
+        truth=row.density_sensitivity,
+        printed=float(bound.printed),
+        certified=float(bound.certified),
+        unit=bound.unit,
     )
 
 
@@ -160,6 +221,27 @@ def printed_loss(row: TrimmedRow, *, epsilon: ArrayLike) -> FloatArray:
     log_law = scores - special.logsumexp(scores[..., : len(nodes)] + log_weights, axis=-1)[..., None]
     loss: FloatArray = np.abs(np.diff(log_law, axis=-2)).max(axis=(-2, -1))
     return loss
+
+
+def printed_map_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact loss between the worst of a few pairs of tables."""
+    exact = printed_loss(trimmed_row(subject, at), epsilon=at.epsilons)
+    return exactly(exact, printed=bound.printed, name="exact loss of one pair of tables")
+
+
+def corollary_4_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Corollary 4."""
+    printed, certified = ends(bound)
+    constant = log_odds_bound(at.knobs.omega)
+    moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
+    return f"""
+- One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {subject.records}$ records,
+  trimmed to $[\\omega, 1-\\omega]$, $\\omega = {at.knobs.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
+  {number(math.sqrt(constant))}$.
+- **Printed**: $\\epsilon = {printed}$ nats.
+- **Certified**: one record moves the density by up to ${number(moved)}$, hence
+  $\\epsilon \\cdot {number(moved)}/\\Delta = {certified}$ nats.
+"""
 
 
 def counterexample_corollary_4(row: TrimmedRow | None = None, *, epsilon: float = 1.0) -> Counterexample:
@@ -244,6 +326,55 @@ def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
     )
 
 
+def binary_root(network: Network) -> int | None:
+    """Return the first binary node without parents, if there is one."""
+    roots = (i for i, family in enumerate(network.families) if len(family) == 1 and network.cards[i] == 2)
+    return next(roots, None)
+
+
+def shortfall_of_root(subject: Subject) -> Shortfall:
+    """Return the mechanism, scored by masses, for the row of the binary root. Errors: InputError without one."""
+    network, counts, root = subject.network, subject.held, binary_root(subject.network)
+    if root is None:
+        raise InputError("Lemma 4 is shown for a binary node without parents, and this network has none.")
+    first, second = (int(value) for value in network.table(counts.values, root).ravel())
+    prior = subject.concentration
+    return shortfall(prior, prior, counts=(first, second), cells=CELLS, sensitivity=1.0)
+
+
+def lemma_4_of_root(subject: Subject, at: At) -> Bound:
+    """[Zhang16] Lemma 4, with scores that are masses. Errors: InputError without a binary root."""
+    mechanism, t = shortfall_of_root(subject), np.array([at.knobs.gap / 2])
+    every = [lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon]
+    return joined(every)
+
+
+def measured_shortfall(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact probability of falling short."""
+    mechanism = shortfall_of_root(subject)
+    exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
+    return exactly(exact, printed=bound.printed, name="exact probability")
+
+
+def row_of_root(subject: Subject) -> str:
+    """Return the row that Lemma 4 is shown for, in words."""
+    root = binary_root(subject.network)
+    return f"for the row of {escaped(subject.network.names[root])}" if root is not None else "for the row of a root"
+
+
+def lemma_4_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Lemma 4."""
+    printed, certified = ends(bound)
+    t = at.knobs.gap / 2
+    near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
+    return f"""
+- Shown {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
+  $\\xi(S_t) = {number(near)}$.
+- **Printed**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
+- **Certified**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
+"""
+
+
 def counterexample_lemma_4() -> Counterexample:
     """Return the exact probability above the printed bound: uniform prior, Delta = 2. [Zhang16] Lemma 4."""
     return _exceeded(1.0, 2.0, epsilon=50.0, t=0.0749)
@@ -302,3 +433,49 @@ LEMMA_4 = Claim(
     "The exponent lacks a factor 1/(2 Delta), so it holds only for Delta up to 1/2.",
 )
 CLAIMS: tuple[Claim, ...] = (ALGORITHM_3, FOOTNOTE_4, COROLLARY_4, LEMMA_4)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "COROLLARY_4": Exhibit(
+        "Corollary 4: privacy of the printed MAP",
+        COROLLARY_4,
+        Says.CERTAIN,
+        lambda subject, at: corollary_4(trimmed_row(subject, at), epsilon=at.epsilons),
+        printed_map_loss,
+        corollary_4_formula,
+        (Axis.EPSILON,),
+        *LOSS_TEXT,
+        ("epsilon", "bounds.omega", "prior"),
+        (counterexample_corollary_4, counterexample_algorithm_3),
+    ),
+    "LEMMA_4": Exhibit(
+        "Lemma 4: utility of the private MAP",
+        LEMMA_4,
+        Says.CHANCE,
+        lemma_4_of_root,
+        measured_shortfall,
+        lemma_4_formula,
+        (Axis.EPSILON,),
+        "a shortfall in {} of releases",
+        "probability of falling short",
+        ("epsilon", "bounds.gap", "prior"),
+        (counterexample_lemma_4, counterexample_lemma_4_masses),
+        uses=Uses.COUNTS,
+        part=row_of_root,
+    ),
+    "ALGORITHM_3": Exhibit(
+        "Algorithm 3: sensitivity of the MAP’s score",
+        ALGORITHM_3,
+        Says.CERTAIN,
+        lambda subject, at: flat(algorithm_3(_row_of_algorithm_3(subject, at))),
+        density_move,
+        algorithm_3_formula,
+        (Axis.LOG_RATIO,),
+        "lets one record move the score by {}",
+        "move of the score, a posterior density",
+        ("bounds.log_ratio", "bounds.size", "prior"),
+        (counterexample_algorithm_3,),
+        limit=_row_of_algorithm_3,
+        gives=("bounds.size",),
+    ),
+}
+"""The claims as they are shown."""

@@ -91,12 +91,27 @@ class PosteriorKl:
     tails: TailBounds
     printed_expectation: float
     printed_refinement: FloatArray
+    printed_order: FloatArray
     deviations: dict[Constants, float]
 
     @property
     def theorem(self) -> Bound:
         """P[KL >= E KL + deviation] <= delta, with the exact mean in the printed inequality. [Zhang16] Theorem 1."""
         return self._bound(THEOREM_1, self.expected + self.deviations[Constants.THEOREM], self.tails.best)
+
+    @property
+    def c_squared(self) -> Bound:
+        """The same, certified by McDiarmid's inequality alone, with the rows' exact oscillations for c_ij squared.
+
+        That is the theorem with its slip mended; `theorem` certifies the sharpest number that is proved by any means.
+        [Zhang16] Theorem 1.
+        """
+        return self._bound(THEOREM_1, self.theorem.printed, self.tails.mcdiarmid)
+
+    @property
+    def order(self) -> Bound:
+        """The order of the loss with constant 1; certified as `theorem`. [Zhang16] Theorem 1, last display."""
+        return self._bound(ORDER, self.printed_order, self.tails.best)
 
     @property
     def closed_form(self) -> Bound:
@@ -167,6 +182,7 @@ def posterior_kl(
         tails=tail_bounds(groups, scale, delta=delta, cells=cells),
         printed_expectation=printed_expectation(groups),
         printed_refinement=printed_refinement(groups, scale),
+        printed_order=printed_order(prior.network.row_count, counts.n, scale, delta=delta),
         deviations={which: printed_deviation(groups, which, delta=delta) for which in Constants},
     )
 

@@ -8,14 +8,19 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.audit.gaussian import likelihood_range
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.model.regression import ScaledRegression, moments
+from dpbayes.model.regression import Moments, ScaledRegression, moments
 from dpbayes.posteriors.gaussian import Gaussian, log_interval_mass, weights_posterior
 from dpbayes.posteriors.smoothness import regression_log_ratio
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
+from dpbayes.theory.claims.truth import Measured, exactly
 
 MOST_RECORDS, MOST_FEATURES, MOST_DRAWS = 2**53, 2**31, 10**9
 
@@ -71,6 +76,27 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
     )
 
 
+def steepest(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the gradient at the record and the weights where it is longest."""
+    slope = gradient([at.knobs.norm_bound], x=[-1.0], y=1.0, noise_variance=at.knobs.noise_variance)
+    return exactly(np.array([np.linalg.norm(slope)]), printed=bound.printed, name="largest exact norm")
+
+
+def gradient_norm_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Appendix D, the norm of the gradient."""
+    printed, certified = ends(bound)
+    knobs = at.knobs
+    b, d, variance = f"{knobs.norm_bound:g}", f"{knobs.features:g}", f"{knobs.noise_variance:g}"
+    return f"""
+- One record with $d = {d}$ features in the unit ball, $|y| \\le 1$; weights $\\|w\\|_2 \\le B = {b}$;
+  $\\sigma^2 = {variance}$.
+- **Printed**, at its largest over the ball: $\\frac{{1}}{{2\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
+  \\frac{{1}}{{2 \\cdot {variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$.
+- **Certified**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {certified}$.
+- **Exact**: the gradient where $w = (B, 0, \\dots)$, $x = (-1, 0, \\dots)$ and $y = 1$.
+"""
+
+
 def counterexample_norm(norm_bound: float = 3.0) -> Counterexample:
     """Return the true norm at x = 1, y = -1, w = B, d = 1. [Zhang16] Appendix D, the norm of the gradient."""
     bound = gradient_norm(norm_bound, features=1)
@@ -111,6 +137,30 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     )
 
 
+def regression_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact loss of a pair of tables under its worst prior; each of several draws loses as much."""
+    loss = at.draws * worst_range(at, features=at.knobs.features)
+    return exactly(loss, printed=bound.printed, name="exact loss of one pair")
+
+
+def appendix_d_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Appendix D."""
+    printed, certified = ends(bound)
+    knobs = at.knobs
+    b, d, n, variance = (f"{value:g}" for value in (knobs.norm_bound, knobs.features, knobs.size, knobs.noise_variance))
+    apart = number(2 * math.sqrt(2) * float(bound.printed[0]))
+    return f"""
+- $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$,
+  $\\sigma^2 = {variance}$. Over the ball $\\|w\\|_1$ is $\\sqrt d\\,B$ at most.
+- **Printed**, for one draw: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
+  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. Read as $2 L \\rho$
+  for records $\\rho = 2\\sqrt 2$ apart it is ${apart}$.
+- **Certified**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
+  whatever $n$ and $d$ are.
+- **Exact**: {_pair(at, knobs.features)}
+"""
+
+
 def counterexample_appendix_d(norm_bound: float = 10.0) -> Counterexample:
     """Return the exact loss of one draw between x = 0 and x = 1, y = -1, for n = 1 record. [Zhang16] Appendix D.
 
@@ -145,6 +195,62 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
         confidence=1.0,
         assumptions=(),
         is_private=True,
+    )
+
+
+def planar_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact loss of a pair of tables with two features under its worst prior."""
+    return exactly(worst_range(at, features=2), printed=bound.printed, name="exact loss of one pair")
+
+
+def proportionality_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Section 5.2."""
+    printed, certified = ends(bound)
+    b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
+    return f"""
+- No factor is printed: taken is the one that is right for small $B$.
+- **Printed**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
+- **Certified**, for one draw: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
+- **Exact**: {_pair(at, 2)}
+"""
+
+
+def worst_range(at: At, *, features: int) -> FloatArray:
+    """Return by how much the log-likelihood ratio of two records varies over the ball: (1,).
+
+    The loss of a draw comes as near to it as one likes, under a prior with nearly all mass where the ratio is least.
+    Both records have y = -1 and a feature vector of length 1, one turned about from the other up to B = 1, and by less
+    beyond if there are two features to turn in: no two records have a larger range then. [Zhang16] Appendix D.
+    """
+    b = at.knobs.norm_bound
+    cosine = -1 / b if features > 1 and b > 1 else -1.0
+    turned = np.array([cosine, math.sqrt(1 - cosine * cosine)])
+    first, second = (Moments(np.outer(x, x), -x, np.asarray(1.0), 1) for x in (np.array([1.0, 0.0]), turned))
+    return np.atleast_1d(likelihood_range(first, second, noise_variance=at.knobs.noise_variance, norm_bound=b))
+
+
+def _certified_range(at: At, draws: int) -> str:
+    """The certified loss in the case that holds."""
+    b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
+    symbol, times = ("N \\cdot ", f"{draws} \\cdot ") if draws > 1 else ("", "")
+    if at.knobs.norm_bound <= 1:
+        return f"{symbol}4B/\\sigma^2 = {times}4 \\cdot {b}/{variance}"
+    return f"{symbol}(1 + B)^2/\\sigma^2 = {times}(1 + {b})^2/{variance}"
+
+
+def _case(at: At) -> str:
+    return "as $B \\le 1$" if at.knobs.norm_bound <= 1 else "as $B > 1$"
+
+
+def _pair(at: At, features: int) -> str:
+    """The tables whose exact loss is shown."""
+    b = at.knobs.norm_bound
+    turned = "turned about" if b <= 1 or features == 1 else "turned so that the two have $x'x^* = -1/B$"
+    short = " With one feature that is not the largest loss." if b > 1 and features == 1 else ""
+    return (
+        f"tables that differ in one record: $y = -1$ and a feature vector of length 1, or the same with $x$ {turned}. "
+        f"Under a prior with nearly all its mass at one point of the ball, the loss is the range of their "
+        f"log-likelihood ratio.{short}"
     )
 
 
@@ -232,3 +338,54 @@ LEMMA_D1 = Claim(
     "mu_n and Sigma_n are the parameters of the Gaussian before it is cut.",
 )
 CLAIMS: tuple[Claim, ...] = (GRADIENT, NORM, APPENDIX_D, PROPORTIONAL, LEMMA_D1)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "APPENDIX_D": Exhibit(
+        "Appendix D: privacy of a regression draw",
+        APPENDIX_D,
+        Says.CERTAIN,
+        lambda subject, at: flat(
+            appendix_d(
+                at.knobs.size,
+                norm_bound=at.knobs.norm_bound,
+                features=at.knobs.features,
+                noise_variance=at.knobs.noise_variance,
+                draws=at.draws,
+            )
+        ),
+        regression_loss,
+        appendix_d_formula,
+        (Axis.NORM_BOUND,),
+        *LOSS_TEXT,
+        ("bounds.norm_bound", "bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
+        (counterexample_appendix_d,),
+    ),
+    "GRADIENT": Exhibit(
+        "Appendix D: norm of the gradient",
+        NORM,
+        Says.CERTAIN,
+        lambda subject, at: flat(
+            gradient_norm(at.knobs.norm_bound, features=at.knobs.features, noise_variance=at.knobs.noise_variance)
+        ),
+        steepest,
+        gradient_norm_formula,
+        (Axis.NORM_BOUND,),
+        "lets the gradient have a norm of {}",
+        "norm of the gradient, nats per unit of the record",
+        ("bounds.norm_bound", "bounds.features", "bounds.noise_variance"),
+        (counterexample_norm, counterexample_gradient),
+    ),
+    "PROPORTIONAL": Exhibit(
+        "Section 5.2: loss in proportion to the norm bound",
+        PROPORTIONAL,
+        Says.CERTAIN,
+        lambda subject, at: flat(proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance)),
+        planar_loss,
+        proportionality_formula,
+        (Axis.NORM_BOUND,),
+        *LOSS_TEXT,
+        ("bounds.norm_bound", "bounds.noise_variance"),
+        (counterexample_proportionality,),
+    ),
+}
+"""The claims as they are shown."""

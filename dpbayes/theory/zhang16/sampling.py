@@ -24,8 +24,12 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
+from dpbayes.theory.claims.truth import unmeasured
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.zhang16.counts import checked_epsilons
 from dpbayes.theory.zhang16.smoothness import MOST_START
@@ -56,6 +60,19 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
         assumptions=(Assumption("One draw is released", times == 1),),
         is_private=True,
     )
+
+
+def theorem_4_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 4(1)."""
+    printed, certified = ends(bound)
+    nodes = len(subject.network.names)
+    return f"""
+- $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
+  {number(log_odds_bound(at.knobs.omega))}$ for a binary node. A record may change the
+  family of all $|I| = {nodes}$ nodes.
+- **Printed**, for one draw: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
+- **Certified**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
+"""
 
 
 def constant_m(concentration: ArrayLike, *, start: ArrayLike, slack: ArrayLike, ratio: float) -> FloatArray:
@@ -136,6 +153,25 @@ def least_printed_variation(network: Network) -> float:
     return math.sqrt(log_c / 2) * math.exp(min(log_c / 2, 700.0))
 
 
+def theorem_4_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 4(2)."""
+    printed, certified = ends(bound)
+    least = number(least_printed_variation(subject.network))
+    ratio, together = (
+        likelihood_ratio(subject.prior),
+        combined_concentration(subject.network, subject.concentration, at.knobs.start),
+    )
+    m = number(2 * float(bound.printed[0]) ** 2)
+    return f"""
+- Prior $\\mathrm{{Beta}}(a, a)$ with $a = {number(subject.concentration)}$ in every row, $L_0 = {at.knobs.start:g}$,
+  $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The theorem's own
+  $\\delta$ is a slack, here 1/2, and not this page's.
+- **Printed**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
+  probabilities differ by 1 at most.
+- **Certified**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
+"""
+
+
 # Appendix C
 
 
@@ -168,6 +204,17 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
     )
 
 
+def appendix_c_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Appendix C.2."""
+    printed, certified = ends(bound)
+    omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
+    return f"""
+- $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
+- **Printed**: $\\epsilon = {printed}$ nats.
+- **Certified**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {certified}$ nats.
+"""
+
+
 def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexample:
     """Show two tables of a chain X -> Y on which a trimmed draw loses more than 2 ln(1/omega). [Zhang16] Appendix C.2.
 
@@ -189,8 +236,8 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
     # A row's log-likelihood ratio is monotone in its log-odds: it is largest at an end of the interval.
     toward, away = Decisions(network).parameters((odd - common).astype(np.float64))
     likely, unlikely = special.log_expit(bound), special.log_expit(-bound)
-    ends = np.maximum(toward * likely + away * unlikely, toward * unlikely + away * likely)
-    losses = ends.sum(axis=-1)[:, None] - shift
+    worst = np.maximum(toward * likely + away * unlikely, toward * unlikely + away * likely)
+    losses = worst.sum(axis=-1)[:, None] - shift
     y, place = np.unravel_index(int(np.argmax(losses)), losses.shape)
     return Counterexample(
         APPENDIX_C2,
@@ -234,3 +281,42 @@ APPENDIX_C2 = Claim(
     "epsilon = 2 ln 2 the printed omega leaves nothing to draw from.",
 )
 CLAIMS: tuple[Claim, ...] = (THEOREM_4_1, THEOREM_4_2, APPENDIX_C1, APPENDIX_C2)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "THEOREM_4_1": Exhibit(
+        "Theorem 4(1): privacy of trimmed draws",
+        THEOREM_4_1,
+        Says.CERTAIN,
+        lambda subject, at: flat(theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws)),
+        unmeasured,
+        theorem_4_1_formula,
+        (Axis.OMEGA,),
+        *LOSS_TEXT,
+        ("bounds.omega", "draws"),
+    ),
+    "THEOREM_4_2": Exhibit(
+        "Theorem 4(2): privacy under a concentrated prior",
+        THEOREM_4_2,
+        Says.CERTAIN,
+        lambda subject, at: flat(theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start)),
+        unmeasured,
+        theorem_4_2_formula,
+        (Axis.PRIOR,),
+        "allows a total variation distance of {}",
+        "total variation distance",
+        ("prior", "bounds.start"),
+    ),
+    "APPENDIX_C2": Exhibit(
+        "Appendix C.2: trimming for epsilon",
+        APPENDIX_C2,
+        Says.CERTAIN,
+        lambda subject, at: appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws),
+        unmeasured,
+        appendix_c_2_formula,
+        (Axis.EPSILON,),
+        *LOSS_TEXT,
+        ("epsilon", "draws"),
+        (counterexample_appendix_c_2,),
+    ),
+}
+"""The claims as they are shown."""

@@ -7,12 +7,18 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, network_concentration, network_log_ratio_bound
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly
 
 MOST_START = 1e4
 """Largest L0 taken."""
@@ -38,6 +44,35 @@ def lemma_2(constants: ArrayLike, *, distances: ArrayLike) -> Bound:
         assumptions=(),
         is_private=True,
     )
+
+
+def node_constants(subject: Subject, at: At) -> FloatArray:
+    """Return the constants L i/|I| of the nodes i = 1 .. |I|: (|I|,). [Zhang16] Lemma 2."""
+    nodes = len(subject.network.names)
+    return at.knobs.level * np.arange(1, nodes + 1) / nodes
+
+
+def log_likelihood_move(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find how far ln p moves from the likelier to the rarer state in each of binary nodes that reach their constants.
+
+    Such a node has probabilities 1/(1 + exp(-L_i)) and 1/(1 + exp(L_i)).
+    """
+    constants = node_constants(subject, at)
+    moved = special.log_expit(constants).sum() - special.log_expit(-constants).sum()
+    return exactly(np.array([moved]), printed=bound.printed, name="largest exact move")
+
+
+def lemma_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Lemma 2."""
+    printed, certified = ends(bound)
+    nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
+    return f"""
+- A network of $|I| = {nodes}$ binary nodes, as many as here, with constants $L_i = L\\,i/|I|$, $L = {level}$; a
+  record that changes every family by distance $\\rho_i = 1$.
+- **Printed**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {printed}$ nats.
+- **Certified**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {certified}$ nats.
+- **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and goes from the likelier state to the other one.
+"""
 
 
 def counterexample_lemma_2(omega: float = 0.1) -> Counterexample:
@@ -76,11 +111,13 @@ def counterexample_uniform_exponential(constant: float = 10.0) -> Counterexample
 # Assumption 2
 
 
-def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike) -> Bound:
+def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, known_from: float | None = None) -> Bound:
     """Return the prior mass without constant L, at every L of `at` (...), for nodes' concentrations (|I|,).
 
-    Printed exp(-c' L), c' = min c - ln|I| / L0; certified the union bound sum_i exp(-c_i L) behind it. Both need
-    L >= L0 = `start`, and are NaN below it; printed is NaN where L0 is too small for the network. [Zhang16] Lemma 3.
+    Printed exp(-c' L), c' = min c - ln|I| / L0, NaN below L0 = `start` and where L0 is too small for the network.
+    Certified is the union bound sum_i exp(-c_i L) behind it, which needs no more than that every node be concentrated
+    at L: NaN below `known_from`, which is L0 unless more is known of the nodes, such as 0 for exponential ones under
+    Exp(c_i). [Zhang16] Lemma 3.
     """
     rates, levels = np.asarray(constants, dtype=np.float64), np.asarray(at, dtype=np.float64)
     if rates.ndim != 1 or not rates.size or not np.all(rates > 0):
@@ -89,11 +126,12 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike) -> Bound:
     enough = rates.size < math.exp(min(threshold * float(rates.min()), 700.0))
     combined = network_concentration(rates, threshold) if enough else math.nan
     reached = levels >= threshold
+    certain = levels >= (threshold if known_from is None else known_from)
     union = np.exp(-levels[..., None] * rates).sum(axis=-1)
     return Bound(
         claim=LEMMA_3,
         printed=np.where(reached, np.exp(-combined * levels), np.nan),
-        certified=np.where(reached, np.minimum(union, 1.0), np.nan),
+        certified=np.where(certain, np.minimum(union, 1.0), np.nan),
         unit="prior mass",
         confidence=1.0,
         assumptions=(
@@ -102,6 +140,37 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike) -> Bound:
         ),
         is_private=True,
     )
+
+
+def mass_without(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact prior mass without constant L of independent exponential nodes: 1 - (1 - exp(-c L))^|I|."""
+    one = math.exp(-at.knobs.concentration * at.knobs.level)
+    mass = -math.expm1(len(subject.network.names) * math.log1p(-one)) if one < 1 else 1.0
+    return exactly(np.array([mass]), printed=bound.printed, name="exact mass")
+
+
+def lemma_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Lemma 3."""
+    _, certified = ends(bound)
+    nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
+    combined = c - math.log(nodes) / start
+    if combined <= 0:
+        says = f"nothing, for $c' = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$ is not positive."
+    elif level < start:
+        says = f"nothing, for $L = {level:g}$ is below $L_0 = {start:g}$."
+    else:
+        says = (
+            f"$c' = c - \\ln|I|/L_0 = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$, hence "
+            f"$e^{{-c'L}} = e^{{-{number(combined)} \\cdot {level:g}}} = {number(float(bound.printed[0]))}$."
+        )
+    return f"""
+- A network of $|I| = {nodes}$ independent exponential nodes, as many as here, each with rate
+  $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has constant $L$ where $\\theta_i \\le L$.
+- **Printed**: {says}
+- **Certified**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes are concentrated from every $L_0$ on, so that
+  this holds for $L < L_0$ as well.
+- **Exact**: $1 - (1 - e^{{-cL}})^{{|I|}}$.
+"""
 
 
 def counterexample_appendix_b2(level: float = 5.0) -> Counterexample:
@@ -166,3 +235,42 @@ APPENDIX_B2 = Claim(
     "It grows with the number of nodes where it must fall; the lemma's own c' is right.",
 )
 CLAIMS: tuple[Claim, ...] = (ASSUMPTION_1, LEMMA_2, EXPONENTIAL, ASSUMPTION_2, LEMMA_3, APPENDIX_B2)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "LEMMA_2": Exhibit(
+        "Lemma 2: smoothness of a network",
+        LEMMA_2,
+        Says.CERTAIN,
+        lambda subject, at: flat(lemma_2(node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
+        log_likelihood_move,
+        lemma_2_formula,
+        (Axis.LEVEL,),
+        "lets one record move the log-likelihood by {} nats",
+        "move of the log-likelihood, nats",
+        ("bounds.level",),
+        (counterexample_lemma_2,),
+    ),
+    "LEMMA_3": Exhibit(
+        "Lemma 3: concentration of a network’s prior",
+        LEMMA_3,
+        Says.CHANCE,
+        lambda subject, at: lemma_3(
+            np.full(len(subject.network.names), at.knobs.concentration),
+            start=at.knobs.start,
+            at=np.array([at.knobs.level]),
+            known_from=0.0,
+        ),
+        mass_without,
+        lemma_3_formula,
+        (Axis.LEVEL,),
+        "a prior mass of {}",
+        "prior mass of the parameters without constant L",
+        ("bounds.level", "bounds.concentration", "bounds.start"),
+        (counterexample_appendix_b2,),
+        defaults=(("level", 13.0),),
+    ),
+}
+"""The claims as they are shown, for as many nodes as the network at hand has and with constants known exactly.
+
+Lemma 2 for binary nodes that reach L_i = L i/|I|; Lemma 3 for independent exponential nodes under Exp(c).
+"""

@@ -5,6 +5,7 @@ standard Laplace draws X_gamma that a cell takes: the probability depends on the
 only help the released tables.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +18,17 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
+from dpbayes.theory.claims.truth import DOUBT, Measured, above, exactly, nothing_known
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
 COROLLARY_3 = Claim(
@@ -45,6 +52,9 @@ RERUNS = Claim(
     Verdict.LOOSE,
     "Handing over the first success alone costs 2 epsilon however long it takes, if the number of runs stays hidden.",
 )
+
+SHARE = 0.01
+"""The share of the success that gives most away, in the mechanism that re-running is shown for."""
 
 MANY_TERMS = 1024
 """From so many terms on, the tail of their sum is an integral instead of as many incomplete gamma functions."""
@@ -159,6 +169,47 @@ def negative_table_bound(network: Network, *, noise: CoefficientNoise, t: ArrayL
 def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
     """Bound how often a released table has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
     return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
+
+
+def needed_increments(subject: Subject) -> Needed:
+    """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
+    return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
+
+
+def _needed_increments(subject: Subject) -> Needed:
+    rng, draws = stream(subject.seed, "bounds", "stealth"), 4 * subject.releases
+    return least_noise(UnitNoise.draw(subject.network, Calibration.AS_PRINTED, rng, draws=draws)).needed()
+
+
+def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Measured:
+    """Return how often simulated releases of no records have a negative cell at t (T,). [Zhang16] Corollary 3."""
+    share, error = 1 - needed.probability(t), needed.standard_error(t)
+    none = np.full(len(t), np.nan)
+    low, high = np.maximum(share - 2 * error, 0.0), np.minimum(share + 2 * error, 1.0)
+    violated = above(share - DOUBT * error, printed)
+    draws = len(needed.increments)
+    return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
+
+
+def measured_share(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate how often released tables have a negative cell."""
+    if subject.too_large:
+        return nothing_known(1, subject.too_large)
+    needed = needed_increments(subject)
+    return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
+
+
+def corollary_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Corollary 3."""
+    printed, certified = ends(bound)
+    size = len(subject.network.closure)
+    return f"""
+- **Printed**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
+- **Certified**, for the released tables: a sum over the families that lie in no other, ${certified}$, with
+  $|N_I| = {size}$. Both for the printed noise; neither depends on $\\epsilon$.
+- That $e^{{-t}}$ is enough follows where $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
+  \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$; the corollary asks for $t > 0$ alone.
+"""
 
 
 def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
@@ -304,4 +355,64 @@ def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
     return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", 1.0, (hidden,), is_private=True)
 
 
+def first_success_loss(epsilon: FloatArray, share: float = SHARE) -> FloatArray:
+    """Return the exact loss of handing over the first success of one epsilon-private mechanism: (E,).
+
+    Successes are rare, and one of them is a `share` of all; a neighbour makes it e^epsilon times rarer and the others
+    e^epsilon times more frequent, so that it becomes share e^-epsilon/(share e^-epsilon + (1 - share) e^epsilon) of
+    all. [Zhang16] Section 3.2, Re-running.
+    """
+    return 2 * epsilon + np.log1p(share * np.expm1(-2 * epsilon))
+
+
+def rerun_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
+    loss = at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
+    return exactly(loss, printed=bound.printed, name="exact loss of an example")
+
+
+def reruns_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Section 3.2, Re-running."""
+    printed, certified = ends(bound)
+    return f"""
+- Runs go on until the first success, and that alone is handed over; $\\epsilon = {at.epsilon[0]:g}$.
+- **Printed**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
+- **Certified**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: what is handed over has probability $P(A, S)/P(S)$, and
+  each of the two moves by $e^\\epsilon$ at most.
+- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$. Of
+  the successes, which are rare, a share $p$ is the same one; a neighbouring table makes it $e^\\epsilon$ times rarer
+  and the others $e^\\epsilon$ times more frequent. As $p$ goes to 0 the certified loss is reached.
+"""
+
+
 CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS, RERUNS)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "COROLLARY_3": Exhibit(
+        "Corollary 3: negative Fourier tables",
+        COROLLARY_3,
+        Says.CHANCE,
+        lambda subject, at: negative_marginal_bound(
+            subject.network, noise=printed_noise(subject.network), t=np.array([at.knobs.t])
+        ),
+        measured_share,
+        corollary_3_formula,
+        (Axis.T,),
+        "a negative cell in {} of releases",
+        "probability of a negative cell",
+        ("bounds.t",),
+        (counterexample_corollary_3, counterexample_corollary_3_rebuilt),
+    ),
+    "RERUNS": Exhibit(
+        "Section 3.2: privacy of trying again",
+        RERUNS,
+        Says.CERTAIN,
+        lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
+        rerun_loss,
+        reruns_formula,
+        (Axis.RUNS, Axis.EPSILON),
+        *LOSS_TEXT,
+        ("bounds.runs", "epsilon"),
+    ),
+}
+"""The claims as they are shown."""

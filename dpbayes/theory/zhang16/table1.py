@@ -13,10 +13,10 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16 import map as map_claims
-from dpbayes.theory.zhang16.counts import checked_delta, corollary_1, noise_scale
+from dpbayes.theory.zhang16.counts import checked_delta, corollary_1
 from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise, table_error_bound
-from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow, corollary_4, lemma_4, shortfall
-from dpbayes.theory.zhang16.posterior_kl import posterior_kl, printed_order
+from dpbayes.theory.zhang16.map import MOST_RECORDS, TrimmedRow, binary_root, corollary_4, lemma_4, shortfall
+from dpbayes.theory.zhang16.posterior_kl import posterior_kl
 from dpbayes.theory.zhang16.sampling import theorem_4_1, theorem_4_2
 
 
@@ -61,7 +61,7 @@ def table_1(prior: Dirichlets, counts: Counts, setting: Setting | None = None) -
     if "Fourier" not in missing:
         rows.append(fourier_row(network, setting))
     rows.append(sampler_row(network, setting))
-    root = _binary_root(network)
+    root = binary_root(network)
     if root is not None and "MAP" not in missing:
         rows.append(map_row(prior, counts, setting, root=root))
     return tuple(rows)
@@ -72,7 +72,7 @@ def not_computable(network: Network, n: int) -> dict[str, str]:
     missing = {}
     if not network.is_binary:
         missing["Fourier"] = "it needs a network of binary nodes"
-    if _binary_root(network) is None:
+    if binary_root(network) is None:
         missing["MAP"] = "it is shown for a binary node without parents, and there is none"
     elif n == 0:
         missing["MAP"] = "there are no records"
@@ -81,25 +81,17 @@ def not_computable(network: Network, n: int) -> dict[str, str]:
     return missing
 
 
-def _binary_root(network: Network) -> int | None:
-    roots = (i for i, family in enumerate(network.families) if len(family) == 1 and network.cards[i] == 2)
-    return next(roots, None)
-
-
 def laplace_row(prior: Dirichlets, counts: Counts, setting: Setting) -> Table1Row:
     """Return Algorithm 1: (epsilon, 0), and the KL divergence of Theorem 1. [Zhang16] Table 1, Laplace.
 
     Printed with constant 1 for the O() terms; certified is the sharpest proved quantile.
     """
-    network = prior.network
-    scale = np.atleast_1d(noise_scale(network, setting.epsilon))
-    certified = posterior_kl(prior, counts, epsilon=setting.epsilon, delta=setting.delta).theorem
-    printed = printed_order(network.row_count, counts.n, scale, delta=setting.delta)
+    divergence = posterior_kl(prior, counts, epsilon=setting.epsilon, delta=setting.delta).order
     return Table1Row(
         "Laplace",
-        (corollary_1(network, epsilon=setting.epsilon),),
+        (corollary_1(prior.network, epsilon=setting.epsilon),),
         "closeness of the posterior",
-        replace(certified, claim=LAPLACE, printed=printed),
+        replace(divergence, claim=LAPLACE),
     )
 
 

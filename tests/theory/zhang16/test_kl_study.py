@@ -11,9 +11,10 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
 from dpbayes.sources.synthetic import random_cpts, sample_dataset
-from dpbayes.theory.zhang16 import kl_study as coverage
-from dpbayes.theory.zhang16.kl_study import KlStudy, simulate_kl
+from dpbayes.theory.zhang16 import posterior_kl_simulated as coverage
+from dpbayes.theory.zhang16.kl_study import KlStudy
 from dpbayes.theory.zhang16.posterior_kl import posterior_kl
+from dpbayes.theory.zhang16.posterior_kl_simulated import simulate_kl
 from tests.strategies import ASIA, V_STRUCTURE, chain
 
 ALARM = 1e-9

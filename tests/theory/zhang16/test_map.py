@@ -10,7 +10,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.map_scores import exact_sensitivity
 from dpbayes.theory.zhang16.map import (
     TrimmedRow,
-    algorithm_3_sensitivity,
+    algorithm_3,
     corollary_4,
     counterexample_algorithm_3,
     counterexample_corollary_4,
@@ -18,6 +18,7 @@ from dpbayes.theory.zhang16.map import (
     counterexample_lemma_4,
     counterexample_lemma_4_masses,
     lemma_4,
+    mass_sensitivity,
     shortfall,
 )
 
@@ -47,11 +48,24 @@ def test_algorithm_3_density_sensitivity_is_that_of_a_grid(a, b, omega, n):
     assert grid == pytest.approx(exact, rel=1e-6)
 
 
+def test_algorithm_3_certifies_its_printed_score_a_density():
+    """[Zhang16] Algorithm 3: one bound, that of the density, whoever asks."""
+    row = TrimmedRow(n=6)
+    bound = algorithm_3(row)
+    assert bound.unit == "posterior density"
+    assert float(bound.certified) == row.density_sensitivity
+    assert float(bound.printed) == pytest.approx(math.sqrt(math.log(9)))
+    assert float(bound.certified) > float(bound.printed) > float(mass_sensitivity(row.constant))
+    example = counterexample_algorithm_3(row)
+    assert (example.printed, example.certified) == (float(bound.printed), float(bound.certified))
+
+
 def test_algorithm_3_masses_move_by_the_hyperbolic_tangent():
     """[Zhang16] Algorithm 3: for masses sqrt(L r) holds and tanh(L r / 2) = 1 - 2 omega is sharper."""
-    bound = algorithm_3_sensitivity([0.0, math.log(9), 0.1, 30.0])
-    np.testing.assert_allclose(bound.certified, [0, 0.8, math.tanh(0.05), 1], rtol=1e-12)
-    assert np.all(bound.certified <= bound.printed)
+    ratios = [0.0, math.log(9), 0.1, 30.0]
+    moves = mass_sensitivity(ratios)
+    np.testing.assert_allclose(moves, [0, 0.8, math.tanh(0.05), 1], rtol=1e-12)
+    assert np.all(moves <= np.sqrt(ratios))
     omega, n = 0.1, 4
     worst = 0.0
     for k in range(n):
@@ -153,7 +167,7 @@ def test_lemma_4_corrected_is_never_violated_and_printed_needs_a_small_delta():
     [
         lambda: TrimmedRow(omega=0.5),
         lambda: TrimmedRow(n=0),
-        lambda: algorithm_3_sensitivity(-1.0),
+        lambda: mass_sensitivity(-1.0),
         lambda: corollary_4(TrimmedRow(), epsilon=0.0),
         lambda: lemma_4(shortfall(1, 1, counts=(0, 1), cells=5, sensitivity=1), epsilon=1.0, t=0.0),
         lambda: counterexample_footnote_4(2.0),

@@ -10,18 +10,10 @@ from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
 from dpbayes.theory.claims.setting import scaled_counts
 from dpbayes.theory.claims.truth import exactly, nothing_known
-from dpbayes.theory.zhang16.counts import exact_largest_noise, noise_scale
-from dpbayes.theory.zhang16.fourier import printed_noise, table_error_bound
-from dpbayes.theory.zhang16.kl_study import KlStudy
-from dpbayes.theory.zhang16.truths import (
-    NoisyTable,
-    kl_mean,
-    kl_quantile,
-    largest_change,
-    largest_noise,
-    negative_share,
-    table_error,
-)
+from dpbayes.theory.zhang16.counts import exact_largest_noise, largest_change, largest_noise, noise_scale
+from dpbayes.theory.zhang16.fourier import NoisyTable, printed_noise, simulated_table_error, table_error_bound
+from dpbayes.theory.zhang16.kl_study import KlStudy, kl_mean, kl_quantile
+from dpbayes.theory.zhang16.stealth import negative_share
 
 EPSILON = np.array([0.1, 1.0, 10.0])
 NETWORK = chain(3)
@@ -61,7 +53,7 @@ def test_the_error_of_a_table_without_lift_is_that_of_its_definition() -> None:
     table = NoisyTable(nodes=1, lift=0.0, scale=np.array([1.0, 7.0]))
     delta, draws = 0.2, 100_000
     exact = -np.log(1 - np.sqrt(1 - delta)) * table.scale
-    found = table_error(stream(2, "table"), table=table, printed=exact, delta=delta, releases=draws)
+    found = simulated_table_error(stream(2, "table"), table=table, printed=exact, delta=delta, releases=draws)
     assert np.all(np.abs(found.exceeded - delta) < 6.2 * np.sqrt(0.16 / draws))
     np.testing.assert_allclose(found.value, exact, rtol=0.03)
 
@@ -73,7 +65,7 @@ def test_the_certified_error_of_a_table_is_kept() -> None:
     lift = 2 * t * len(network.closure)
     table = NoisyTable(nodes=1, lift=lift, scale=printed_noise(network).scale(EPSILON))
     certified = bound.certified[:, 0]
-    found = table_error(stream(2, "table"), table=table, printed=certified, delta=0.05, releases=20_000)
+    found = simulated_table_error(stream(2, "table"), table=table, printed=certified, delta=0.05, releases=20_000)
     assert not found.violated.any()
     assert np.all(found.value <= certified)
 

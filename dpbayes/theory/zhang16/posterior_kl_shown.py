@@ -1,0 +1,259 @@
+"""[Zhang16] Theorem 1 as it is shown: the divergence measured beside every bound, formulas, and the exhibits."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpbayes.base.randomness import stream
+from dpbayes.theory.claims.claim import Bound, Claim
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says, Uses
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, exactly, mean_alone
+from dpbayes.theory.zhang16.counts import scale_in_words
+from dpbayes.theory.zhang16.kl_study import KlStudy, kl_mean, kl_quantile
+from dpbayes.theory.zhang16.posterior_kl import (
+    CLOSED_FORM,
+    EXPECTATION,
+    ORDER,
+    REFINED,
+    THEOREM_1,
+    Constants,
+    PosteriorKl,
+    posterior_kl,
+)
+from dpbayes.theory.zhang16.posterior_kl_counterexamples import (
+    counterexample_deviation,
+    counterexample_expectation,
+    counterexample_order,
+    counterexample_refinement,
+)
+from dpbayes.theory.zhang16.posterior_kl_simulated import simulate_kl
+
+AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
+UNIT = "KL(exact || released), nats"
+
+
+def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
+    """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
+    counts, delta = subject.held, at.knobs.delta
+    key = (*subject.key, at.epsilon, delta)
+    return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
+
+
+def kl_study(subject: Subject, at: At) -> KlStudy:
+    """Return simulated releases of the curator's counts. Errors: InputError without counts."""
+    return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
+
+
+def _kl_study(subject: Subject, at: At) -> KlStudy:
+    rng = stream(subject.seed, "bounds", "posterior KL")
+    return simulate_kl(subject.prior, subject.held, epsilon=at.epsilons, releases=subject.releases, rng=rng)
+
+
+def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate the KL divergence and take its quantile."""
+    expected = kl_bounds(subject, at).expected
+    if subject.too_large:
+        return mean_alone(expected, subject.too_large)
+    return kl_quantile(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
+
+
+def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Take the exact mean of the KL divergence, and simulate it."""
+    expected = kl_bounds(subject, at).expected
+    if subject.too_large:
+        return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
+    return kl_mean(kl_study(subject, at), expected, printed=bound.printed)
+
+
+def _deviation(subject: Subject, at: At) -> tuple[str, str]:
+    found = kl_bounds(subject, at)
+    deviation = found.deviations[Constants.THEOREM]
+    total = number(-2 * deviation**2 / math.log(at.knobs.delta))
+    return (
+        f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = "
+        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {number(at.knobs.delta)}\\bigr)^{{1/2}} = {number(deviation)}",
+        number(deviation),
+    )
+
+
+def theorem_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, with the exact mean."""
+    printed, certified = ends(bound)
+    filled, deviation = _deviation(subject, at)
+    mean = number(float(kl_bounds(subject, at).expected[0]))
+    return f"""
+- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+- **Printed**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
+  $\\mathbb E f$ is not printed in a form that can be computed; the exact one is put in.
+{_tails(subject, at, certified)}
+"""
+
+
+def c_squared_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, with c squared."""
+    printed, certified = ends(bound)
+    filled, deviation = _deviation(subject, at)
+    mean = number(float(kl_bounds(subject, at).expected[0]))
+    return f"""
+- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+- **Printed**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
+- **Certified**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
+  {certified}$ nats: McDiarmid's inequality as it is, with the rows' exact oscillations for $c_{{ij}}$. Far sharper
+  numbers are proved too: see “Theorem 1”.
+"""
+
+
+def _tails(subject: Subject, at: At, certified: str) -> str:
+    """Return every proved bound of the tail, and which of them is the certified one."""
+    tails = kl_bounds(subject, at).tails
+    law = (
+        "the law that dominates every row's, convolved"
+        if tails.is_convolved
+        else ("the rows differ too much for their laws to be convolved here, and Chernoff's bound stands in")
+    )
+    every = {
+        "McDiarmid's inequality, with the sum of c squared": tails.mcdiarmid,
+        "Chernoff's bound": tails.chernoff,
+        law: tails.quantile,
+        "the largest divergence there can be": tails.largest,
+    }
+    lines = "\n".join(f"  - {name}: ${number(float(value[0]))}$" for name, value in every.items())
+    return f"- **Certified**: ${certified}$ nats, the least of what is proved:\n{lines}"
+
+
+def closed_form_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, with U."""
+    printed, certified = ends(bound)
+    filled, deviation = _deviation(subject, at)
+    found = kl_bounds(subject, at)
+    largest = number(float(found.oscillation(Constants.THEOREM).certified))
+    mean = number(found.printed_expectation)
+    return f"""
+- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+- **Printed**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
+  $\\epsilon$ is.
+- **Certified**: ${certified}$ nats. No release of these counts can be more than ${largest}$ nats off.
+"""
+
+
+def expectation_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, U."""
+    printed, certified = ends(bound)
+    return f"""
+- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+- **Printed**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
+  {printed}$ nats; $\\epsilon$ is not in it.
+- **Certified**: the exact mean, ${certified}$ nats, by quadrature.
+"""
+
+
+def refined_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, refined."""
+    printed, certified = ends(bound)
+    return f"""
+- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+- **Printed**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
+- **Certified**: the exact mean, ${certified}$ nats, by quadrature.
+"""
+
+
+def order_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 1, last display."""
+    printed, certified = ends(bound)
+    m, n = subject.network.row_count, subject.records
+    size = number(m * n * math.log(max(n, 1)))
+    return f"""
+- {scale_in_words(subject, at)}; $m n \\ln n = {m} \\cdot {n} \\cdot \\ln {n} = {size}$.
+- **Printed**, with constant 1 for the $\\mathcal O$ terms:
+  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {number(at.knobs.delta)}}} = {printed}$ nats.
+- **Certified**: ${certified}$ nats.
+"""
+
+
+def _kl_exhibit(
+    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
+) -> Exhibit:
+    return Exhibit(
+        title,
+        claim,
+        Says.QUANTILE,
+        bound,
+        measured_quantile,
+        formula,
+        AXES,
+        "a KL divergence of {} nats",
+        UNIT,
+        ("epsilon", "bounds.delta", "prior"),
+        fails,
+        Uses.COUNTS,
+    )
+
+
+def _mean_exhibit(
+    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
+) -> Exhibit:
+    axes = (Axis.EPSILON, Axis.RECORDS)
+    knobs = ("epsilon", "prior")
+    return Exhibit(
+        title,
+        claim,
+        Says.MEAN,
+        bound,
+        measured_mean,
+        formula,
+        axes,
+        "a mean KL divergence of {} nats",
+        UNIT,
+        knobs,
+        fails,
+        Uses.COUNTS,
+    )
+
+
+EXHIBITS: dict[str, Exhibit] = {
+    "THEOREM_1": _kl_exhibit(
+        "Theorem 1: KL of the posterior",
+        THEOREM_1,
+        lambda subject, at: kl_bounds(subject, at).theorem,
+        theorem_1_formula,
+        counterexample_deviation,
+    ),
+    "C_SQUARED": _kl_exhibit(
+        "Theorem 1 (c squared): McDiarmid mended",
+        THEOREM_1,
+        lambda subject, at: kl_bounds(subject, at).c_squared,
+        c_squared_formula,
+        counterexample_deviation,
+    ),
+    "CLOSED_FORM": _kl_exhibit(
+        "Theorem 1 (with U): KL of the posterior",
+        CLOSED_FORM,
+        lambda subject, at: kl_bounds(subject, at).closed_form,
+        closed_form_formula,
+    ),
+    "EXPECTATION": _mean_exhibit(
+        "Theorem 1 (U): mean KL",
+        EXPECTATION,
+        lambda subject, at: kl_bounds(subject, at).mean,
+        expectation_formula,
+        counterexample_expectation,
+    ),
+    "REFINED": _mean_exhibit(
+        "Theorem 1 (refined): mean KL",
+        REFINED,
+        lambda subject, at: kl_bounds(subject, at).refined_mean,
+        refined_formula,
+        counterexample_refinement,
+    ),
+    "ORDER": _kl_exhibit(
+        "Theorem 1 (last display): order of the KL",
+        ORDER,
+        lambda subject, at: kl_bounds(subject, at).order,
+        order_formula,
+        counterexample_order,
+    ),
+}
+"""The claims of Theorem 1 as they are shown."""
