@@ -303,7 +303,7 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 
 
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("audit.die_steps", "ui.audit_work"):
+    for place in ("audit.die_steps", "ui.pages.audit.work"):
         monkeypatch.setattr(f"dpbayes.{place}.AT_ONCE", 50)
     seen = stopped_at_the_second_picture(monkeypatch, PAGE)
     at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "100"})
