@@ -29,6 +29,7 @@ from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.pages.audit.work import stepped
 from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
+from tests.conftest import crossed
 from tests.pages.conftest import (
     everything,
     figures,
@@ -82,8 +83,7 @@ def asia() -> tuple[Any, Any, Counts]:
 # Every subject, both seats
 
 
-@pytest.mark.parametrize("seat", list(Seat))
-@pytest.mark.parametrize("subject", list(AuditSubject))
+@pytest.mark.parametrize(("subject", "seat"), crossed(list(AuditSubject), list(Seat), each=1))
 def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
     at = opened(subject, seat=seat.value)
     assert not sentences(at)
