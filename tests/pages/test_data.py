@@ -796,9 +796,8 @@ def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: App
 def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
     at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")
     at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat, zoom=True)
-    about_data = [
-        page for page in PAGES if page not in WITHOUT_DATA
-    ]  # the others have been seen with a constant column
+    # a constant column has been on every page
+    about_data = [page for page in PAGES if page not in WITHOUT_DATA]
     for page in thorough(PAGES, sample=about_data):
         fine(at.switch_page(page).run())
         assert not at.error
