@@ -1,9 +1,11 @@
-"""Hypothesis profiles: `fast` by default, `thorough` with HYPOTHESIS_PROFILE=thorough. A folder of data to spoil."""
+"""Two profiles, `fast` by default, `thorough` with HYPOTHESIS_PROFILE=thorough, and what each tries. Data to spoil."""
 
+import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import streamlit as st
@@ -16,7 +18,30 @@ from dpbayes.sources.shipped_tables import load_shipped
 
 settings.register_profile("fast", max_examples=40, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "fast")
+settings.load_profile(PROFILE)
+IS_THOROUGH = PROFILE == "thorough"
+
+Case = TypeVar("Case")
+First = TypeVar("First")
+Second = TypeVar("Second")
+
+
+def thorough(every: Iterable[Case], *, sample: Iterable[Case]) -> list[Case]:
+    """Return every case under the profile `thorough`, else the sample, which must be of the same kind and not empty."""
+    cases, fewer = list(every), list(sample)
+    assert fewer, "a test without a case proves nothing"
+    assert all(case in cases for case in fewer), "what is tried by default is tried under `thorough` too"
+    return cases if IS_THOROUGH else fewer
+
+
+def crossed(first: Sequence[First], second: Sequence[Second], *, each: int) -> list[tuple[First, Second]]:
+    """Return all pairs under `thorough`; else so few that each member of the longer list is in just `each` of them."""
+    shift = max(1, min(len(first), len(second)) // each)
+    places = [(k, k + step * shift) for k in range(max(len(first), len(second))) for step in range(each)]
+    return thorough(
+        itertools.product(first, second), sample=[(first[i % len(first)], second[j % len(second)]) for i, j in places]
+    )
 
 
 @pytest.fixture

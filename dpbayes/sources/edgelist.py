@@ -12,14 +12,14 @@ MAX_CHARACTERS = 1_000_000
 _NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*'
 _LINE = re.compile(rf"\s*{_NAME}(?:(?:->|→|,)\s*{_NAME})?(?:#.*)?", re.DOTALL)
 _QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
-_PLAIN = re.compile(r'(?:(?!->|→)[^\s",#])+(?: (?:(?!->|→)[^\s",#])+)*')
+_PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
 
 
 def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Read names, in order of first mention, and arrows (parent, child).
 
     A line is `parent -> child`, `parent,child`, or the name of a node; the rest of a line after # is a comment. Names
-    with a comma, an arrow, a quote or # in them are written in quotes, as JSON texts.
+    with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
 
     Errors: InputError naming the line for anything else, an arrow to itself, and an arrow given twice.
     """

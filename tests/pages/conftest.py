@@ -15,10 +15,12 @@ import streamlit as st
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard
+from tests.conftest import IS_THOROUGH
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = (
@@ -60,6 +62,16 @@ def components_scanned_once() -> Iterator[None]:
     scan = functools.cache(manifest_scanner.scan_component_manifests)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def scripts_compiled_once() -> Iterator[None]:
+    """Every run of an AppTest compiles the app and its page anew; here once for each text of a file."""
+    compiled = ScriptCache.get_bytecode
+    keep = functools.cache(lambda path, _text: compiled(ScriptCache(), path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: keep(path, Path(path).read_bytes()))
         yield
 
 
@@ -122,6 +134,25 @@ def fine(at: AppTest) -> AppTest:
     assert not at.exception, [(error.message, error.stack_trace) for error in at.exception]
     assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
     return at
+
+
+WORKING = ("accuracy", "audit", "bounds", "regression", "release", "stealth")
+"""The pages whose long work goes on from run to run."""
+
+
+def stop_after_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let long work stop for the page after each step, and the page not run again by itself."""
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
+    for page in WORKING:
+        monkeypatch.setattr(f"dpbayes.ui.pages.{page}.page.run_again", lambda: None)
+
+
+@pytest.fixture
+def first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show the first step of long work, where it is the first look that counts; under `thorough` all work is done."""
+    if not IS_THOROUGH:
+        stop_after_a_step(monkeypatch)
 
 
 def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch, page: str) -> list[list[int]]:

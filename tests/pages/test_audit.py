@@ -29,6 +29,7 @@ from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.pages.audit.work import stepped
 from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
+from tests.conftest import crossed
 from tests.pages.conftest import (
     everything,
     figures,
@@ -82,8 +83,7 @@ def asia() -> tuple[Any, Any, Counts]:
 # Every subject, both seats
 
 
-@pytest.mark.parametrize("seat", list(Seat))
-@pytest.mark.parametrize("subject", list(AuditSubject))
+@pytest.mark.parametrize(("subject", "seat"), crossed(list(AuditSubject), list(Seat), each=1))
 def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
     at = opened(subject, seat=seat.value)
     assert not sentences(at)
@@ -303,7 +303,7 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 
 
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("audit.die_steps", "ui.audit_work"):
+    for place in ("audit.die_steps", "ui.pages.audit.work"):
         monkeypatch.setattr(f"dpbayes.{place}.AT_ONCE", 50)
     seen = stopped_at_the_second_picture(monkeypatch, PAGE)
     at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "100"})

@@ -14,6 +14,7 @@ from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
+from tests.conftest import thorough
 from tests.pages.conftest import (
     PAGES,
     WITHOUT_DATA,
@@ -207,6 +208,7 @@ def test_cut_points_keep_all_their_digits(at: AppTest) -> None:
     assert domain_table(go(at, PAGE))["domain"][0] == "30.1234567; 1234567.25"
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
     assert "mine.csv" in headline(at)
     for page in PAGES:
@@ -383,6 +385,7 @@ def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_
     assert "mine.csv: 4 records of 2 columns" in headline(at)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_odd_names_are_text_on_every_page(at: AppTest) -> None:
     names = ["<b>x</b>", '"""q"""', "$\\frac{1}{2}$", "=1+1", "records", "private", "[l](http://x)", '"two\nlines"']
     load(at, ",".join(names) + "\n" + ",".join("<i>" for _ in names) + "\n" + ",".join("b" for _ in names) + "\n")
@@ -429,6 +432,7 @@ def test_ten_thousand_numbers_are_cut(at: AppTest) -> None:
     assert "10,000 records of 2 columns" in headline(at)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_constant_column_works_on_every_page(at: AppTest) -> None:
     load(at, "same,b\n" + "x,1\nx,0\nx,1\n")
     assert not refusals(at)
@@ -485,6 +489,7 @@ def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
     assert not refusals(at)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_table_of_many_columns(at: AppTest) -> None:
     load(
         at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
@@ -785,12 +790,15 @@ def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: App
     assert 'since its first line says "sep=;"' in everything(at).replace("\\", "")
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("mechanism", [name for name in MECHANISM_NAMES if name != "LaplaceFourier"])
 @pytest.mark.parametrize("seat", Seat)
 def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
     at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")
     at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat, zoom=True)
-    for page in PAGES:
+    # a constant column has been on every page
+    about_data = [page for page in PAGES if page not in WITHOUT_DATA]
+    for page in thorough(PAGES, sample=about_data):
         fine(at.switch_page(page).run())
         assert not at.error
     audited = everything(fine(at.switch_page("pages/audit.py").run()))
@@ -806,6 +814,7 @@ FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again o
 CANCER = "data/networks/cancer.bif.gz is missing: install dpbayes again or restore the file."
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(page: str, copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
@@ -826,6 +835,7 @@ def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> 
     assert at.get("download_button")
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_missing_network_is_one_sentence_on_the_pages_that_need_it(page: str, copied_data: Path) -> None:
     (copied_data / "networks" / "cancer.bif.gz").unlink()

@@ -27,6 +27,7 @@ def title_of(story: Story) -> str:
     return TITLES.get(name, name.capitalize())
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("key", STORIES)
 def test_a_story_opens_where_it_says(key: str) -> None:
     story = STORIES[key]
@@ -38,6 +39,7 @@ def test_a_story_opens_where_it_says(key: str) -> None:
     assert not sentences(at)
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("key", STORIES)
 def test_a_story_opens_from_the_sidebar_of_any_page(key: str) -> None:
     at = open_page("pages/release.py")
@@ -91,6 +93,7 @@ def test_home_says_what_is_open() -> None:
     assert any("37 nodes and 46 arrows" in info.value for info in open_page("pages/home.py", source="alarm").info)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_the_seat_is_kept_from_page_to_page() -> None:
     at = open_page("pages/data.py")
     fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())

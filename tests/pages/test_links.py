@@ -24,6 +24,7 @@ from dpbayes.ui.session.settings import (
     query_of,
     settings_from,
 )
+from tests.conftest import crossed
 from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
@@ -92,6 +93,7 @@ def test_what_does_not_fit_stays_out_of_the_link() -> None:
     assert left_out(Settings(graph="alarm")) == ()
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_says_what_the_link_leaves_out(page: str) -> None:
     sentence = "The link leaves out the drawn network: it is too long for an address."
@@ -199,9 +201,10 @@ READ_BUT_ODD = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("query", READ_BUT_ODD.values(), ids=READ_BUT_ODD.keys())
-def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, query: dict[str, str]) -> None:
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(("page", "odd"), crossed(PAGES, list(READ_BUT_ODD), each=3))
+def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -> None:
+    query = READ_BUT_ODD[odd]
     for seat in Seat:
         at = open_page(page, seat=seat.value, **query)
         found = sentences(at)

@@ -12,7 +12,8 @@ from dpbayes.experiments.sampling import Family
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS, AuditSubject, StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
-from tests.pages.conftest import figures, fine, open_page, sentences
+from tests.conftest import thorough
+from tests.pages.conftest import figures, fine, open_page, sentences, stop_after_a_step
 
 E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
 D3_WITH_E = re.compile(r"%\{[^}]*:[^}]*[eg]\}")
@@ -92,17 +93,11 @@ def test_no_number_is_in_e_notation(page: str, query: dict[str, str]) -> None:
 
 @pytest.fixture
 def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let long work stop for the page after each step, and the page not run again by itself."""
-    for name in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
-    for page in WORKING:
-        monkeypatch.setattr(f"dpbayes.ui.pages.{page}.page.run_again", lambda: None)
+    """Let long work stop for the page after each step, and a step be small."""
+    stop_after_a_step(monkeypatch)
     # of releases that may hold 640,000 numbers each
     monkeypatch.setattr("dpbayes.ui.pages.audit.draws.LEAST_DRAWS", 50)
 
-
-WORKING = ("accuracy", "audit", "bounds", "regression", "stealth")
-"""The pages whose long work goes on from run to run."""
 
 MAIN = {
     "accuracy": "accuracy.curves",
@@ -133,6 +128,10 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "structure": [{}],
 }
 """The choices that decide which options a page has."""
+
+
+APART = {"accuracy.records"}
+"""What is at its high end alone: a million records of as many features as there can be are one step of a minute."""
 
 
 def numeric(page: str) -> list[str]:
@@ -168,11 +167,15 @@ def test_every_option_at_both_ends_shows_a_picture(page: str, context: dict[str,
     """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""
     usual = shown(page, context)
     no_e_notation(usual)
-    for name, parameter in offered(usual, page).items():
-        for end in (parameter.low, parameter.high):
-            at = shown(page, context | {name: str(end)})
-            no_e_notation(at)
-            assert all("nearest that is possible" in sentence for sentence in sentences(at)), (name, end)
+    numbers = offered(usual, page)
+    low = {name: str(note.low) for name, note in numbers.items()}
+    high = {name: str(note.high) for name, note in numbers.items()}
+    alone = [{name: end} for end_of in (low, high) for name, end in end_of.items()]
+    apart = [{name: high.pop(name)} for name in APART & set(high)]
+    for ends in thorough([low, high, *alone], sample=[low, high, *apart]):
+        at = shown(page, context | ends)
+        no_e_notation(at)
+        assert all("nearest that is possible" in sentence for sentence in sentences(at)), ends
 
 
 @pytest.mark.usefixtures("one_step")

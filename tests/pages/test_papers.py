@@ -84,6 +84,7 @@ def test_every_exhibit_of_the_bounds_page_is_led_to() -> None:
     assert shown <= set(CLAIMS)
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("view", dict.fromkeys(VIEWS.values()), ids=str)
 def test_the_page_that_a_claim_leads_to_names_it(view: View) -> None:
     settings = Settings(source="sprinkler", records=50, parameters=view.parameters)

@@ -12,7 +12,7 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.mechanisms.stealth import Needed, Sense, UnitNoise, noticed, simulate
+from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, noticed, simulate
 from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
@@ -322,7 +322,13 @@ def test_one_is_not_many() -> None:
     assert counted(1000, "coin flip") == "1,000 coin flips"
 
 
-def test_a_network_too_large_for_its_whole_table_says_what_is_shown() -> None:
+def test_a_network_too_large_for_its_whole_table_says_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a tenth of the 2,000 draws, and of the work within reach."""
+    network, _ = load_named("andes")
+    assert not is_table_in_reach(network, draws=2000)
+    monkeypatch.setattr("dpbayes.mechanisms.stealth.TABLE_WORK", TABLE_WORK // 10)
+    for name in ("MOST_NOISE", "MOST_RELEASED"):
+        monkeypatch.setattr(f"dpbayes.ui.pages.stealth.simulations.{name}", 1)
     at = open_page(PAGE, source="andes", records="100")
     assert "only the proved bound is shown" in everything(at)
     assert Sense.TABLE.value not in names(at)

@@ -26,6 +26,7 @@ from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
+from tests.conftest import crossed
 from tests.pages.conftest import (
     everything,
     figures,
@@ -292,17 +293,17 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
 # Audit
 
 
-@pytest.mark.parametrize(
-    ("graph", "subject"),
-    [
-        *itertools.product(WIDE, (AuditSubject.LAPLACE, AuditSubject.SAMPLER, AuditSubject.MAP)),
-        (WIDE[0], AuditSubject.FOURIER),
-    ],
-)
-@pytest.mark.parametrize("seat", ["curator", "recipient"])
+AUDITED = [
+    *itertools.product(WIDE, (AuditSubject.LAPLACE, AuditSubject.SAMPLER, AuditSubject.MAP)),
+    (WIDE[0], AuditSubject.FOURIER),
+]
+
+
+@pytest.mark.parametrize(("audited", "seat"), crossed(AUDITED, ["curator", "recipient"], each=1))
 def test_a_wide_graph_is_audited_and_its_attack_is_small(
-    graph: str, subject: AuditSubject, seat: str, monkeypatch: pytest.MonkeyPatch
+    audited: tuple[str, AuditSubject], seat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    graph, subject = audited
     released: list[int] = []
     attack = audit_attack.attack_network
 

@@ -21,6 +21,7 @@ from dpbayes.posteriors.trimmed import (
     log_odds_quantile,
     log_odds_quantile_by_law,
 )
+from tests.conftest import thorough
 from tests.strategies import star
 
 ALARM = 1e-9
@@ -44,6 +45,8 @@ EXTREMES = [
     (1e-8, 1, 1e-217),
     (1, 30, 1e-217),
 ]
+ALIKE = [(0.5, 200, 0.1), (40, 1, 1e-12), (1e9, 1, 1e-12)]
+"""Of those, what is nearly another one, or its mirror image, and takes long at fifty digits."""
 
 
 def rng() -> np.random.Generator:
@@ -104,7 +107,9 @@ def reference(a: float, b: float, omega: float) -> Reference:
 # Mass
 
 
-@pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
+@pytest.mark.parametrize(
+    ("a", "b", "omega"), thorough(EXTREMES, sample=[case for case in EXTREMES if case not in ALIKE])
+)
 def test_log_mass_agrees_with_fifty_digits_wherever_the_mass_lies(a, b, omega):
     truth = reference(a, b, omega).log_mass
     assert abs(float((mp.mpf(float(log_mass(a, b, omega))) - truth) / (1 + abs(truth)))) < 2e-15

@@ -74,7 +74,14 @@ def test_a_written_graph_is_its_network_with_semicolons_too(names: list[str], da
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     graph = Network.from_edges(names, [pair for pair in pairs if data.draw(st.booleans())])
     assert network(write_edges(graph)) == graph
-    assert network("; ".join(write_edges(graph).splitlines())) == graph
+    assert network("; ".join(write_edges(graph).split("\n"))) == graph
+
+
+@pytest.mark.parametrize("name", [";", "a;", "a;b", "a\x1cb", "a\x85b", "a;\x1cb"])
+def test_a_name_with_what_parts_lines_is_written_so_that_both_readers_read_it(name: str) -> None:
+    lone = Network.from_edges((name,), ())
+    assert network(write_edges(lone)) == lone
+    assert read_edges(write_edges(lone)) == ((name,), ())
 
 
 @pytest.mark.parametrize(

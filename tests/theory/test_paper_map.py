@@ -1,5 +1,6 @@
 """The map from claims to code and tests: complete, and never stale, for it is read off the docstrings."""
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -8,21 +9,37 @@ import pytest
 from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
-from dpbayes.theory.paper_map import Sources, paper_map, unknown_keys
+from dpbayes.theory.paper_map import Entry, Sources, paper_map, unknown_keys
 
 ROOT = Path(__file__).parents[2]
-MAP = paper_map(ROOT / "dpbayes", ROOT / "tests")
 
 
-@pytest.mark.parametrize("entry", MAP, ids=lambda entry: str(entry.claim.reference))
-def test_every_claim_is_named_by_code_and_by_a_test(entry):
+@functools.cache
+def whole_map() -> tuple[Entry, ...]:
+    return paper_map(ROOT / "dpbayes", ROOT / "tests")
+
+
+@functools.cache
+def sources(name: str) -> Sources:
+    """Return the docstrings of a folder of the project, read once for all tests here."""
+    return Sources(ROOT / name)
+
+
+@pytest.mark.parametrize("number", range(len(CLAIMS)), ids=lambda number: str(CLAIMS[number].reference))
+def test_every_claim_is_named_by_code_and_by_a_test(number):
+    entry = whole_map()[number]
+    assert entry.claim is CLAIMS[number]
     assert entry.code
     assert entry.tests
 
 
+def test_the_map_has_every_claim_once():
+    assert [entry.claim for entry in whole_map()] == list(CLAIMS)
+
+
 def test_no_docstring_names_an_unknown_paper():
-    assert not unknown_keys(Sources(ROOT / "dpbayes"))
-    assert not [mention for mention in unknown_keys(Sources(ROOT / "tests")) if mention.paper != "Nobody99"]
+    assert not unknown_keys(sources("dpbayes"))
+    assert not [mention for mention in unknown_keys(sources("tests")) if mention.paper != "Nobody99"]
 
 
 def test_places_of_claims_are_distinct():
@@ -108,8 +125,8 @@ def test_an_equation_of_a_theorem_is_a_claim_of_its_own(tmp_path):
 
 @pytest.mark.parametrize("place", ["Lemma 9", "Theorem 10", "Corollary 5", "Section 9"])
 def test_what_is_not_in_the_paper_is_found_nowhere(place):
-    assert not Sources(ROOT / "dpbayes").of(claim(place))
-    assert not Sources(ROOT / "tests").of(claim(place))
+    assert not sources("dpbayes").of(claim(place))
+    assert not sources("tests").of(claim(place))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +144,7 @@ def test_what_is_not_in_the_paper_is_found_nowhere(place):
     ],
 )
 def test_a_test_is_found_under_the_claims_it_checks_alone(name, places):
-    assert [str(entry.claim.reference) for entry in MAP if name in {m.name for m in entry.tests}] == places
+    assert [str(entry.claim.reference) for entry in whole_map() if name in {m.name for m in entry.tests}] == places
 
 
 def test_an_unknown_paper_is_caught(tmp_path):
