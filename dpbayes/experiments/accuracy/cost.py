@@ -18,6 +18,9 @@ MOST_HELD = 1 << 23
 MOST_DECISIONS = 150_000
 """Most decisions whose distribution functions are held at once, at 2.5 kilobytes each."""
 
+MOST_DRAWN = 50_000_000
+"""Most values of one repeat's records, which are drawn in one step: about a second, a byte each."""
+
 FIRST, LATER = 0.1, 0.5
 """Seconds of work in the first block of repeats and in every later one, after which there is a new picture."""
 
@@ -131,6 +134,11 @@ def refuse_large_runs(size: Size) -> None:
         raise InputError(
             f"The tables of the target and its children have {size.local_cells:,} cells: with {size.epsilons:,} "
             "epsilons too many to hold in memory. Choose another target or fewer epsilons."
+        )
+    if size.drawn > MOST_DRAWN:
+        raise InputError(
+            f"The records of one repeat hold {size.drawn:,} values, and at most {MOST_DRAWN:,} are drawn at once. Use "
+            "fewer records to train and test on, or a smaller network."
         )
     if size.states * size.patterns > 4 * MOST_HELD:
         raise InputError(

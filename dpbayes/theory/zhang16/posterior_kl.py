@@ -74,7 +74,9 @@ def printed_order(rows: int, n: int, scale: FloatArray, *, delta: float) -> Floa
     It grows with epsilon, so it is no guarantee of utility. [Zhang16] Theorem 1, last display.
     """
     size = rows * n * np.log(max(n, 1))
-    return np.asarray(-size * np.expm1(-n / scale) + np.sqrt(-size * np.log(delta)))
+    # Without noise, where all columns are constant, n is any number of scales.
+    scales = np.divide(n, scale, out=np.full(np.shape(scale), np.inf), where=np.asarray(scale) > 0)
+    return np.asarray(-size * np.expm1(-scales) + np.sqrt(-size * np.log(delta)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.accuracy import UNLIKE, WIDE
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.cost import said_memory
+from dpbayes.experiments.accuracy.cost import MOST_DRAWN, said_memory
 from dpbayes.experiments.accuracy.study import (
     AccuracyPlan,
     Method,
@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy.study import (
     epsilon_grid,
 )
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import naive_bayes
+from dpbayes.sources.named_networks import full, naive_bayes
 
 
 def plan_of(**more) -> AccuracyPlan:
@@ -80,8 +80,8 @@ def test_blocks_cover_the_repeats_and_the_first_is_small():
         ({"repeats": 10**9}, "days and 2.9 TB of memory; use at most"),
         ({"repeats": 10**5}, "GB of memory; use at most|MB of memory; use at most"),
         (
-            {"network": naive_bayes(200), "source": Synthetic(records=10**7), "epsilons": WIDE},
-            "2 days .* use fewer records, epsilons",
+            {"network": full(12), "target": "x1", "draws": 10_000, "epsilons": WIDE},
+            "12 hours .* use fewer records, epsilons",
         ),
         ({"draws": 10_000, "epsilons": WIDE, "network": naive_bayes(200), "repeats": 1000}, "hours"),
     ],
@@ -98,6 +98,13 @@ def test_what_is_advised_is_accepted():
     assert plan_of(repeats=most).repeats == most
     with pytest.raises(InputError):
         plan_of(repeats=most + 1)
+
+
+def test_records_that_no_step_could_draw_are_refused():
+    """Before there is a picture, or a button to stop it, one step draws all records of a repeat."""
+    with pytest.raises(InputError, match="hold 2,010,000,000 values, and at most 50,000,000 are drawn at once"):
+        plan_of(network=naive_bayes(200), source=Synthetic(records=10**7))
+    assert plan_of(network=naive_bayes(4), source=Synthetic(records=10**7), repeats=2).size.drawn == MOST_DRAWN
 
 
 def test_tables_too_large_to_hold_are_refused():
