@@ -133,7 +133,8 @@ def refuse_large_runs(size: Size) -> None:
     if values > MOST_HELD or size.decisions > MOST_DECISIONS:
         raise InputError(
             f"The tables of the target and its children have {size.local_cells:,} cells: with {size.epsilons:,} "
-            "epsilons too many to hold in memory. Choose another target or fewer epsilons."
+            f"epsilon{'s' if size.epsilons > 1 else ''} too many to hold in memory. Choose another target"
+            f"{' or fewer epsilons' if size.epsilons > 1 else ''}."
         )
     if size.drawn > MOST_DRAWN:
         raise InputError(

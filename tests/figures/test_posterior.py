@@ -1,0 +1,111 @@
+"""The main pictures: the arrays that they are given, what is exact in blue, and nothing exact where none is given."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.figures.posterior import density_figure, draws_figure, kl_figure, quantile_dots_figure, rows_figure
+
+THETA = np.linspace(0, 1, 201)
+DENSITIES = np.stack([stats.beta(a, 10).pdf(THETA) for a in (3, 4, 5)])
+EXACT_DENSITY = stats.beta(3.5, 10).pdf(THETA)
+
+
+def named(figure) -> dict:
+    return {trace.name: trace for trace in figure.data}
+
+
+def exact_of(figure) -> list:
+    return [trace for trace in figure.data if "exact" in (trace.name or "")]
+
+
+def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue():
+    figure = density_figure(THETA, DENSITIES, EXACT_DENSITY, name="a | <b>")
+    others, bold, exact = figure.data
+    assert np.array_equal(bold.y, DENSITIES[0])
+    assert bold.line.width > others.line.width
+    assert np.array_equal(np.array(others.y).reshape(2, 202)[:, :-1], DENSITIES[1:])
+    assert np.isnan(np.array(others.y).reshape(2, 202)[:, -1]).all(), "the end of one is not joined to the next"
+    assert (exact.line.color, bold.line.color) == (EXACT, PRIVATE)
+    assert np.array_equal(exact.y, EXACT_DENSITY)
+    assert figure.layout.xaxis.title.text == "P(a | &lt;b&gt;)"
+    assert tuple(figure.layout.xaxis.range) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        density_figure(THETA, DENSITIES, None, name="a"),
+        draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a"),
+        quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a"),
+        rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None),
+    ],
+)
+def test_a_recipients_picture_has_nothing_exact_in_it(figure):
+    assert not exact_of(figure)
+    assert EXACT not in figure.to_json()
+
+
+def test_zoom_holds_what_is_seen_of_both_and_no_more():
+    low, high = density_figure(THETA, DENSITIES[:1], EXACT_DENSITY, name="a", zoom=True).layout.xaxis.range
+    seen = THETA[(DENSITIES[0] > 1e-3 * DENSITIES[0].max()) | (1e-3 * EXACT_DENSITY.max() < EXACT_DENSITY)]
+    assert (low, high) == pytest.approx((seen.min(), seen.max()))
+    assert high < 1
+
+
+def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
+    spiked = stats.beta(0.5, 3).pdf(THETA)
+    assert np.isinf(spiked[0])
+    top = density_figure(THETA, spiked[None], None, name="a").layout.yaxis.range[1]
+    assert spiked[3:-3].max() < top < 100
+
+
+def test_the_draws_of_a_release_are_ticks_beside_the_shares_of_all():
+    possible = np.random.default_rng(1).random(1000)
+    figure = draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a")
+    shares, ticks, exact = figure.data
+    assert list(ticks.x) == [0.2, 0.4]
+    assert sum(shares.y) == pytest.approx(1.0)
+    counts, _ = np.histogram(possible, bins=40)
+    assert np.array(shares.y) == pytest.approx(counts / 1000)
+    assert exact.line.color == EXACT
+    assert figure.layout.yaxis2.side == "right"
+
+
+def test_every_dot_is_an_equal_share_of_the_releases_and_none_hides_another():
+    values = np.random.default_rng(1).normal(0.5, 0.05, 1000)
+    dots, mark = quantile_dots_figure(values, 0.45, name="P(a)", dots=50).data
+    assert len(dots.x) == 50
+    assert dots.customdata == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50))
+    places = set(zip(dots.x, dots.y, strict=True))
+    assert len(places) == 50
+    width = np.diff(np.unique(dots.x)).min()
+    assert np.abs(np.array(dots.x) - dots.customdata).max() <= width / 2 + 1e-12
+    assert list(mark.x) == [0.45, 0.45]
+
+
+def test_equal_values_stand_on_one_another():
+    dots = quantile_dots_figure(np.full(10, 0.3), None, name="P(a)", dots=5).data[0]
+    assert sorted(dots.y) == [1, 2, 3, 4, 5]
+    assert len(set(dots.x)) == 1
+
+
+def test_rows_have_means_and_both_ends_of_their_intervals():
+    mean, low, high = np.array([0.5, 0.2]), np.array([0.4, 0.1]), np.array([0.7, 0.25])
+    figure = rows_figure(["a", "b"], (mean, low, high), (mean / 2, low / 2, high / 2))
+    exact, private = figure.data
+    assert private.x == pytest.approx(mean)
+    assert private.error_x.array == pytest.approx(high - mean)
+    assert private.error_x.arrayminus == pytest.approx(mean - low)
+    assert exact.x == pytest.approx(mean / 2)
+    assert set(exact.y).isdisjoint(private.y)
+    assert list(figure.layout.yaxis.ticktext) == ["a", "b"]
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the first row is on top"
+
+
+def test_bars_of_kl_say_of_what_and_in_nats():
+    figure = kl_figure(["a", "a"], np.array([0.5, 2.0]), what="prediction")
+    assert list(figure.data[0].x) == [0.5, 2.0]
+    assert len(set(figure.data[0].y)) == 2, "rows of one name stay apart"
+    assert figure.layout.xaxis.title.text == "prediction KL(exact || private), nats, mean"
