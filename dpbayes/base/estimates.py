@@ -25,9 +25,8 @@ class Estimate:
     @classmethod
     def of(cls, values: ArrayLike) -> "Estimate":
         """Return the mean of independent draws (draws,)."""
-        drawn = np.asarray(values, dtype=np.float64)
-        spread = float(drawn.std(ddof=1)) if drawn.size > 1 else math.nan
-        return cls(float(drawn.mean()), spread / math.sqrt(drawn.size))
+        drawn = np.asarray(values, dtype=np.float64).ravel()
+        return cls(float(drawn.mean()), float(standard_error(drawn)))
 
     @classmethod
     def share(cls, kept: int, *, draws: int) -> "Estimate":

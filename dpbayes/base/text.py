@@ -18,7 +18,7 @@ def numeral(number: float, most: int = 3) -> str:
 
 
 def latex(number: float, most: int = 4) -> str:
-    """Return `digits` as LaTeX for a formula."""
+    """Return `numeral` as LaTeX for a formula."""
     if not math.isfinite(number):
         return r"\text{unknown}" if math.isnan(number) else r"\infty" if number > 0 else r"-\infty"
     mantissa, power = _parts(number, most)

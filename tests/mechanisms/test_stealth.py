@@ -10,21 +10,18 @@ from scipy import stats
 
 from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.agreement import apart, noticed, said_of, sharing_families
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, stealth
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.mechanisms.stealth import (
     Needed,
     Sense,
     UnitNoise,
-    apart,
     are_enough,
     elimination_plan,
     is_table_in_reach,
     least_cells,
     least_noise,
-    noticed,
-    said_of,
-    sharing_families,
     simulate,
     widest_scope,
 )

@@ -10,9 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
+from dpbayes.experiments.agreement import noticed
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, noticed, simulate
+from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, simulate
 from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named

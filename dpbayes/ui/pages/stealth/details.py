@@ -8,9 +8,10 @@ from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
+from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
 from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.stealth import Noticed, Sense, apart
+from dpbayes.mechanisms.stealth import Sense
 from dpbayes.model.network import Network, assignment
 from dpbayes.theory.zhang16.fourier import table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import (

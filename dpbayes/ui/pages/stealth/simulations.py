@@ -13,18 +13,16 @@ import streamlit as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.stealth import (
     LeastNoise,
     Needed,
-    Noticed,
     Sense,
     UnitNoise,
     is_table_in_reach,
     least_noise,
-    noticed,
-    sharing_families,
     simulate,
     table_work,
 )
