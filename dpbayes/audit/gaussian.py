@@ -5,24 +5,17 @@ records' log-likelihoods, less ln Z - ln Z'. Independent draws from the same tab
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.types import FloatArray
+from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import log_integral
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.regression import Moments
 from dpbayes.posteriors.gaussian import Gaussian, log_ball_mass, weights_posterior
-
-_HALVINGS = 100
-
-_DEPTH = 40.0
-"""How far below its largest value a log density is followed."""
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_PANELS = 16
 
 
 def exact_loss(
@@ -73,10 +66,10 @@ def _log_mass_beside(posterior: Gaussian, bound: float, prior_precision: float, 
 
     def log_f(angle: FloatArray) -> FloatArray:
         along, across = bound * np.sin(angle), bound * np.cos(angle)
-        held = _log_lower_gamma(spare / 2, prior_precision * across**2 / 2)
-        return along * (h - p * along / 2) + np.log(across) + held
+        inside = _log_lower_gamma(spare / 2, prior_precision * across**2 / 2)
+        return along * (h - p * along / 2) + np.log(across) + inside
 
-    return _log_integral(log_f, math.pi / 2)
+    return float(log_integral(log_f, np.asarray(math.pi / 2)))
 
 
 def _log_lower_gamma(shape: float, x: FloatArray) -> FloatArray:
@@ -86,24 +79,6 @@ def _log_lower_gamma(shape: float, x: FloatArray) -> FloatArray:
     small = value < 1e-280
     tail = np.log(special.hyp1f1(1.0, shape + 1, np.where(small, x, 0.0)))
     return np.where(small, series + tail, np.log(np.where(small, 1.0, value)))
-
-
-def _log_integral(log_f: Callable[[FloatArray], FloatArray], end: float) -> float:
-    """ln of the integral of e^f over (-end, end), for f with one peak: followed to DEPTH below it on either side."""
-    low, high = np.array(-end), np.array(end)
-    for _ in range(_HALVINGS):
-        first, second = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, second) if log_f(first) > log_f(second) else (first, high)
-    peak = (low + high) / 2
-    top, total = float(log_f(peak)), 0.0
-    shares = ((np.arange(_PANELS)[:, None] + (_NODES + 1) / 2) / _PANELS).ravel()
-    for sign in (-1.0, 1.0):
-        near, far = 0.0, end - sign * float(peak)
-        for _ in range(_HALVINGS):
-            middle = (near + far) / 2
-            near, far = (near, middle) if top - log_f(peak + sign * middle) > _DEPTH else (middle, far)
-        total += far * float(np.exp(log_f(peak + sign * far * shares) - top) @ np.tile(_WEIGHTS / 2 / _PANELS, _PANELS))
-    return top + math.log(total)
 
 
 def likelihood_range(first: Moments, second: Moments, *, noise_variance: float, norm_bound: float) -> FloatArray:
@@ -127,11 +102,11 @@ def largest_in_ball(curvature: ArrayLike, slope: ArrayLike, radius: ArrayLike) -
     low = np.maximum(bent[..., -1], 0.0)
     # A hair above low, lest a slope that rounding left on the steepest axis be divided by nothing.
     high = low * (1 + 1e-15) + np.abs(g).sum(axis=-1) / bound
-    low, high = (np.broadcast_to(end, np.broadcast_shapes(low.shape, high.shape)) for end in (low, high))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        outside = np.hypot.reduce(_share(g, middle[..., None] - bent), axis=-1) > bound
-        low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+
+    def outside(nu: FloatArray) -> BoolArray:
+        return np.asarray(np.hypot.reduce(_share(g, nu[..., None] - bent), axis=-1) > bound)
+
+    _, high = turning_point(outside, low, high, halvings=100)
     return ((g * _share(g, high[..., None] - bent)).sum(axis=-1) + high * bound**2) / 2
 
 

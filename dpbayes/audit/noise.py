@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import fft
 
+from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import BoolArray, ComplexArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
@@ -39,7 +40,6 @@ _APART = 5.0
 """Tilts are made for S at its mean and so many standard deviations below it, twice."""
 
 _ROUND_OFF = 2.0**-53
-_BISECTIONS = 60
 
 
 @dataclass(frozen=True)
@@ -95,13 +95,11 @@ class LaplaceNoise:
 
     def _around(self, enough: Callable[[FloatArray], bool]) -> tuple[float, float]:
         """Two epsilons that are next to each other, of which the larger one is `enough`; (0, 0) where 0 is."""
-        low, high = 0.0, self.pure_epsilon
-        if enough(np.asarray(high)):
+        pure = self.pure_epsilon
+        if enough(np.asarray(pure)):
             return 0.0, 0.0
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if enough(np.asarray(self.pure_epsilon - middle)) else (middle, high)
-        return low, high
+        low, high = turning_point(lambda epsilon: np.asarray(not enough(pure - epsilon)), 0.0, pure)
+        return float(low), float(high)
 
     @cached_property
     def _below(self) -> "list[_Composed]":
@@ -208,11 +206,7 @@ def _tilt(law: FloatArray, places: FloatArray, target: float) -> float:
     high = 1 / places[-1]
     while mean(high) > target and high * places[1] < 700:
         high *= 2
-    low = 0.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mean(middle) > target else (low, middle)
-    return high
+    return float(turning_point(lambda s: np.asarray(mean(float(s)) > target), 0.0, high, halvings=30)[1])
 
 
 def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Composed:

@@ -17,17 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import panel_rule, reach
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.trimmed import log_mass_between
 
 MOST_ROW = 2000
 """Most records for which a row's whole curve is computed."""
-
-_NODES = 16
-_PANELS = 4
-_DEPTH = 40.0
-_BISECTIONS = 45
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,10 @@ def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) 
     up = (a + k[1:], b + (n - k[1:]), masses[1:], rise)
     down = (b + (n - k[:-1]), a + k[:-1], masses[:-1], -rise)  # z reflected
     first, second, mass, turn = (np.concatenate(pair) for pair in zip(up, down, strict=True))
-    found = _excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound)
-    place = np.argmax(found, axis=1)
+    excess = _excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound)
+    place = np.argmax(excess, axis=1)
     tables = np.concatenate([np.stack([k[1:], k[:-1]], axis=-1), np.stack([k[:-1], k[1:]], axis=-1)])
-    deltas = np.take_along_axis(found, place[:, None], axis=1)[:, 0]
+    deltas = np.take_along_axis(excess, place[:, None], axis=1)[:, 0]
     return RowCurve(grid, deltas, np.where(deltas[:, None] > 0, tables[place], -1))
 
 
@@ -100,11 +97,11 @@ def _excess(a: FloatArray, b: FloatArray, *, log_mass: FloatArray, start: FloatA
 
     The integrand is log-concave; Gauss-Legendre panels cover the part within e^-40 of its largest value on either side.
     """
-    found = np.zeros(start.shape)
+    excess = np.zeros(start.shape)
     low = np.maximum(start, -end)
     alive = start < end
     if not alive.any():
-        return found
+        return excess
     a, b, log_mass = (np.broadcast_to(value, start.shape)[alive] for value in (a, b, log_mass))
     start, low = start[alive], low[alive]
 
@@ -112,39 +109,24 @@ def _excess(a: FloatArray, b: FloatArray, *, log_mass: FloatArray, start: FloatA
         inner = a[across] * special.log_expit(z) + b[across] * special.log_expit(-z) - log_mass[across]
         return inner + np.log(-np.expm1(np.minimum(start[across] - z, -1e-300)))
 
-    left, right = low, np.full(low.shape, end)
-    for _ in range(_BISECTIONS):
-        middle = (left + right) / 2
+    def rises(z: FloatArray) -> BoolArray:
         with np.errstate(over="ignore", divide="ignore"):
-            slope = a * special.expit(-middle) - b * special.expit(middle) + 1 / np.expm1(middle - start)
-        left, right = np.where(slope > 0, middle, left), np.where(slope > 0, right, middle)
-    mode = (left + right) / 2
+            return a * special.expit(-z) - b * special.expit(z) + 1 / np.expm1(z - start) > 0
+
+    mode, _ = turning_point(rises, low, end, halvings=45)
     top = log_value(mode)
     total = np.zeros(mode.shape)
-    for limit in (low, np.full(low.shape, end)):
-        near, far = mode, limit
-        for _ in range(_BISECTIONS // 2):
-            middle = (near + far) / 2
-            deep = log_value(middle) < top - _DEPTH
-            near, far = np.where(deep, near, middle), np.where(deep, middle, far)
-        far = np.where(log_value(limit) < top - _DEPTH, far, limit)
-        width = (far - mode)[:, None]
+    for limit in (low, end):
+        width = reach(lambda distance: top - log_value(mode + distance), limit - mode, halvings=22)[:, None]
         total += np.abs(width[:, 0]) * (np.exp(log_value(mode[:, None] + width * _SHARES, _ACROSS)) @ _WEIGHTS)
-    found[alive] = total
-    return np.minimum(found, 1.0)
+    excess[alive] = total
+    return np.minimum(excess, 1.0)
 
 
 _ACROSS = (slice(None), None)
 
 
-def _rule() -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights on [0, 1], in even panels."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    shares = (np.arange(_PANELS)[:, None] + (nodes + 1) / 2) / _PANELS
-    return shares.ravel(), np.tile(weights / 2 / _PANELS, _PANELS)
-
-
-_SHARES, _WEIGHTS = _rule()
+_SHARES, _WEIGHTS = panel_rule(nodes=16, panels=4)
 
 
 def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray:
@@ -163,15 +145,11 @@ def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray
 
 def range_epsilon(*, width: float, most: float, delta: float) -> float:
     """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0, and 0 where 0 will do."""
-    low, high = 0.0, most
     if delta == 0:
         return most
     if range_curve(0.0, width=width, most=most) <= delta:
         return 0.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if range_curve(middle, width=width, most=most) <= delta else (middle, high)
-    return high
+    return float(turning_point(lambda epsilon: range_curve(epsilon, width=width, most=most) > delta, 0.0, most)[1])
 
 
 def checked_size(n: int, *, bound: float) -> tuple[int, float]:

@@ -15,21 +15,20 @@ The number of proposals depends on the data, and so does the run time. That is a
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import DEPTH, log_integral, panel_rule
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.regression import Moments
 
 _BLOCK = 1 << 18
 """Coordinates proposed at a time."""
-
-_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +122,11 @@ def tilt(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
     # There E||w||^2 <= d/lambda + ||P mu||^2/lambda^2 = B^2.
     high = (d + np.sqrt(d * d + 4 * limit * squares)) / (2 * limit)
     high = np.broadcast_to(high, np.broadcast_shapes(high.shape, gaussian.batch))
-    low = np.zeros(high.shape)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        far = _mean_square(precisions + middle[..., None], gaussian.shifts) > limit
-        low, high = np.where(far, middle, low), np.where(far, high, middle)
-    return np.where(_mean_square(precisions, gaussian.shifts) > limit, high, 0.0)
+
+    def too_wide(more: FloatArray) -> BoolArray:
+        return _mean_square(precisions + more[..., None], gaussian.shifts) > limit
+
+    return np.where(too_wide(np.zeros(())), turning_point(too_wide, 0.0, high)[1], 0.0)
 
 
 def sample_in_ball(
@@ -196,14 +194,7 @@ def _mean_square(precisions: FloatArray, shifts: FloatArray) -> FloatArray:
 # The mass inside the ball
 
 
-_DEPTH = 40.0
-"""How far below its largest value a log density is followed: what is left out is below 1e-16 of the whole."""
-
-_PANELS = 8
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_SHARES = ((np.arange(_PANELS)[:, None] + (_NODES + 1) / 2) / _PANELS).ravel()
-_SHARE_WEIGHTS = np.tile(_WEIGHTS / (2 * _PANELS), _PANELS)
-"""A composite rule on [0, 1]."""
+_SHARES, _WEIGHTS = panel_rule(nodes=16, panels=8)
 
 
 def log_interval_mass(precision: ArrayLike, shift: ArrayLike, half_width: ArrayLike) -> FloatArray:
@@ -211,13 +202,13 @@ def log_interval_mass(precision: ArrayLike, shift: ArrayLike, half_width: ArrayL
     p, h, c = (np.asarray(part, dtype=np.float64) for part in (precision, shift, half_width))
     mode = np.clip(h / p, -c, c)
     slope = np.where(np.abs(h) < p * c, 0.0, np.abs(h - p * mode))
-    reach = 2 * _DEPTH / (slope + np.sqrt(slope * slope + 2 * p * _DEPTH))
+    most = 2 * DEPTH / (slope + np.sqrt(slope * slope + 2 * p * DEPTH))
     total = np.zeros(np.broadcast_shapes(p.shape, h.shape, c.shape))
     for room in (c - mode, c + mode):
-        width = np.minimum(reach, room)
+        width = np.minimum(most, room)
         steps = width[..., None] * _SHARES
         drop = steps * (slope[..., None] + p[..., None] * steps / 2)
-        total = total + width * (np.exp(-drop) @ _SHARE_WEIGHTS)
+        total = total + width * (np.exp(-drop) @ _WEIGHTS)
     return mode * (h - p * mode / 2) + np.log(total)
 
 
@@ -242,28 +233,7 @@ def log_ball_mass(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
             along * (h[..., 0] - p[..., 0] * along / 2) + np.log(chord) + log_interval_mass(p[..., 1], h[..., 1], chord)
         )
 
-    peak = _peak(log_integrand, np.full((*batch, 1), math.pi / 2))
-    top = log_integrand(peak)
-    total = np.zeros(batch)
-    for sign in (-1.0, 1.0):
-        near, far = np.zeros(peak.shape), math.pi / 2 - sign * peak
-        for _ in range(_HALVINGS):
-            middle = (near + far) / 2
-            deep = top - log_integrand(peak + sign * middle) > _DEPTH
-            near, far = np.where(deep, near, middle), np.where(deep, middle, far)
-        values = np.exp(log_integrand(peak + sign * far * _SHARES) - top)
-        total = total + far[..., 0] * (values @ _SHARE_WEIGHTS)
-    return top[..., 0] + np.log(total)
-
-
-def _peak(log_f: Callable[[FloatArray], FloatArray], end: FloatArray) -> FloatArray:
-    """Return where a function with one peak on [-end, end] is largest, elementwise, by thirds."""
-    low, high = -end, end
-    for _ in range(2 * _HALVINGS):
-        first, second = low + (high - low) / 3, high - (high - low) / 3
-        left = log_f(first) > log_f(second)
-        low, high = np.where(left, low, first), np.where(left, second, high)
-    return (low + high) / 2
+    return log_integral(log_integrand, np.full(batch, math.pi / 2))
 
 
 def _radius(radius: ArrayLike) -> FloatArray:

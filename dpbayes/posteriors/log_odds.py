@@ -1,13 +1,13 @@
 """Expectations under Betas trimmed in log-odds, for whole arrays of parameters and bounds, by one quadrature rule."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.quadrature import reach
 from dpbayes.base.types import FloatArray
 
 _DEPTH = 45.0
@@ -44,8 +44,10 @@ def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> Lo
         more = (..., *(None,) * (z.ndim - mode.ndim))
         return peak[more] - a[more] * special.log_expit(z) - b[more] * special.log_expit(-z)
 
-    below = _extent(drop, mode, -np.minimum(bound + mode, 50 + 50 / a))
-    above = _extent(drop, mode, np.minimum(bound - mode, 50 + 50 / b))
+    below, above = (
+        reach(lambda distance: drop(mode + distance), limit, depth=_DEPTH)
+        for limit in (-np.minimum(bound + mode, 50 + 50 / a), np.minimum(bound - mode, 50 + 50 / b))
+    )
     distances = np.concatenate([below[..., None] * _BREAKS[:0:-1], above[..., None] * _BREAKS], axis=-1)
     half = np.diff(distances) / 2
     nodes = mode[..., None, None] + (distances[..., :-1] + half)[..., None] + half[..., None] * _NODES
@@ -54,15 +56,3 @@ def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> Lo
     shape = (*mode.shape, half.shape[-1] * len(_NODES))
     weights = (heights / mass[..., None, None]).reshape(shape)
     return LogOdds(nodes.reshape(shape), weights, peak + np.log(mass))
-
-
-def _extent(drop: Callable[[FloatArray], FloatArray], mode: FloatArray, limit: FloatArray) -> FloatArray:
-    """Return how far to go towards `limit`, a signed distance: until the density has dropped by _DEPTH, or all."""
-    if not np.any(drop(mode + limit) > _DEPTH):
-        return limit
-    near, far = np.zeros_like(limit), limit
-    for _ in range(50):
-        middle = (near + far) / 2
-        deep = drop(mode + middle) > _DEPTH
-        near, far = np.where(deep, near, middle), np.where(deep, middle, far)
-    return far

@@ -10,7 +10,7 @@ outside. All densities are taken relative to that at m, as exp(-drop(z - m)), wh
     drop(d) = n [ln(1 + p (exp(d) - 1)) - p d] - d [a - n p] >= 0,
 
 which is evaluated without cancellation: an interval that holds none of the distribution's bulk is as easy as any other.
-The stretch where drop <= DEPTH is cut into panels, a 12-point Gauss-Legendre rule gives each panel's mass, and the
+The stretch where drop <= DEPTH = 40 is cut into panels, a 12-point Gauss-Legendre rule gives each panel's mass, and the
 polynomial through its nodes, integrated, gives the distribution function inside it. By concavity the part left out is
 at most exp(-DEPTH) / (1 - exp(-DEPTH)) < 5e-18 of the whole. Tests hold the distribution function to 1e-14 of the
 true one, plus what rounding z itself to double precision changes. The work done is the same for every a and b: neither
@@ -25,12 +25,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.quadrature import reach
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.divergence import log1p_excess
-
-DEPTH = 40.0
-"""How far below its largest value the log density is followed."""
 
 LEAST_OMEGA = 1e-300
 """Smallest omega taken; log-odds are then within +-691."""
@@ -215,8 +213,8 @@ def _panels(a: FloatArray, b: FloatArray, low: float, high: float) -> _Panels:
     mode, left, right = -np.abs(mode), np.where(flipped, -high, low), np.where(flipped, -low, high)
     curve = _Curve(mode, a, b, inside=(left < mode) & (mode < right))
     panels = max(2, math.ceil(2 * (math.asinh(high / np.pi) - math.asinh(low / np.pi))))
-    below = _breaks(curve, -1, curve.extent(left - mode, -1), panels)
-    above = _breaks(curve, 1, curve.extent(right - mode, 1), panels)
+    below = _breaks(curve, -1, curve.extent(left - mode), panels)
+    above = _breaks(curve, 1, curve.extent(right - mode), panels)
     edges = np.concatenate([-below[:, ::-1], above[:, 1:]], axis=1)
     widths = np.diff(edges)
     points = edges[:, :-1, None] + widths[..., None] * _SHARES
@@ -250,14 +248,9 @@ class _Curve:
         far = np.logaddexp(0, mode + d) - np.logaddexp(0, mode) - p * d
         return self.total[across] * np.where(near, close, far) - self.slope[across] * d
 
-    def extent(self, limit: FloatArray, sign: int) -> FloatArray:
-        """Return how far from m to go on one side: to DEPTH, or to the interval's end at distance `limit`."""
-        near, far = np.zeros(limit.shape), np.abs(limit)
-        for _ in range(50):
-            middle = (near + far) / 2
-            deep = self.drop(sign * middle) > DEPTH
-            near, far = np.where(deep, near, middle), np.where(deep, middle, far)
-        return np.where(self.drop(limit) > DEPTH, far, np.abs(limit))
+    def extent(self, limit: FloatArray) -> FloatArray:
+        """Return how far from m to go on one side: to DEPTH, or to the interval's end at signed distance `limit`."""
+        return np.abs(reach(self.drop, limit))
 
 
 def _breaks(curve: _Curve, sign: int, extent: FloatArray, panels: int) -> FloatArray:

@@ -5,11 +5,11 @@ over thousands of simulated releases does not. Here the distribution function of
 2 * SIDE + 1 points around the mode, and the logarithm of the density is straight between them.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpbayes.base.quadrature import reach
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.experiments.steps import Work, finished, slices
 
@@ -76,7 +76,9 @@ def _tabulated(a: FloatArray, b: FloatArray, bound: FloatArray) -> tuple[FloatAr
         more = (slice(None), *(None,) * (z.ndim - 1))
         return peak[more] - _log_density(a[more], b[more], z)
 
-    below, above = (_extent(drop, mode, end) for end in (-bound - mode, bound - mode))
+    below, above = (
+        reach(lambda distance: drop(mode + distance), end - mode, depth=DEPTH, halvings=15) for end in (-bound, bound)
+    )
     distances = np.concatenate([below[:, None] * _BREAKS[:0:-1], above[:, None] * _BREAKS], axis=1)
     edges = mode[:, None] + distances
     widths = np.diff(edges)
@@ -96,19 +98,8 @@ def _tabulated(a: FloatArray, b: FloatArray, bound: FloatArray) -> tuple[FloatAr
 def _log_density(a: FloatArray, b: FloatArray, z: FloatArray) -> FloatArray:
     # a ln s(z) + b ln s(-z) with one exponential and one logarithm
     below = np.minimum(z, 0.0)
-    found = np.log1p(np.exp(2 * below - z))
-    found *= -(a + b)
-    found += a * below
-    found -= b * (z - below)
-    return found
-
-
-def _extent(drop: Callable[[FloatArray], FloatArray], mode: FloatArray, limit: FloatArray) -> FloatArray:
-    """Return how far to go towards `limit`, a signed distance: until the density has dropped by DEPTH, or all."""
-    near, far = np.zeros_like(limit), limit
-    shallow = drop(mode + limit) <= DEPTH
-    for _ in range(15):
-        middle = (near + far) / 2
-        deep = drop(mode + middle) > DEPTH
-        near, far = np.where(deep, near, middle), np.where(deep, middle, far)
-    return np.where(shallow, limit, far)
+    density = np.log1p(np.exp(2 * below - z))
+    density *= -(a + b)
+    density += a * below
+    density -= b * (z - below)
+    return density

@@ -10,11 +10,12 @@ from typing import Annotated
 
 import numpy as np
 
+from dpbayes.base.bisection import turning_point
 from dpbayes.base.looks import BOUND, BROWN, GREEN, PRIVATE, PURPLE, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.types import IntArray
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.base import EPSILON, Calibration
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
@@ -167,12 +168,12 @@ def proved_run(die: Die, *, epsilon: float, delta: float) -> tuple[float, float]
     ln(1 + delta/2) of `smooth_guarantee` alone may exceed a small epsilon.
     """
     run_delta = min(2 * delta, epsilon / 10)
-    low, high = 0.0, epsilon / 1.5
-    allowed = epsilon * (1 + 1e-12)
-    if hellinger.smooth_guarantee(die, epsilon=high, delta=run_delta) <= allowed:
+    high = epsilon / 1.5
+
+    def fits(run_at: FloatArray) -> BoolArray:
+        proved = hellinger.smooth_guarantee(die, epsilon=float(run_at), delta=run_delta)
+        return np.asarray(proved <= epsilon * (1 + 1e-12))
+
+    if fits(np.asarray(high)):
         return high, run_delta
-    for _ in range(50):
-        middle = (low + high) / 2
-        fits = hellinger.smooth_guarantee(die, epsilon=middle, delta=run_delta) <= allowed
-        low, high = (middle, high) if fits else (low, middle)
-    return low, run_delta
+    return float(turning_point(fits, 0.0, high)[0]), run_delta

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.quadrature import panel_rule
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped
 from dpbayes.base.types import FloatArray
@@ -35,8 +36,7 @@ CELLS = 20
 """Cells of the MAP estimate in Lemma 4, as the mechanism's default."""
 
 _TABLES = 8
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_PANELS = 64
+_SHARES, _WEIGHTS = panel_rule(nodes=16, panels=64)
 
 
 @dataclass(frozen=True)
@@ -211,8 +211,8 @@ def printed_loss(row: TrimmedRow, *, epsilon: ArrayLike) -> FloatArray:
     """
     rate = checked_epsilons(epsilon)[..., None, None] / (2 * math.sqrt(row.constant))
     # theta = omega + (1 - 2 omega) sin(turn)^2 crowds the nodes at both ends, where large n puts its peaks.
-    turn = np.pi / 2 * (np.arange(_PANELS)[:, None] + (_NODES + 1) / 2).ravel() / _PANELS
-    log_weights = np.log(np.tile(_WEIGHTS, _PANELS) * np.sin(2 * turn))
+    turn = np.pi / 2 * _SHARES
+    log_weights = np.log(_WEIGHTS * np.sin(2 * turn))
     theta = row.omega + (1 - 2 * row.omega) * np.sin(np.concatenate([turn, [0.0, np.pi / 2]])) ** 2
     nodes = theta[: len(turn)]
     log_weights = log_weights + (row.a - 1) * np.log(nodes) + (row.b - 1) * np.log1p(-nodes)

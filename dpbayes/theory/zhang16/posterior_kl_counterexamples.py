@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
+from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16.posterior_kl import (
@@ -57,18 +58,18 @@ def exceedance(row: Rows, scale: float, threshold: float) -> float:
         return _textbook_kl(row, first, second) < threshold
 
     def lowest(first: FloatArray) -> FloatArray:
-        return _bisect(lambda z: _slope(row, 1, (first, z)) > 0, np.zeros(first.shape), np.full(first.shape, row.n))
+        return _turn(lambda z: _slope(row, 1, (first, z)) > 0, np.zeros(first.shape), np.full(first.shape, row.n))
 
     def crossings(edge: FloatArray) -> list[FloatArray]:
-        best = _bisect(lambda z: _slope(row, 0, (z, edge)) > 0, none, n)
-        return [_bisect(lambda z: below(z, edge), none, best), _bisect(lambda z: ~below(z, edge), best, n)]
+        best = _turn(lambda z: _slope(row, 0, (z, edge)) > 0, none, n)
+        return [_turn(lambda z: below(z, edge), none, best), _turn(lambda z: ~below(z, edge), best, n)]
 
-    cuts = [_bisect(lambda z: below(z, lowest(z)), none, middle), _bisect(lambda z: ~below(z, lowest(z)), middle, n)]
+    cuts = [_turn(lambda z: below(z, lowest(z)), none, middle), _turn(lambda z: ~below(z, lowest(z)), middle, n)]
     cuts += crossings(none) + crossings(n)
     first, weights = _clipped_law(float(counts[0]), row.n, scale, cuts=np.concatenate(cuts))
     best, zeros, full = lowest(first), np.zeros(first.shape), np.full(first.shape, row.n)
-    low = _laplace_below(_bisect(lambda z: below(first, z), zeros, best) - counts[1], scale)
-    high = _laplace_below(counts[1] - _bisect(lambda z: ~below(first, z), best, full), scale)
+    low = _laplace_below(_turn(lambda z: below(first, z), zeros, best) - counts[1], scale)
+    high = _laplace_below(counts[1] - _turn(lambda z: ~below(first, z), best, full), scale)
     outside = np.where(below(first, zeros), 0.0, low) + np.where(below(first, full), 0.0, high)
     return float(np.clip(np.where(below(first, best), outside, 1.0) @ weights, 0.0, 1.0))
 
@@ -104,12 +105,9 @@ def _slope(row: Rows, k: int, updates: tuple[FloatArray, FloatArray]) -> FloatAr
     return np.asarray(released - special.digamma(a[k]) + special.digamma(a.sum()))
 
 
-def _bisect(is_right: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray) -> FloatArray:
-    for _ in range(40):
-        middle = (low + high) / 2
-        right = is_right(middle)
-        low, high = np.where(right, low, middle), np.where(right, middle, high)
-    return (low + high) / 2
+def _turn(is_beyond: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray) -> FloatArray:
+    inside, outside = turning_point(lambda z: ~is_beyond(z), low, high, halvings=40)
+    return (inside + outside) / 2
 
 
 def _laplace_below(x: FloatArray, scale: float) -> FloatArray:

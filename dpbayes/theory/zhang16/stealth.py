@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
+from dpbayes.base.bisection import turning_point
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
@@ -59,7 +60,7 @@ SHARE = 0.01
 MANY_TERMS = 1024
 """From so many terms on, the tail of their sum is an integral instead of as many incomplete gamma functions."""
 
-_BISECTIONS = 24
+_HALVINGS = 24
 _STEP, _REACH = 0.25, 12.0
 """Of the integral, in standard deviations of ln Gamma at the largest value of what is integrated."""
 
@@ -103,13 +104,13 @@ def _tail_of_many(terms: int, x: FloatArray) -> FloatArray:
     def log_integrand(v: FloatArray) -> FloatArray:
         return special.log_ndtr(-z * np.exp(-v / 2)) - terms * (np.expm1(v) - v)
 
-    low, high = np.zeros_like(z), np.log1p((z * z + 2) / (2 * terms))
-    for _ in range(_BISECTIONS):
-        v = (low + high) / 2
-        at = z * np.exp(-v / 2)
+    def rises(v: FloatArray) -> BoolArray:
         # The slope: n (1 - e^v) + z h(z) / 2, h = density over tail.
-        rises = np.exp(-at * at / 2 - special.log_ndtr(-at)) * at / np.sqrt(8 * np.pi) > terms * np.expm1(v)
-        low, high = np.where(rises, v, low), np.where(rises, high, v)
+        at = z * np.exp(-v / 2)
+        hazard = np.exp(-at * at / 2 - special.log_ndtr(-at)) * at
+        return np.asarray(hazard / np.sqrt(8 * np.pi) > terms * np.expm1(v))
+
+    low, _ = turning_point(rises, 0.0, np.log1p((z * z + 2) / (2 * terms)), halvings=_HALVINGS)
     step = _STEP / np.sqrt(terms * np.exp(low))
     logs = log_integrand(low + step * np.arange(-_REACH / _STEP, _REACH / _STEP + 1))
     # ln of n^n e^-n / Gamma(n), by Stirling.

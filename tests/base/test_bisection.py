@@ -1,0 +1,38 @@
+"""Tests of halving: the ends either side of where a condition stops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.base.bisection import turning_point
+
+PLACES = st.floats(-1e6, 1e6)
+
+
+@given(start=PLACES, end=PLACES, share=st.floats(0, 1))
+def test_the_turn_lies_between_both_ends_whichever_way_it_is_looked_for(start: float, end: float, share: float) -> None:
+    turn = start + share * (end - start)
+    sign = 1 if end >= start else -1
+    inside, outside = turning_point(lambda z: sign * z <= sign * turn, start, end)
+    assert sign * inside <= sign * turn
+    assert sign * turn <= sign * outside + 1e-9
+    assert abs(outside - inside) <= 1e-9
+
+
+def test_every_interval_of_an_array_is_halved_on_its_own() -> None:
+    inside, outside = turning_point(lambda z: z * z < [[2.0, 3.0], [5.0, 7.0]], 0.0, [3.0, 4.0])
+    np.testing.assert_allclose(inside, np.sqrt([[2, 3], [5, 7]]), rtol=1e-15)
+    np.testing.assert_allclose(outside, inside, rtol=1e-15)
+
+
+def test_where_all_holds_the_end_stays_and_where_nothing_does_the_start() -> None:
+    assert turning_point(lambda z: z < 10, 0.0, 1.0)[1] == 1
+    assert turning_point(lambda z: z < -10, 0.0, 1.0)[0] == 0
+
+
+@pytest.mark.parametrize("halvings", [0, 1, 5])
+def test_so_many_halvings_leave_so_small_an_interval(halvings: int) -> None:
+    inside, outside = turning_point(lambda z: z < 0.3, 0.0, 1.0, halvings=halvings)
+    assert outside - inside == 0.5**halvings
+    assert inside <= 0.3 <= outside
