@@ -11,10 +11,9 @@ import pytest
 import streamlit as st
 from hypothesis import settings
 
-from dpbayes.sources import named_networks as networks
+from dpbayes.sources import data_files
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.shipped_regression import fulton_regression
-from dpbayes.sources.shipped_tables import load_shipped
+from dpbayes.sources.shipped_tables import _declared, load_shipped, shipped_regression
 
 settings.register_profile("fast", max_examples=40, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
@@ -49,13 +48,13 @@ def copied_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """A copy of the shipped data that the program reads instead, with nothing read before."""
 
     def forget() -> None:
-        for cache in (load_named, load_shipped, fulton_regression):
+        for cache in (load_named, load_shipped, shipped_regression, _declared):
             cache.cache_clear()
         st.cache_resource.clear()
 
     copy = tmp_path / "data"
-    shutil.copytree(networks.DATA, copy)
-    monkeypatch.setattr(networks, "DATA", copy)
+    shutil.copytree(data_files.DATA, copy)
+    monkeypatch.setattr(data_files, "DATA", copy)
     forget()
     yield copy
     forget()

@@ -9,12 +9,11 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.data_files import DATA, data_folder
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import (
-    DATA,
     NAMED,
     chain,
-    data_folder,
     empty,
     full,
     load_named,
@@ -38,7 +37,7 @@ SIZES = {
 
 
 def test_every_shipped_file_is_named() -> None:
-    assert {path.name.removesuffix(".bif.gz") for path in (DATA / "networks").iterdir()} == set(NAMED) == set(SIZES)
+    assert {path.name.removesuffix(".bif.gz") for path in (DATA / "networks").glob("*.gz")} == set(NAMED) == set(SIZES)
 
 
 @pytest.mark.parametrize("key", NAMED)

@@ -9,8 +9,14 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.sources.columns import encode
 from dpbayes.sources.domains import for_table, read_domains, write_domains
-from dpbayes.sources.shipped_regression import fulton_regression
-from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped, shipped_domains, shipped_frame
+from dpbayes.sources.shipped_tables import (
+    SHIPPED,
+    default_network,
+    load_shipped,
+    shipped_domains,
+    shipped_frame,
+    shipped_regression,
+)
 
 RECORDS = {
     "house_votes_84": 435,
@@ -23,11 +29,13 @@ RECORDS = {
 
 @pytest.mark.parametrize("key", SHIPPED)
 def test_loads_with_public_domains_and_fits_its_network(key: str) -> None:
-    data, table = load_shipped(key), SHIPPED[key]
+    data = load_shipped(key)
+    columns = [column for column in shipped_domains(key) if column.use]
     assert data.n == RECORDS[key]
-    assert data.names == table.default_nodes
-    assert all(column.public for column in table.columns)
+    assert {column.name for column in columns} == set(data.names)
+    assert all(column.domain and column.domain.public for column in columns)
     network = default_network(key)
+    assert network.names == data.names
     assert network.is_binary == (key not in ("adult", "fulton"))
     assert count(network, data).values.sum() == data.n * len(network.names)
 
@@ -76,10 +84,27 @@ REMEDY = "install dpbayes again or restore the file."
 
 def test_a_missing_table_is_named_and_the_others_load(copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
-    for read in (lambda: load_shipped("fulton_binary"), lambda: shipped_domains("fulton"), fulton_regression):
+    readers = (load_shipped, "fulton_binary"), (shipped_domains, "fulton"), (shipped_regression, "fulton")
+    for read, key in readers:
         with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is missing: {REMEDY}$"):
-            read()
+            read(key)
     assert load_shipped("house_votes_84").n == 435
+
+
+def test_a_missing_or_damaged_description_is_named(copied_data: Path) -> None:
+    (copied_data / "tables" / "fulton.json").write_text('{"format": "another"}')
+    for read in (lambda: load_shipped("fulton"), lambda: shipped_domains("fulton"), lambda: default_network("fulton")):
+        with pytest.raises(InputError, match=f"^data/tables/fulton.json is damaged: {REMEDY}$"):
+            read()
+    (copied_data / "tables" / "fulton.json").unlink()
+    with pytest.raises(InputError, match=f"^data/tables/fulton.json is missing: {REMEDY}$"):
+        load_shipped("fulton")
+    assert load_shipped("fulton_binary").n == 25_766
+
+
+def test_only_a_table_with_public_bounds_is_read_as_numbers() -> None:
+    with pytest.raises(InputError, match=r'^The table "adult" has no public bounds for a regression'):
+        shipped_regression("adult")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +114,7 @@ def test_a_missing_table_is_named_and_the_others_load(copied_data: Path) -> None
 )
 def test_a_damaged_table_is_named(copied_data: Path, text: str) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").write_bytes(gzip.compress(text.encode()))
-    for read in (lambda: load_shipped("fulton"), fulton_regression):
+    for read in (lambda: load_shipped("fulton"), lambda: shipped_regression("fulton")):
         with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is damaged: {REMEDY}$"):
             read()
     (copied_data / "tables" / "fulton_pums2000.csv.gz").write_bytes(b"no gzip")

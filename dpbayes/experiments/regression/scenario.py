@@ -27,7 +27,7 @@ from dpbayes.experiments.regression.study import RegressionResult, SplitTable, r
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import PublicBounds, RegressionData, scaled
-from dpbayes.sources.shipped_regression import FULTON_BOUNDS, fulton_regression
+from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 
 class Records(enum.Enum):
@@ -122,7 +122,7 @@ def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "")
 def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
     """Return the records that a scenario names. Errors: InputError for the person's own, which are not here."""
     if scenario.records is Records.FULTON:
-        return study_records(fulton_regression(), FULTON_BOUNDS, unit="US dollars")
+        return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
     if scenario.records is Records.UPLOAD:
         raise InputError("A table of one's own is not part of the settings; load it on the Regression page.")
     made = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))

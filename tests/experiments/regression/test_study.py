@@ -47,7 +47,7 @@ from dpbayes.experiments.regression.scenario import (
 from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, final, regression_curves
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
-from dpbayes.sources.shipped_regression import FULTON_BOUNDS, fulton_regression
+from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 FAR = 6.2
 """Standard errors that chance exceeds with probability below 1e-9."""
@@ -473,9 +473,9 @@ def test_the_made_up_census_is_the_same_with_fewer_features() -> None:
 
 
 def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
-    data = fulton_regression()
+    data = shipped_regression("fulton")
     assert (data.n, data.features.shape[1], data.names[-1]) == (25_766, 14, "income")
-    clipped = scaled(data, FULTON_BOUNDS).clipped
+    clipped = scaled(data, regression_bounds("fulton")).clipped
     outside = np.sum((data.target < 0) | (data.target > 200_000))
     assert clipped == outside, "only incomes lie outside what is stated"
     assert 0 < clipped < 0.05 * data.n

@@ -11,7 +11,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.sources.domains import write_domains
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.sources.shipped_tables import SHIPPED, ShippedTable, shipped_domains, shipped_frame
+from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
@@ -94,7 +94,7 @@ def _ready() -> None:
     table = SHIPPED[current().data]
     st.caption(f"{table.description} Source: {table.source}")
     if _is_there():
-        _offer(table)
+        _offer(current().data)
 
 
 def _is_there() -> bool:
@@ -106,12 +106,12 @@ def _is_there() -> bool:
     return True
 
 
-def _offer(table: ShippedTable) -> None:
+def _offer(key: str) -> None:
     """Offer what can be done with a ready table's file."""
     with st.container(horizontal=True):
         st.download_button(
             "Download domain description",
-            lambda: write_domains(shipped_domains(table.key)),
+            lambda: write_domains(shipped_domains(key)),
             "domains.json",
             mime="application/json",
             help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
@@ -122,7 +122,7 @@ def _offer(table: ShippedTable) -> None:
             "Bin its columns differently", help="Opens the raw table as if you had loaded it."
         )
     if differently:
-        take(table.title, TableFile(shipped_frame(table.key), ""))
+        take(SHIPPED[key].title, TableFile(shipped_frame(key), ""))
         change(data="upload", graph="", row="", target="", evidence=())
         st.rerun()
 

@@ -1,0 +1,47 @@
+"""The files that come with the program: where they are, and reading them with a sentence for each that cannot be."""
+
+import gzip
+import tomllib
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dpbayes.base.validation import InputError
+
+Content = TypeVar("Content")
+
+
+def data_folder(package: Path) -> Path:
+    """Return where the data of a package should be: inside an installed one, beside it in a checkout."""
+    inside = package / "data"
+    return inside if inside.is_dir() else package.parent / "data"
+
+
+DATA = data_folder(Path(__file__).resolve().parents[1])
+"""The shipped tables and networks."""
+
+
+def read_data(file: str, read: Callable[[bytes], Content]) -> Content:
+    """Return what `read` makes of a file of DATA, unpacked where its name ends in ".gz".
+
+    Errors: InputError that names a file which is missing, cannot be read, or is not what was shipped.
+    """
+    try:
+        content = (DATA / file).read_bytes()
+        return read(gzip.decompress(content) if file.endswith(".gz") else content)
+    except FileNotFoundError as error:
+        raise _unusable(file, "is missing") from error
+    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError) as error:  # InputError is a ValueError
+        raise _unusable(file, "is damaged") from error
+    except OSError as error:
+        raise _unusable(file, "cannot be read") from error
+
+
+def read_index(folder: str) -> dict[str, dict[str, Any]]:
+    """Return what the index of a folder of DATA says of each of its files, by name. Errors: those of `read_data`."""
+    return read_data(f"{folder}/index.toml", lambda content: tomllib.loads(content.decode()))
+
+
+def _unusable(file: str, fault: str) -> InputError:
+    return InputError(f"data/{file} {fault}: install dpbayes again or restore the file.")
