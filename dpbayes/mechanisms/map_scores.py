@@ -16,27 +16,22 @@ of their values, hence by no more than their height. With phi(x) = psi(x) - ln x
                         most 0 because phi(x) + 1/x falls; and by symmetry in b.
 
 So the bounds at the prior's own a and b hold for all counts and every n: D(a), and D(a) D(b) / D(a+b). A uniform prior
-has .3679 and .5. Nothing here depends on G; `exact_sensitivity` says what a given G and n leave of it.
+has .3679 and .5. Nothing here depends on G.
 """
-
-import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import STIRLING
 from dpbayes.posteriors.trimmed import distinct_pairs
 
 MOST_CELLS = 1000
 """Most cells into which (0, 1) is cut."""
 
-_MOST_WORK = 10**8
 _SHIFT = 10.0
 
 
@@ -124,47 +119,3 @@ def _children(spans: IntArray) -> tuple[IntArray, IntArray]:
     left = np.where(middle - start > 1, here + 1, len(spans))
     right = np.where(end - middle > 1, here + middle - start, len(spans))
     return left, right
-
-
-# Sensitivities for one n and G
-
-
-@dataclass(frozen=True)
-class GridSensitivity:
-    """The exact sensitivities of the masses of G equal cells under one Beta prior and at most n records.
-
-    `root`: a record replaced in a row of exactly n, such as a root node's. `replaced`: in a row of any number up to n.
-    `added`: a record added to a row, or taken from it.
-    """
-
-    root: float
-    replaced: float
-    added: float
-
-
-def exact_sensitivity(a: float, b: float, *, n: int, cells: int) -> GridSensitivity:
-    """Return the largest change of any cell's mass over all counts with a total of at most n, in O(n^2 G).
-
-    Errors: InputError for numbers out of range, and where there is too much to enumerate.
-    """
-    a = finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR)
-    b = finite_number("The prior", b, low=LEAST_PRIOR, high=MOST_PRIOR)
-    cells = whole_number("cells", cells, low=2, high=MOST_CELLS)
-    most = math.isqrt(2 * _MOST_WORK // cells)
-    n = whole_number("The number of records", n, low=0, high=10**9)
-    if n > most:
-        raise InputError(
-            f"All counts of up to {n:,} records on {cells:,} cells are too many to enumerate; use at most {most:,} "
-            "records or fewer cells."
-        )
-    edges = np.arange(1, cells) / cells
-    log_x, log_y = np.log(edges), np.log1p(-edges)
-    root = replaced = added = 0.0
-    for others in range(n):  # the row's records besides the one that moves
-        first, second = a + np.arange(others + 1), b + np.arange(others, -1, -1)
-        log_bump = first[:, None] * log_x + second[:, None] * log_y - special.betaln(first, second)[:, None]
-        steps = np.abs(np.diff(np.exp(log_bump), prepend=0.0, append=0.0)).max(axis=1)
-        root = float((steps * (1 / first + 1 / second)).max())
-        replaced = max(replaced, root)
-        added = max(added, float((steps / np.minimum(first, second)).max()))
-    return GridSensitivity(root, replaced, added)

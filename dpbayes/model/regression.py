@@ -161,17 +161,6 @@ def moments(data: ScaledRegression) -> Moments:
     return Moments(x.T @ x, x.T @ y, np.asarray(y @ y), data.n)
 
 
-def stacked(parts: Sequence[Moments]) -> Moments:
-    """Return moments of equal n, such as repeated splits, as one batch (len(parts), ...).
-
-    Errors: InputError for none, and for different numbers of records or features.
-    """
-    if len({(part.n, part.cross.shape) for part in parts}) != 1:
-        raise InputError("Only moments of as many records and features as each other can be stacked.")
-    gram, cross, square = (np.stack([getattr(part, name) for part in parts]) for name in ("gram", "cross", "square"))
-    return Moments(gram, cross, square, parts[0].n)
-
-
 def mean_squared_error(part: Moments, weights: ArrayLike) -> FloatArray:
     """Return (y'y - 2 w'X'y + w'X'X w)/n, the mean of (y - x'w)^2, for `weights` (*size, ..., d): (*size, ...).
 

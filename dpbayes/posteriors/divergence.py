@@ -136,11 +136,6 @@ def hellinger(p: Dirichlets, q: Dirichlets) -> FloatArray:
     return np.sqrt(-np.expm1(log_bc))
 
 
-def hellinger_rows(p: Dirichlets, q: Dirichlets) -> FloatArray:
-    """Return the Hellinger distance of every CPT row: (..., m)."""
-    return np.sqrt(-np.expm1(log_bhattacharyya_rows(p, q)))
-
-
 # Rows
 
 

@@ -143,16 +143,6 @@ def sample_in_ball(
     return np.moveaxis(weights, 0, 1).reshape(*size, *batch, gaussian.d)
 
 
-def acceptance(gaussian: Gaussian, radius: ArrayLike, rng: np.random.Generator, proposals: int = 4096) -> FloatArray:
-    """Estimate what share of the proposals `sample_in_ball` keeps, as the mean of their chances: (...)."""
-    batch = np.broadcast_shapes(gaussian.batch, np.shape(radius))
-    source = _proposals(gaussian, radius)
-    which = np.repeat(np.arange(len(source.tilt)), proposals)
-    _, short = source.draw(rng, which)
-    chance = np.where(short >= 0, np.exp(-source.tilt[which] * np.maximum(short, 0.0) / 2), 0.0)
-    return chance.reshape(*batch, proposals).mean(axis=-1)
-
-
 def _proposals(gaussian: Gaussian, radius: ArrayLike) -> _Proposals:
     limit = _radius(radius) ** 2
     batch = np.broadcast_shapes(gaussian.batch, limit.shape)

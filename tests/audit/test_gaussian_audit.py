@@ -12,7 +12,8 @@ from scipy import integrate
 from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range, log_posterior_mass
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.regression import Moments, ScaledRegression, moments, stacked
+from dpbayes.model.regression import Moments, ScaledRegression, moments
+from tests.model.stacked import stacked
 
 ROOT3 = math.sqrt(3)
 FLAT = 1e-3

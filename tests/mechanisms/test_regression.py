@@ -16,7 +16,8 @@ from dpbayes.mechanisms.regression import (
     norm_bound_for,
     printed_norm_bound,
 )
-from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled, stacked
+from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled
+from tests.model.stacked import stacked
 
 
 def rng() -> np.random.Generator:

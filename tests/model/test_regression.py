@@ -14,8 +14,8 @@ from dpbayes.model.regression import (
     mean_squared_error,
     moments,
     scaled,
-    stacked,
 )
+from tests.model.stacked import stacked
 
 BOUNDS = PublicBounds({"age": (0, 100), "hours": (-40, 40), "income": (0, 50_000)})
 NAMES = ("age", "hours", "income")
@@ -230,13 +230,6 @@ def test_splits_of_equal_size_make_one_batch():
     assert found[:, 1] == pytest.approx(mean_squared_error(parts[1], weights[:, 1]))
     rest = stacked([moments(table)] * 3) - batch
     assert rest.n == 20
-
-
-def test_different_sizes_and_nothing_are_not_stacked():
-    with pytest.raises(InputError, match="as many records"):
-        stacked([moments(simulated(3, 1)), moments(simulated(4, 1))])
-    with pytest.raises(InputError, match="as many records"):
-        stacked([])
 
 
 @pytest.mark.parametrize(

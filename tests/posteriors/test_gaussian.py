@@ -9,13 +9,26 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.regression import Moments, ScaledRegression, moments
 from dpbayes.posteriors.gaussian import (
     Gaussian,
-    acceptance,
+    _proposals,
     log_ball_mass,
     log_interval_mass,
     sample_in_ball,
     tilt,
     weights_posterior,
 )
+
+
+def acceptance(
+    gaussian: Gaussian, radius: float | list[float], rng: np.random.Generator, proposals: int = 4096
+) -> np.ndarray:
+    """Estimate what share of the proposals `sample_in_ball` keeps, as the mean of their chances: (...)."""
+    batch = np.broadcast_shapes(gaussian.batch, np.shape(radius))
+    source = _proposals(gaussian, radius)
+    which = np.repeat(np.arange(len(source.tilt)), proposals)
+    _, short = source.draw(rng, which)
+    chance = np.where(short >= 0, np.exp(-source.tilt[which] * np.maximum(short, 0.0) / 2), 0.0)
+    return chance.reshape(*batch, proposals).mean(axis=-1)
+
 
 ALARM = 1e-9
 DRAWS = 50_000

@@ -192,27 +192,6 @@ BASELINE = Claim(
 )
 
 
-def laplace_curve(epsilon: float, *, at: ArrayLike) -> FloatArray:
-    """Return delta at every epsilon' = `at` (...) for Lap(2/epsilon) on all of m >= 2 counts. [Notes] Section 3.2.
-
-    The Notes do not say which Laplace mechanism they compare with. 1 - e^-g (1 + g/2), g = (epsilon - epsilon')/2.
-    """
-    gap = _gap(epsilon, at)
-    return -np.expm1(-gap) - np.exp(-gap) * gap / 2
-
-
-def laplace_curve_of_one(epsilon: float, *, at: ArrayLike) -> FloatArray:
-    """Return the same for a coin of which one count is released with Lap(1/epsilon): 1 - e^-g. [Notes] Section 3.2."""
-    return -np.expm1(-_gap(epsilon, at))
-
-
-def _gap(epsilon: float, at: ArrayLike) -> FloatArray:
-    levels = np.asarray(at, dtype=np.float64)
-    if not np.all(levels >= 0):
-        raise InputError("epsilon must not be negative.")
-    return np.maximum(checked_epsilon(epsilon) - levels, 0.0) / 2
-
-
 CLAIMS: tuple[Claim, ...] = (SLIDING, DILATION, BASELINE)
 
 EXHIBITS: dict[str, Exhibit] = {

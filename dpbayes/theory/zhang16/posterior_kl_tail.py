@@ -24,8 +24,8 @@ from dpbayes.base.types import ComplexArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.theory.zhang16.posterior_kl_exact import Rows, clipped_mean, expected_kl, oscillation
 
-CELLS, FINE_CELLS = 64, 512
-"""Cells per update: for a curve over epsilon, and for one number. The excess shrinks like their inverse."""
+CELLS = 64
+"""Cells per update. The excess shrinks like their inverse."""
 
 MOST_PIECES = 100
 """Most distinct laws to convolve; with hundreds Chernoff's bound is as sharp, and far faster."""

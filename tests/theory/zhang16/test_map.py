@@ -7,7 +7,6 @@ import pytest
 from scipy import integrate, special, stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.map_scores import exact_sensitivity
 from dpbayes.theory.zhang16.map import (
     TrimmedRow,
     algorithm_3,
@@ -21,6 +20,7 @@ from dpbayes.theory.zhang16.map import (
     mass_sensitivity,
     shortfall,
 )
+from tests.mechanisms.grid_sensitivity import exact_sensitivity
 
 
 def trimmed_density(theta, a, b, omega):
