@@ -45,8 +45,7 @@ class Bound:
     """A claim evaluated at a setting, or at a batch of settings (...).
 
     `printed` (...) is the number the paper states, `certified` (...) what is proved instead, NaN where nothing is.
-    Both bound a quantity in `unit`, from above, with probability `confidence` (1 if certainly). `is_private` says
-    whether the numbers depend on public things only and may be shown to the recipient.
+    Both bound a quantity in `unit`, from above, with probability `confidence` (1 if certainly).
     """
 
     claim: Claim
@@ -55,7 +54,6 @@ class Bound:
     unit: str
     confidence: float = 1.0
     assumptions: tuple[Assumption, ...] = ()
-    is_private: bool = True
 
     @property
     def applies(self) -> bool:

@@ -68,7 +68,7 @@ def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
     """
     certified = needed_answers_bracket(pair, error=error)[1]
     printed = np.full(np.shape(certified), printed_answers(log_ratio, error=error))
-    return Bound(THEOREM_3, printed, certified, ANSWERS, 1 - error, (), is_private=False)
+    return Bound(THEOREM_3, printed, certified, ANSWERS, 1 - error, ())
 
 
 def _theorem_3_here(subject: Subject, at: At) -> Bound:
@@ -177,7 +177,7 @@ def theorem_3_tail(pair: Pair, *, concentration: float, distance: float, error: 
     """
     certified = needed_answers_bracket(pair, error=error)[1]
     printed = np.full(np.shape(certified), printed_answers_tail(concentration, distance, error=error))
-    return Bound(THEOREM_3_TAIL, printed, certified, ANSWERS, 1 - error, (), is_private=False)
+    return Bound(THEOREM_3_TAIL, printed, certified, ANSWERS, 1 - error, ())
 
 
 def _theorem_3_tail_here(subject: Subject, at: At) -> Bound:

@@ -122,7 +122,6 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
         certified=certified,
         unit="total variation distance",
         assumptions=(Assumption("The printed bound is below 1", printed < 1),),
-        is_private=False,
     )
 
 

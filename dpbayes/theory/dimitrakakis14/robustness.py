@@ -101,7 +101,6 @@ def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
         printed=np.full(np.shape(certified), KAPPA * rho / c),
         certified=certified,
         unit=NATS,
-        is_private=False,
     )
 
 
@@ -122,7 +121,6 @@ def theorem_1_ii_by_likelihood(
         printed=np.full(logs.shape, KAPPA * rho / c),
         certified=rho * (2 + logs) / c,
         unit=NATS,
-        is_private=False,
     )
 
 

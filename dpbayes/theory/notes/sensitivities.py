@@ -110,7 +110,6 @@ def reduction(die: Die, *, counts: ArrayLike) -> Bound:
         printed=np.asarray(local_sensitivity(die, counts=here)),
         certified=np.asarray(certified),
         unit="Hellinger distance",
-        is_private=False,
     )
 
 

@@ -90,7 +90,6 @@ def proposition_1(network: Network, *, epsilon: ArrayLike, delta: float) -> Boun
         unit="counts",
         confidence=1 - checked_delta(delta),
         assumptions=_assumptions(network),
-        is_private=True,
     )
 
 
@@ -154,7 +153,6 @@ def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta
         unit="counts",
         confidence=1 - checked_delta(delta),
         assumptions=_assumptions(network),
-        is_private=True,
     )
 
 
@@ -206,9 +204,6 @@ def lemma_1(network: Network) -> Bound:
         printed=printed,
         certified=np.asarray(float(count_sensitivity(network))),
         unit="counts",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -250,9 +245,6 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
         printed=epsilons,
         certified=epsilons * count_sensitivity(network) / (2 * len(network.names)),
         unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 

@@ -130,7 +130,6 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
         "noise scale of an integer coefficient (records)",
         1.0,
         (Assumption("O is found exactly here, not only bounded.", exact),),
-        is_private=True,
     )
 
 
@@ -201,7 +200,6 @@ def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, del
         "L1 error of a family's table (records)",
         1 - delta,
         (Assumption("Delta is between 0 and 1, both left out.", 0 < delta < 1),),
-        is_private=True,
     )
 
 
@@ -301,7 +299,7 @@ def closure_bound(network: Network) -> Bound:
     """Bound |N_I| by |I| 2^(1 + largest in-degree); certified is |N_I| itself. [Zhang16] Remark 1, scale."""
     printed = np.asarray(2.0 * len(network.names) * network.rows_per_node.max())
     certified = np.asarray(float(len(network.closure)))
-    return Bound(REMARK_SCALE, printed, certified, "coefficients", 1.0, (), is_private=True)
+    return Bound(REMARK_SCALE, printed, certified, "coefficients")
 
 
 def comparison_bound(network: Network) -> Bound:
@@ -314,9 +312,7 @@ def comparison_bound(network: Network) -> Bound:
     certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
     few = Assumption("No node is a child of more than half the graph.", rows <= 2 ** (size / 2))
     printed = np.asarray(2.0 * rows * 2 ** (-size / 2))
-    return Bound(
-        REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace's", 1.0, (few,), is_private=True
-    )
+    return Bound(REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace's", assumptions=(few,))
 
 
 def counterexample_denser(size: int = 8) -> FloatArray:

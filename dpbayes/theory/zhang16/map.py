@@ -109,9 +109,6 @@ def algorithm_3(row: TrimmedRow) -> Bound:
         printed=np.asarray(math.sqrt(row.constant)),
         certified=np.asarray(row.density_sensitivity),
         unit="posterior density",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -172,9 +169,6 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
         printed=epsilons,
         certified=epsilons * score.certified / score.printed,
         unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -320,9 +314,6 @@ def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
         printed=np.exp(-epsilon * levels) / near,
         certified=np.minimum(np.exp(-epsilon * levels / (2 * mechanism.sensitivity)) / near, 1.0),
         unit="probability",
-        confidence=1.0,
-        assumptions=(),
-        is_private=False,
     )
 
 

@@ -155,7 +155,6 @@ class PosteriorKl:
             unit="nats",
             confidence=confidence,
             assumptions=self._assumptions + also,
-            is_private=False,
         )
 
     @property

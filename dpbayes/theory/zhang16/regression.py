@@ -70,9 +70,6 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
         printed=_printed_constant(b, 1, features, variance),
         certified=(1 + b) * np.sqrt(1 + b * b) / variance,
         unit="nats per unit of the record",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -128,12 +125,10 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
         printed=2 * _printed_constant(b, records, features, variance),
         certified=times * regression_log_ratio(b, noise_variance=variance),
         unit="nats of privacy loss",
-        confidence=1.0,
         assumptions=(
             Assumption("The weights' norm is at most 1", bool(np.all(b <= 1))),
             Assumption("One draw is released", times == 1),
         ),
-        is_private=True,
     )
 
 
@@ -192,9 +187,6 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
         printed=4 * b / variance,
         certified=appendix_d(0, norm_bound=b, features=1, noise_variance=variance).certified,
         unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 

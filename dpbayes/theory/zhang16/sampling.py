@@ -56,9 +56,7 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
         printed=np.asarray(2 * max(constants) * len(constants)),
         certified=np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
         unit="nats of privacy loss",
-        confidence=1.0,
         assumptions=(Assumption("One draw is released", times == 1),),
-        is_private=True,
     )
 
 
@@ -117,7 +115,6 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
         printed=np.asarray(np.sqrt(m / 2)),
         certified=np.asarray(min(1.0, float(node_sensitivities(symmetric).sum()))),
         unit="total variation distance",
-        confidence=1.0,
         assumptions=(
             Assumption("Every node is binary, so that c is known", network.is_binary),
             Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", known),
@@ -126,7 +123,6 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
                 len(network.names) <= (1 - d) * combined,
             ),
         ),
-        is_private=True,
     )
 
 
@@ -193,14 +189,12 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
         printed=epsilons,
         certified=np.where(possible & network.is_binary, certified, np.nan),
         unit="nats of privacy loss",
-        confidence=1.0,
         assumptions=(
             Assumption("omega = exp(-epsilon/2) is below 1/2", bool(np.all(possible))),
             Assumption("Every node is binary", network.is_binary),
             Assumption("omega bounds the probabilities of joint outcomes, not of CPT entries", len(network.names) == 1),
             Assumption("One draw is released", times == 1),
         ),
-        is_private=True,
     )
 
 

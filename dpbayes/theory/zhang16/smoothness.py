@@ -40,9 +40,6 @@ def lemma_2(constants: ArrayLike, *, distances: ArrayLike) -> Bound:
         printed=np.asarray(printed),
         certified=np.asarray(certified),
         unit="nats of log-likelihood",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
 
 
@@ -133,12 +130,10 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, known_from: fl
         printed=np.where(reached, np.exp(-combined * levels), np.nan),
         certified=np.where(certain, np.minimum(union, 1.0), np.nan),
         unit="prior mass",
-        confidence=1.0,
         assumptions=(
             Assumption("|I| < exp(L0 min c)", enough),
             Assumption("L is at least L0", bool(np.all(reached))),
         ),
-        is_private=True,
     )
 
 

@@ -217,7 +217,7 @@ def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
     increments = np.asarray(t, dtype=np.float64)
     asked = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
     printed = np.exp(-increments)
-    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", 1.0, (asked,), is_private=True)
+    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(asked,))
 
 
 def is_printed_proved(network: Network, *, t: float) -> bool:
@@ -353,7 +353,7 @@ def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
     """
     epsilon, runs = np.asarray(epsilon, dtype=np.float64), np.asarray(runs)
     hidden = Assumption("The number of runs stays hidden, and runs go on until one succeeds.", holds=True)
-    return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", 1.0, (hidden,), is_private=True)
+    return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", assumptions=(hidden,))
 
 
 def first_success_loss(epsilon: FloatArray, share: float = SHARE) -> FloatArray:

@@ -12,6 +12,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.zhang16 import map as map_claims
 from dpbayes.theory.zhang16.counts import checked_delta, corollary_1
 from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise, table_error_bound
@@ -42,12 +43,13 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Table1Row:
-    """One mechanism: its promises, what its utility is measured by, and the bound on that."""
+    """One mechanism: its promises, what utility is measured by, the bound on that, and what of the table that uses."""
 
     mechanism: str
     privacy: tuple[Bound, ...]
     utility_of: str
     utility: Bound
+    uses: Uses = Uses.PUBLIC
 
 
 def table_1(prior: Dirichlets, counts: Counts, setting: Setting | None = None) -> tuple[Table1Row, ...]:
@@ -92,6 +94,7 @@ def laplace_row(prior: Dirichlets, counts: Counts, setting: Setting) -> Table1Ro
         (corollary_1(prior.network, epsilon=setting.epsilon),),
         "closeness of the posterior",
         replace(divergence, claim=LAPLACE),
+        Uses.COUNTS,
     )
 
 
@@ -104,9 +107,6 @@ def fourier_row(network: Network, setting: Setting) -> Table1Row:
         printed=epsilon,
         certified=epsilon_of_printed_noise(network, epsilon),
         unit="nats of privacy loss",
-        confidence=1.0,
-        assumptions=(),
-        is_private=True,
     )
     return Table1Row("Fourier", (promise,), "closeness of the posterior's parameters", replace(error, claim=FOURIER))
 
@@ -127,7 +127,6 @@ def sampler_row(network: Network, setting: Setting) -> Table1Row:
         unit="distance of the mean of a function in [0, 1]",
         confidence=1 - delta,
         assumptions=(Assumption("What trimming changes, eta, is left out", holds=True),),
-        is_private=True,
     )
     # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
     lipschitz = theorem_4_1(network, omega=setting.omega, draws=draws)
@@ -152,6 +151,7 @@ def map_row(prior: Dirichlets, counts: Counts, setting: Setting, *, root: int) -
         (corollary_4(row, epsilon=setting.epsilon),),
         "closeness of the MAP estimate",
         replace(lemma_4(mechanism, epsilon=setting.epsilon, t=t), claim=MAP),
+        Uses.COUNTS,
     )
 
 

@@ -33,7 +33,6 @@ def test_proposition_1_known_values():
     assert float(bound.printed) == pytest.approx(34 * np.log(66 / 0.05))
     assert float(bound.printed) == pytest.approx(244.30, abs=0.005)
     assert float(bound.certified) == pytest.approx(243.45, abs=0.005)
-    assert bound.is_private
     assert bound.applies
     assert bound.confidence == 0.95
 

@@ -226,7 +226,6 @@ def test_corollary_3_at_t_zero_is_an_assumption_that_fails():
     assert not bound.applies
     assert negative_marginal_bound(ASIA, noise=certified_noise(ASIA), t=0.01).applies
     assert bound.certified[0] == bound.printed[0] == 1
-    assert bound.is_private
 
 
 def test_corollary_3_small_increments_break_the_printed_promise():

@@ -338,7 +338,6 @@ def test_theorem_1_is_violated_on_the_papers_own_network():
         prior = Dirichlets.symmetric(NAIVE_BAYES, concentration)
         study = posterior_kl(prior, counts, epsilon=[0.1, 1.0], delta=0.01)
         assert study.theorem.applies is (concentration >= 2)
-        assert not study.theorem.is_private
         for k, scale in enumerate(study.scale):
             seen = int((simulated(prior, counts, float(scale), draws=draws) >= study.theorem.printed[k]).sum())
             assert stats.binom.sf(seen - 1, draws, 0.01) < ALARM

@@ -10,6 +10,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
@@ -50,7 +51,7 @@ def test_table_1_laplace(rows):
     printed = size * (1 - math.exp(-50 / 34)) + math.sqrt(size * math.log(20))
     assert rows["Laplace"].utility.printed[0] == pytest.approx(printed)
     assert rows["Laplace"].utility.certified[0] < printed
-    assert not rows["Laplace"].utility.is_private
+    assert rows["Laplace"].uses is Uses.COUNTS
     assert float(rows["Laplace"].privacy[0].certified) == 1.0
 
 
@@ -82,7 +83,7 @@ def test_table_1_map_promises_less_than_it_loses(rows):
     """[Zhang16] Table 1, MAP."""
     row = rows["MAP"]
     assert float(row.privacy[0].certified) > float(row.privacy[0].printed)
-    assert not row.utility.is_private
+    assert row.uses is Uses.COUNTS
 
 
 def test_table_1_without_binary_nodes_has_the_rows_that_can_be_computed():

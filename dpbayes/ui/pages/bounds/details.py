@@ -13,6 +13,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
 from dpbayes.ui.pages.bounds.curve import Evaluation
 from dpbayes.ui.session.chosen import counts
@@ -120,7 +121,7 @@ def _as_row(row: Table1Row) -> dict[str, str]:
         f"{_value(bound.printed)} (certified {_value(bound.certified)}) {bound.unit}" for bound in row.privacy
     )
     shown = {"mechanism": row.mechanism, "privacy, printed": promises, "utility of": row.utility_of}
-    if not (is_curator() or row.utility.is_private):
+    if not (is_curator() or row.uses is not Uses.COUNTS):
         return shown | {
             "utility, printed": "curator only",
             "utility, certified": "curator only",
