@@ -50,6 +50,7 @@ def indexed(folder: Path, entry: str) -> dict[str, list[str]]:
     """What a copy of the package lists after `entry` is put at the end of one topic's module."""
     copy = folder / "dpbayes"
     shutil.copytree(ROOT / "dpbayes", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "data").symlink_to(ROOT / "data")
     topic = copy / "theory" / "zhang16" / "counts.py"
     topic.write_text(topic.read_text(encoding="utf-8") + entry, encoding="utf-8")
     done = subprocess.run(
