@@ -15,20 +15,20 @@ from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
     fourier,
     map,
-    posterior_kl,
-    posterior_kl_counterexamples,
-    posterior_kl_shown,
     regression,
     sampling,
     stealth,
     table1,
 )
 from dpbayes.theory.zhang16 import smoothness as lipschitz
+from dpbayes.theory.zhang16.posterior_kl import bounds as posterior_kl_bounds
+from dpbayes.theory.zhang16.posterior_kl import counterexamples as posterior_kl_counterexamples
+from dpbayes.theory.zhang16.posterior_kl import exhibits as posterior_kl_exhibits
 
 MODULES: tuple[ModuleType, ...] = (
-    posterior_kl_shown,
+    posterior_kl_exhibits,
     updates,
-    posterior_kl,
+    posterior_kl_bounds,
     fourier,
     stealth,
     lipschitz,
@@ -70,11 +70,11 @@ EXHIBITS: dict[str, Exhibit] = {
 
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
     """Return every setting at which this claim is shown to fail, computed now."""
-    homes = {module.__name__ for module in MODULES if claim in getattr(module, "CLAIMS", ())}
-    makers = (make for make in COUNTEREXAMPLES if _home(make) in homes)
+    topics = {_topic(module.__name__) for module in MODULES if claim in getattr(module, "CLAIMS", ())}
+    makers = (make for make in COUNTEREXAMPLES if _topic(make.__module__) in topics)
     return tuple(example for make in makers if (example := make()).claim == claim)
 
 
-def _home(make: Callable[[], Counterexample]) -> str:
-    """Return the module whose claims a function refutes."""
-    return make.__module__.removesuffix("_counterexamples")
+def _topic(module: str) -> str:
+    """Return the topic that a module is part of: itself, or its folder below the paper's."""
+    return ".".join(module.split(".")[:4])

@@ -236,7 +236,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
 # Bounds
 
 SIMULATORS = (
-    "dpbayes.theory.zhang16.posterior_kl_shown.simulate_kl",
+    "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
     "dpbayes.theory.zhang16.stealth.UnitNoise.draw",
     "dpbayes.theory.zhang16.counts.largest_noise",
     "dpbayes.theory.zhang16.counts.largest_change",

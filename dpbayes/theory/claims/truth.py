@@ -36,7 +36,7 @@ class Measured:
 
     @property
     def exceeded_error(self) -> FloatArray:
-        """The standard error of `exceeded` (E,), as `KlStudy.exceedance` has it: never zero."""
+        """The standard error of `exceeded` (E,), as `Simulation.exceedance` has it: never zero."""
         share = (self.exceeded * self.releases + 0.5) / (self.releases + 1)
         return np.sqrt(share * (1 - share) / max(self.releases, 1))
 

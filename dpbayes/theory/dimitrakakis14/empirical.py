@@ -15,10 +15,10 @@ from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.exhibit import Exhibit, Says
 from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.dimitrakakis14.game import checked_counts
-from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy, kl_quantile
 
 MOST_THROWS, MOST_DRAWS = 40_000, 4_000
 """Cells that are simulated at one setting, and empirical laws."""
@@ -87,9 +87,9 @@ def fair_error(
     A law that is not fair may have a larger one, so a bound for all laws is refuted by it and not confirmed.
     [Dimitrakakis14] Lemma 2.
     """
-    study = KlStudy(np.ones(1), np.sort(fair_errors(rng, samples=samples, cells=cells, draws=draws))[None])
+    study = Simulation(np.sort(fair_errors(rng, samples=samples, cells=cells, draws=draws))[None])
     mean = np.array([mean_fair_error(samples, cells=cells)])
-    quantile = kl_quantile(study, mean, printed=printed, delta=delta)
+    quantile = quantile_beside(study, mean, printed=printed, delta=delta)
     return replace(quantile, name=f"{numeral(1 - delta, 6)} quantile of simulated fair dice")
 
 

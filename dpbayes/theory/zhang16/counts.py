@@ -15,9 +15,9 @@ from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, mean_alone, nothing_known
-from dpbayes.theory.zhang16.kl_study import KlStudy, beside_scaled, kl_quantile
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 MOST_RECORDS = 10**9
@@ -170,9 +170,9 @@ def largest_change(
         noise = rng.laplace(size=(min(size, releases - start), network.cell_count))
         moved = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n)) - counts.values
         found[:, start : start + size] = np.abs(moved).max(axis=-1)
-    study = KlStudy(epsilon, np.sort(found, axis=-1))
+    study = Simulation(np.sort(found, axis=-1))
     none = np.full(len(scale), np.nan)
-    return kl_quantile(study, none, printed=printed, delta=delta)
+    return quantile_beside(study, none, printed=printed, delta=delta)
 
 
 def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:

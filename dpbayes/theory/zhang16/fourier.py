@@ -24,9 +24,9 @@ from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit, Says
 from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.simulation import beside_scaled
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, nothing_known, unmeasured
-from dpbayes.theory.zhang16.kl_study import beside_scaled
 
 _DRAWN_AT_ONCE = 1 << 20
 """Numbers drawn per pass."""

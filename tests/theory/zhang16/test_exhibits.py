@@ -20,7 +20,7 @@ from dpbayes.theory.claims.setting import At, Knobs, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import fourier, map, regression, sampling, stealth
-from dpbayes.theory.zhang16.posterior_kl import posterior_kl
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.regression import worst_range
 from dpbayes.theory.zhang16.smoothness import mass_without
 from dpbayes.theory.zhang16.stealth import first_success_loss

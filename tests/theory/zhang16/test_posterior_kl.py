@@ -16,8 +16,8 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
 from dpbayes.sources.synthetic import random_cpts, sample_dataset
-from dpbayes.theory.zhang16 import posterior_kl_counterexamples as cases
-from dpbayes.theory.zhang16.posterior_kl import (
+from dpbayes.theory.zhang16.posterior_kl import counterexamples as cases
+from dpbayes.theory.zhang16.posterior_kl.bounds import (
     CLAIMS,
     Constants,
     posterior_kl,
@@ -25,7 +25,7 @@ from dpbayes.theory.zhang16.posterior_kl import (
     printed_expectation,
     printed_order,
 )
-from dpbayes.theory.zhang16.posterior_kl_exact import (
+from dpbayes.theory.zhang16.posterior_kl.exact import (
     Rows,
     clipped_mean,
     distinct_rows,
@@ -34,7 +34,7 @@ from dpbayes.theory.zhang16.posterior_kl_exact import (
     kl_at,
     oscillation,
 )
-from dpbayes.theory.zhang16.posterior_kl_tail import MOST_PIECES, tail_bounds
+from dpbayes.theory.zhang16.posterior_kl.tail import MOST_PIECES, tail_bounds
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain
 
 FINE_CELLS = 512
@@ -166,7 +166,7 @@ def test_rows_that_are_alike_are_not_sorted(monkeypatch):
     network = Network.from_edges([*parents, "c"], [(name, "c") for name in parents])
     counts = np.zeros(network.cell_count, dtype=np.int64)
     counts[-3:] = 4, 1, 2
-    monkeypatch.setattr("dpbayes.theory.zhang16.posterior_kl_exact.np.unique", counted)
+    monkeypatch.setattr("dpbayes.theory.zhang16.posterior_kl.exact.np.unique", counted)
     (rows,) = distinct_rows(Dirichlets.symmetric(network), Counts(network, counts, 7))
     assert rows.times.sum() == network.row_count
     assert max(sorted_rows) <= 10

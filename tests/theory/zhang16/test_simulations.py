@@ -9,10 +9,10 @@ from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
 from dpbayes.theory.claims.setting import scaled_counts
+from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.claims.truth import exactly, nothing_known
 from dpbayes.theory.zhang16.counts import exact_largest_noise, largest_change, largest_noise, noise_scale
 from dpbayes.theory.zhang16.fourier import NoisyTable, printed_noise, simulated_table_error, table_error_bound
-from dpbayes.theory.zhang16.kl_study import KlStudy, kl_mean, kl_quantile
 from dpbayes.theory.zhang16.stealth import negative_share
 
 EPSILON = np.array([0.1, 1.0, 10.0])
@@ -82,15 +82,15 @@ def test_shares_and_exact_values_tell_violations() -> None:
 
 def test_quantile_and_mean_of_a_known_law() -> None:
     """The KL of a study that is 1, 2, ..., 1000: too few releases say nothing of a rare quantile."""
-    study = KlStudy(np.ones(1), np.arange(1.0, 1001.0)[None])
+    study = Simulation(np.arange(1.0, 1001.0)[None])
     expected, printed = np.array([500.5]), np.array([899.5])
-    found = kl_quantile(study, expected, printed=printed, delta=0.05)
+    found = quantile_beside(study, expected, printed=printed, delta=0.05)
     assert found.value == 950
     assert found.exceeded == pytest.approx(0.101)
     assert found.violated.all()
-    assert np.isnan(kl_quantile(study, expected, printed=printed, delta=1e-4).value).all()
-    assert not kl_mean(study, expected, printed=np.array([500.5])).violated.any()
-    assert kl_mean(study, expected, printed=np.array([500.4])).violated.all()
+    assert np.isnan(quantile_beside(study, expected, printed=printed, delta=1e-4).value).all()
+    assert not mean_beside(study, expected, printed=np.array([500.5])).violated.any()
+    assert mean_beside(study, expected, printed=np.array([500.4])).violated.all()
 
 
 def test_scaled_counts_keep_the_proportions() -> None:

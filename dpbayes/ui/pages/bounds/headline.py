@@ -6,7 +6,7 @@ from dpbayes.base.references import PAPERS
 from dpbayes.base.text import numeral
 from dpbayes.theory.claims.exhibit import Says
 from dpbayes.theory.claims.setting import Axis
-from dpbayes.theory.zhang16.posterior_kl import ORDER
+from dpbayes.theory.zhang16.posterior_kl.bounds import ORDER
 from dpbayes.ui.pages.bounds.curve import Evaluation
 
 SYMBOLS = {

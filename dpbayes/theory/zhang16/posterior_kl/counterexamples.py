@@ -9,7 +9,7 @@ from scipy import special
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.zhang16.posterior_kl import (
+from dpbayes.theory.zhang16.posterior_kl.bounds import (
     EXPECTATION,
     LEMMA_A3,
     LEMMA_A4,
@@ -25,7 +25,7 @@ from dpbayes.theory.zhang16.posterior_kl import (
     printed_order,
     printed_refinement,
 )
-from dpbayes.theory.zhang16.posterior_kl_exact import (
+from dpbayes.theory.zhang16.posterior_kl.exact import (
     Rows,
     clipped_mean,
     expected_kl,

@@ -16,7 +16,7 @@ MOST_RELEASES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimates:
     """Simulated numbers and their standard errors, of one shape."""
 
     value: FloatArray
@@ -24,7 +24,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class QuantileEstimate:
+class QuantileInterval:
     """A simulated quantile and the ends of its confidence interval: (E,) each."""
 
     value: FloatArray
@@ -33,37 +33,36 @@ class QuantileEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class KlStudy:
-    """KL(exact || released) of simulated releases in nats, sorted: `kl` (E, releases), for epsilons (E,).
+class Simulation:
+    """Simulated values of a bounded quantity at some settings, sorted: `values` (E, releases), in the bound's unit.
 
-    All epsilons share the same noise but for its scale, so that curves over epsilon are smooth.
+    Where all settings share the same noise but for its scale, curves over them are smooth.
     """
 
-    epsilon: FloatArray
-    kl: FloatArray
+    values: FloatArray
 
     @property
     def releases(self) -> int:
-        """How many releases were simulated at every epsilon."""
-        return self.kl.shape[-1]
+        """How many releases were simulated at every setting."""
+        return self.values.shape[-1]
 
     @cached_property
-    def mean(self) -> Estimate:
-        """The mean KL: (E,)."""
-        spread = self.kl.std(axis=-1, ddof=1) if self.releases > 1 else np.full(len(self.kl), np.nan)
-        return Estimate(self.kl.mean(axis=-1), spread / np.sqrt(self.releases))
+    def mean(self) -> Estimates:
+        """The mean: (E,)."""
+        spread = self.values.std(axis=-1, ddof=1) if self.releases > 1 else np.full(len(self.values), np.nan)
+        return Estimates(self.values.mean(axis=-1), spread / np.sqrt(self.releases))
 
-    def exceedance(self, bound: ArrayLike) -> Estimate:
-        """Return how often the KL is at least `bound` (..., E), one number for each epsilon: (..., E).
+    def exceedance(self, bound: ArrayLike) -> Estimates:
+        """Return how often the quantity is at least `bound` (..., E), one number for each setting: (..., E).
 
         The standard error is that of a binomial share with half a success and half a failure added, so that it does not
         vanish when nothing was seen.
         """
-        above = (self.kl >= np.asarray(bound, dtype=np.float64)[..., None]).sum(axis=-1)
+        above = (self.values >= np.asarray(bound, dtype=np.float64)[..., None]).sum(axis=-1)
         share = (above + 0.5) / (self.releases + 1)
-        return Estimate(above / self.releases, np.sqrt(share * (1 - share) / self.releases))
+        return Estimates(above / self.releases, np.sqrt(share * (1 - share) / self.releases))
 
-    def quantile(self, level: float, *, confidence: float = 0.95) -> QuantileEstimate:
+    def quantile(self, level: float, *, confidence: float = 0.95) -> QuantileInterval:
         """Return the quantile (E,) with an interval between order statistics, valid for every law.
 
         The number of releases below the true quantile is binomial, which gives the two ranks; NaN where there are too
@@ -75,17 +74,17 @@ class KlStudy:
         doubt = (1 - confidence) / 2
         first = int(stats.binom.ppf(doubt, self.releases, level)) - 1
         last = int(stats.binom.isf(doubt, self.releases, level))
-        none = np.full(len(self.kl), np.nan)
+        none = np.full(len(self.values), np.nan)
         rank = min(int(np.ceil(level * self.releases)), self.releases) - 1
-        return QuantileEstimate(
-            self.kl[:, rank],
-            self.kl[:, first] if first >= 0 else none,
-            self.kl[:, last] if last < self.releases else none,
+        return QuantileInterval(
+            self.values[:, rank],
+            self.values[:, first] if first >= 0 else none,
+            self.values[:, last] if last < self.releases else none,
         )
 
 
-def kl_mean(study: KlStudy, expected: FloatArray, *, printed: FloatArray) -> Measured:
-    """Return the mean KL divergence: exact `expected` (E,), and simulated with two standard errors on either side."""
+def mean_beside(study: Simulation, expected: FloatArray, *, printed: FloatArray) -> Measured:
+    """Return the mean: exact `expected` (E,), and simulated with two standard errors on either side."""
     mean = study.mean
     none = np.full(len(expected), np.nan)
     low, high = np.maximum(mean.value - 2 * mean.error, 0.0), mean.value + 2 * mean.error
@@ -95,8 +94,8 @@ def kl_mean(study: KlStudy, expected: FloatArray, *, printed: FloatArray) -> Mea
     )
 
 
-def kl_quantile(study: KlStudy, expected: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
-    """Return the 1 - delta quantile of the KL divergence, its exact mean, and how often `printed` (E,) is exceeded."""
+def quantile_beside(study: Simulation, expected: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
+    """Return the 1 - delta quantile, the exact mean, and how often `printed` (E,) is exceeded."""
     return _by_quantile(
         study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=expected, releases=study.releases
     )
@@ -106,18 +105,18 @@ def beside_scaled(
     unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: FloatArray, delta: float
 ) -> Measured:
     """Return what draws (draws,) of a quantity in units of the noise scale say at every scale (E,)."""
-    study = KlStudy(np.ones(1), np.sort(unit)[None])
+    study = Simulation(np.sort(unit)[None])
     one = study.quantile(1 - delta)
-    quantile = QuantileEstimate(one.value * scale, one.low * scale, one.high * scale)
+    quantile = QuantileInterval(one.value * scale, one.low * scale, one.high * scale)
     # Without noise, where all columns are constant, nothing exceeds anything.
     units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
     exceeded = study.exceedance(units[:, None])
-    one_each = Estimate(exceeded.value[:, 0], exceeded.error[:, 0])
+    one_each = Estimates(exceeded.value[:, 0], exceeded.error[:, 0])
     return _by_quantile(quantile, one_each, delta=delta, exact=mean, releases=len(unit))
 
 
 def _by_quantile(
-    quantile: QuantileEstimate, exceeded: Estimate, *, delta: float, exact: FloatArray, releases: int
+    quantile: QuantileInterval, exceeded: Estimates, *, delta: float, exact: FloatArray, releases: int
 ) -> Measured:
     # Without an upper end there are too few releases to tell where the quantile is.
     known = np.isfinite(quantile.high) & np.isfinite(quantile.low)

@@ -17,8 +17,8 @@ from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.zhang16.counts import checked_delta, noise_scale
-from dpbayes.theory.zhang16.posterior_kl_exact import Rows, distinct_rows, expected_kl, oscillation
-from dpbayes.theory.zhang16.posterior_kl_tail import CELLS, TailBounds, tail_bounds
+from dpbayes.theory.zhang16.posterior_kl.exact import Rows, distinct_rows, expected_kl, oscillation
+from dpbayes.theory.zhang16.posterior_kl.tail import CELLS, TailBounds, tail_bounds
 
 
 class Constants(enum.Enum):

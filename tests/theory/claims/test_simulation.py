@@ -11,10 +11,10 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
 from dpbayes.sources.synthetic import random_cpts, sample_dataset
-from dpbayes.theory.zhang16 import posterior_kl_simulated as coverage
-from dpbayes.theory.zhang16.kl_study import KlStudy
-from dpbayes.theory.zhang16.posterior_kl import posterior_kl
-from dpbayes.theory.zhang16.posterior_kl_simulated import simulate_kl
+from dpbayes.theory.claims.simulation import Simulation
+from dpbayes.theory.zhang16.posterior_kl import simulated as coverage
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+from dpbayes.theory.zhang16.posterior_kl.simulated import simulate_kl
 from tests.strategies import ASIA, V_STRUCTURE, chain
 
 ALARM = 1e-9
@@ -22,7 +22,7 @@ PRIOR = Dirichlets.symmetric(ASIA)
 COUNTS = count(ASIA, sample_dataset(ASIA, random_cpts(ASIA, stream(1, "cpts")), 300, stream(1, "data")))
 
 
-def study(epsilon, releases=2_000, **options) -> KlStudy:
+def study(epsilon, releases=2_000, **options) -> Simulation:
     settings = {"prior": PRIOR, "counts": COUNTS} | options
     prior, counts = settings["prior"], settings["counts"]
     return simulate_kl(prior, counts, epsilon=epsilon, releases=releases, rng=stream(2, "noise"))
@@ -31,7 +31,7 @@ def study(epsilon, releases=2_000, **options) -> KlStudy:
 def test_the_simulated_law_is_that_of_the_mechanisms_releases():
     """Two-sample Kolmogorov-Smirnov at p = 1e-9; 10 % more noise is rejected."""
     size = 60_000
-    found = study(1.0, size).kl[0]
+    found = study(1.0, size).values[0]
 
     def released(epsilon):
         outcome = LaplaceUpdates(prior=PRIOR, epsilon=epsilon).release(COUNTS, stream(3, "noise"), (size,)).outcome
@@ -45,8 +45,8 @@ def test_the_quick_and_the_stable_formula_agree(monkeypatch):
     quick = study([0.1, 1.0, 10.0])
     monkeypatch.setattr(coverage, "_ROUNDING", 0.0)
     stable = study([0.1, 1.0, 10.0])
-    assert quick.kl == pytest.approx(stable.kl, rel=1e-7, abs=1e-9)
-    assert not np.array_equal(quick.kl, stable.kl)
+    assert quick.values == pytest.approx(stable.values, rel=1e-7, abs=1e-9)
+    assert not np.array_equal(quick.values, stable.values)
 
 
 def test_at_a_billion_records_the_stable_formula_is_used():
@@ -60,10 +60,10 @@ def test_at_a_billion_records_the_stable_formula_is_used():
 
 def test_all_epsilons_share_their_noise_and_blocks_do_not_matter(monkeypatch):
     together = study([0.5, 2.0], 500)
-    assert np.all(np.diff(together.kl, axis=-1) >= 0)
+    assert np.all(np.diff(together.values, axis=-1) >= 0)
     monkeypatch.setattr(coverage, "_BLOCK", 1)
-    assert study([0.5, 2.0], 500).kl == pytest.approx(together.kl, rel=1e-9)
-    assert study(2.0, 500).kl[0] == pytest.approx(together.kl[1], rel=1e-9)
+    assert study([0.5, 2.0], 500).values == pytest.approx(together.values, rel=1e-9)
+    assert study(2.0, 500).values[0] == pytest.approx(together.values[1], rel=1e-9)
 
 
 def test_certified_bounds_hold_and_a_broken_one_is_seen_to_fail():
@@ -79,7 +79,7 @@ def test_certified_bounds_hold_and_a_broken_one_is_seen_to_fail():
 
 
 def test_exceedance_counts_and_its_error_by_hand():
-    four = KlStudy(np.array([1.0]), np.array([[1.0, 2.0, 3.0, 4.0]]))
+    four = Simulation(np.array([[1.0, 2.0, 3.0, 4.0]]))
     assert four.exceedance([2.0]).value == pytest.approx([0.75])
     assert four.exceedance(5.0).value == pytest.approx([0.0])
     assert four.exceedance([5.0]).error == pytest.approx([np.sqrt(0.1 * 0.9 / 4)])
@@ -91,7 +91,7 @@ def test_exceedance_counts_and_its_error_by_hand():
 def test_the_interval_of_a_quantile_covers_it_as_often_as_stated():
     """2,000 uniform samples as if they were epsilons; false alarms below 1e-9. Half the stated doubt would show."""
     samples = np.sort(stream(4, "uniform").random((2_000, 400)), axis=-1)
-    interval = KlStudy(np.ones(2_000), samples).quantile(0.9, confidence=0.9)
+    interval = Simulation(samples).quantile(0.9, confidence=0.9)
     missed = int(((interval.low > 0.9) | (interval.high < 0.9)).sum())
     assert stats.binom.sf(missed - 1, 2_000, 0.1) > ALARM
     assert missed > 0.04 * 2_000
@@ -116,7 +116,7 @@ def test_what_cannot_be_simulated_is_refused():
 def test_the_interval_of_a_quantile_is_the_narrowest_that_the_binomial_law_allows(releases, tenths):
     """The k-th of the ordered releases lies above the quantile if fewer than k fall below it."""
     ordered = np.arange(1.0, releases + 1)  # the k-th is k
-    interval = KlStudy(np.ones(1), ordered[None]).quantile(tenths / 10, confidence=0.95)
+    interval = Simulation(ordered[None]).quantile(tenths / 10, confidence=0.95)
 
     def fewer_than(k):
         ways = (math.comb(releases, i) * tenths**i * (10 - tenths) ** (releases - i) for i in range(int(k)))

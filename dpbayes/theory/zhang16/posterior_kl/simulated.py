@@ -10,9 +10,9 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
+from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation
 from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale
-from dpbayes.theory.zhang16.kl_study import MOST_RELEASES, KlStudy
-from dpbayes.theory.zhang16.posterior_kl_exact import distinct_rows, expected_kl
+from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
 
 MOST_NUMBERS = 100_000_000
 """Most KL values that are kept: releases times epsilons."""
@@ -26,7 +26,7 @@ _ROUNDING = 1e-6
 
 def simulate_kl(
     prior: Dirichlets, counts: Counts, *, epsilon: ArrayLike, releases: int, rng: np.random.Generator
-) -> KlStudy:
+) -> Simulation:
     """Simulate releases of `LaplaceUpdates` at every epsilon (E,) and return their KL from the exact posterior.
 
     Errors: InputError for counts of another network, batches, epsilon out of range, and more than MOST_RELEASES
@@ -47,7 +47,7 @@ def simulate_kl(
         updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
         found[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
     found.sort(axis=-1)
-    return KlStudy(epsilons, found)
+    return Simulation(found)
 
 
 def _rounding(prior: Dirichlets, counts: Counts) -> float:

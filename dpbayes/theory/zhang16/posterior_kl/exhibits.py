@@ -9,11 +9,11 @@ from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, mean_alone
 from dpbayes.theory.zhang16.counts import scale_in_words
-from dpbayes.theory.zhang16.kl_study import KlStudy, kl_mean, kl_quantile
-from dpbayes.theory.zhang16.posterior_kl import (
+from dpbayes.theory.zhang16.posterior_kl.bounds import (
     CLOSED_FORM,
     EXPECTATION,
     ORDER,
@@ -23,13 +23,13 @@ from dpbayes.theory.zhang16.posterior_kl import (
     PosteriorKl,
     posterior_kl,
 )
-from dpbayes.theory.zhang16.posterior_kl_counterexamples import (
+from dpbayes.theory.zhang16.posterior_kl.counterexamples import (
     counterexample_deviation,
     counterexample_expectation,
     counterexample_order,
     counterexample_refinement,
 )
-from dpbayes.theory.zhang16.posterior_kl_simulated import simulate_kl
+from dpbayes.theory.zhang16.posterior_kl.simulated import simulate_kl
 
 AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 UNIT = "KL(exact || released), nats"
@@ -42,12 +42,12 @@ def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
     return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
 
 
-def kl_study(subject: Subject, at: At) -> KlStudy:
+def kl_study(subject: Subject, at: At) -> Simulation:
     """Return simulated releases of the curator's counts. Errors: InputError without counts."""
     return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
 
 
-def _kl_study(subject: Subject, at: At) -> KlStudy:
+def _kl_study(subject: Subject, at: At) -> Simulation:
     rng = stream(subject.seed, "bounds", "posterior KL")
     return simulate_kl(subject.prior, subject.held, epsilon=at.epsilons, releases=subject.releases, rng=rng)
 
@@ -57,7 +57,7 @@ def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
         return mean_alone(expected, subject.too_large)
-    return kl_quantile(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
+    return quantile_beside(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
 def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -65,7 +65,7 @@ def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
         return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
-    return kl_mean(kl_study(subject, at), expected, printed=bound.printed)
+    return mean_beside(kl_study(subject, at), expected, printed=bound.printed)
 
 
 def _deviation(subject: Subject, at: At) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from scipy import fft, special
 
 from dpbayes.base.types import ComplexArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import bregman_loggamma
-from dpbayes.theory.zhang16.posterior_kl_exact import Rows, clipped_mean, expected_kl, oscillation
+from dpbayes.theory.zhang16.posterior_kl.exact import Rows, clipped_mean, expected_kl, oscillation
 
 CELLS = 64
 """Cells per update. The excess shrinks like their inverse."""
