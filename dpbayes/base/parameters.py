@@ -78,12 +78,12 @@ def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
     """Return the annotated parameters of a dataclass by field name, in the order of its fields."""
     hints = get_type_hints(cls, include_extras=True)
-    found: dict[str, Parameter | Choice] = {}
+    parameters: dict[str, Parameter | Choice] = {}
     for field in dataclasses.fields(cls):
         for note in get_args(hints[field.name])[1:]:
             if isinstance(note, Parameter | Choice):
-                found[field.name] = note
-    return found
+                parameters[field.name] = note
+    return parameters
 
 
 def check_parameters(instance: Any) -> None:

@@ -34,8 +34,8 @@ def said_of(network: Network, updates: FloatArray, *, node: int, families: Seque
 
 def apart(said: FloatArray) -> FloatArray:
     """Return the largest less the smallest of `said` (..., k), 0 where only floating point tells them apart: (...)."""
-    found: FloatArray = np.ptp(said, axis=-1)
-    return np.where(found > 1e-9 * np.abs(said).max(axis=-1), found, 0.0)
+    gaps: FloatArray = np.ptp(said, axis=-1)
+    return np.where(gaps > 1e-9 * np.abs(said).max(axis=-1), gaps, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

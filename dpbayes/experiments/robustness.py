@@ -72,13 +72,13 @@ class NeighbourTables:
 
     def concentration(self, prior: ArrayLike) -> FloatArray:
         """Return the c of Assumption 2 (...), for all L >= 0. [Dimitrakakis14] Lemmas 3, 5 and 6, corrected."""
-        found = {
+        concentration = {
             RecordFamily.BINOMIAL: beta_concentration,
             RecordFamily.EXPONENTIAL: exponential_concentration,
             RecordFamily.NORMAL: normal_concentration,
         }[self.family]
         values = np.asarray(prior, dtype=np.float64)
-        return np.array([found(float(value)) for value in values.ravel()]).reshape(values.shape)
+        return np.array([concentration(float(value)) for value in values.ravel()]).reshape(values.shape)
 
 
 @dataclass(frozen=True, eq=False)

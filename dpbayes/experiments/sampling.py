@@ -98,8 +98,8 @@ class RowState:
         safe = np.where(inside, np.minimum(share, 1.0), 0.5)
         log_mass = float(log_odds_rule(a[0], b[0], bound).log_mass)
         log_density = special.xlogy(a[0] - 1, safe) + special.xlog1py(b[0] - 1, -safe) - log_mass
-        found: FloatArray = np.where(inside, np.exp(log_density) / others[:, None], 0.0).mean(axis=0)
-        return found
+        density: FloatArray = np.where(inside, np.exp(log_density) / others[:, None], 0.0).mean(axis=0)
+        return density
 
     def sample(self, bound: float, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
         """Draw the state's probability from the trimmed posterior: (*size,)."""

@@ -18,8 +18,8 @@ def finished(work: Work[Result]) -> Result:
         try:
             next(work)
         except StopIteration as end:
-            found: Result = end.value
-            return found
+            result: Result = end.value
+            return result
 
 
 def part_of(work: Work[Result], start: float, end: float) -> Work[Result]:
@@ -28,8 +28,8 @@ def part_of(work: Work[Result], start: float, end: float) -> Work[Result]:
         try:
             share = next(work)
         except StopIteration as over:
-            found: Result = over.value
-            return found
+            result: Result = over.value
+            return result
         yield start + share * (end - start)
 
 

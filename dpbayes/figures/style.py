@@ -77,9 +77,9 @@ def plain(text: str, limit: int = 48) -> str:
 def distinct_labels(texts: Iterable[str], limit: int) -> list[str]:
     """Return `plain` names for a category axis; those that are equal once cut stay apart by an invisible character."""
     seen: Counter[str] = Counter()
-    found = []
+    labels = []
     for text in texts:
         short = plain(text, limit)
-        found.append(short + "\u200b" * seen[short])
+        labels.append(short + "\u200b" * seen[short])
         seen[short] += 1
-    return found
+    return labels

@@ -120,12 +120,12 @@ class Closure:
             for node in _bits(family):
                 within[node] = within.get(node, 0) | 1 << k
         numbers = Counter(within[node] for node in sorted(within))
-        held: list[list[int]] = [[] for _ in families]
+        kinds_of: list[list[int]] = [[] for _ in families]
         for kind, where in enumerate(numbers):
             for k in _bits(where):
-                held[k].append(kind)
+                kinds_of[k].append(kind)
         sizes = tuple(numbers.values())
-        grouped = tuple(map(tuple, held))
+        grouped = tuple(map(tuple, kinds_of))
         return tuple(
             _OwnSets(family, tuple(sizes[kind] for kind in family), tuple(nodes for nodes, _ in shared))
             for family, shared in zip(grouped, _shared_before(grouped), strict=True)
@@ -185,11 +185,11 @@ def _bits(mask: int) -> Iterator[int]:
 
 def _maximal(sets: Iterable[int]) -> list[int]:
     """Return the distinct sets, as bit masks, that lie in no other."""
-    found: list[int] = []
+    maximal: list[int] = []
     for each in sorted(dict.fromkeys(sets), key=int.bit_count, reverse=True):
-        if all(each & ~larger for larger in found):
-            found.append(each)
-    return found
+        if all(each & ~larger for larger in maximal):
+            maximal.append(each)
+    return maximal
 
 
 def _shared_before(families: Sequence[tuple[int, ...]]) -> Iterator[list[tuple[tuple[int, ...], int]]]:
@@ -227,9 +227,9 @@ def _sums_and_differences(values: NDArray[Any], bits: int) -> NDArray[Any]:
     """
     spare = np.empty_like(values)
     for k in range(bits):
-        pairs, found = (each.reshape(len(values) << k, 2, values.shape[-1] >> k + 1) for each in (values, spare))
-        np.add(pairs[:, 0], pairs[:, 1], out=found[:, 0])
-        np.subtract(pairs[:, 0], pairs[:, 1], out=found[:, 1])
+        pairs, sums = (each.reshape(len(values) << k, 2, values.shape[-1] >> k + 1) for each in (values, spare))
+        np.add(pairs[:, 0], pairs[:, 1], out=sums[:, 0])
+        np.subtract(pairs[:, 0], pairs[:, 1], out=sums[:, 1])
         values, spare = spare, values
     return values
 

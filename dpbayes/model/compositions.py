@@ -31,9 +31,9 @@ def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None
         middle = (low + high) // 2
         low, high = (middle, high) if is_listable(middle, sides=sides, most=most) else (low, middle)
     exponent = _log10_count(n, sides)
-    found = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about 10^{exponent:.0f}"
+    posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about 10^{exponent:.0f}"
     raise InputError(
-        f"A die of {sides} sides thrown {n:,} times has {found} possible posteriors, and at most {most:,} can be "
+        f"A die of {sides} sides thrown {n:,} times has {posteriors} possible posteriors, and at most {most:,} can be "
         f"listed here; use at most {low:,} {'throw' if low == 1 else 'throws'} or fewer sides."
     )
 

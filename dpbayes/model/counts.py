@@ -97,8 +97,8 @@ def _count_planes(planes: Sequence[Words]) -> IntArray:
     for plane in planes[1:]:
         both = (both[:, None] & plane).reshape(-1, plane.shape[1])
     # A block has at most 2^18 records, so 32 bits hold every sum.
-    found: IntArray = np.bitwise_count(both).sum(axis=-1, dtype=np.uint32).astype(np.int64)
-    return found
+    counts: IntArray = np.bitwise_count(both).sum(axis=-1, dtype=np.uint32).astype(np.int64)
+    return counts
 
 
 def _cell_index(columns: Sequence[Codes], cards: IntArray, n: int) -> IntArray:

@@ -61,8 +61,8 @@ def _transform(network: Network, values: Array) -> Array:
     for bits, starts in _families_by_size(network):
         # The slots of one family by itself are a slice, which is not copied.
         slots = slice(starts[0], starts[0] + 2**bits) if len(starts) == 1 else starts[:, None] + np.arange(2**bits)
-        found = values[..., slots]
-        out[..., slots] = walsh(found.reshape(*lead, len(starts), *(2,) * bits), bits).reshape(found.shape)
+        tables = values[..., slots]
+        out[..., slots] = walsh(tables.reshape(*lead, len(starts), *(2,) * bits), bits).reshape(tables.shape)
     return out
 
 

@@ -43,11 +43,11 @@ class Decisions:
     @cached_property
     def spans(self) -> IntArray:
         """First cell, first cell of the second half, and the cell after the last one, of every decision: (K - m, 3)."""
-        found = []
+        spans = []
         for starts, card in self._rows():
             one_row = np.array(_halvings(card), dtype=np.int64).reshape(-1, 3)
-            found.append((starts[:, None, None] + one_row).reshape(-1, 3))
-        return np.concatenate(found)
+            spans.append((starts[:, None, None] + one_row).reshape(-1, 3))
+        return np.concatenate(spans)
 
     def _rows(self) -> Iterator[tuple[IntArray, int]]:
         """Yield, for every node, the first cells of its rows (q_i,) and how many cells each of them has."""
@@ -94,15 +94,15 @@ class Decisions:
 
 
 def _halvings(states: int) -> list[tuple[int, int, int]]:
-    found, waiting = [], [(0, states)]
+    spans, waiting = [], [(0, states)]
     while waiting:
         start, end = waiting.pop()
         if end - start < 2:
             continue
         middle = (start + end + 1) // 2
-        found.append((start, middle, end))
+        spans.append((start, middle, end))
         waiting += [(middle, end), (start, middle)]
-    return found
+    return spans
 
 
 def _range_sums(values: FloatArray, ranges: IntArray) -> FloatArray:

@@ -64,15 +64,15 @@ def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     known, slope, difference = special.gammaln(x), special.digamma(x), y - x
     sought, linear = special.gammaln(y), difference * slope
-    found = np.asarray(sought - known - linear)
+    gap = np.asarray(sought - known - linear)
     size = np.abs(sought) + np.abs(known) + np.abs(linear) + np.abs(difference)
-    cancels = ~(found > _CANCELS * size)
-    found[cancels & (difference == 0)] = 0.0
+    cancels = ~(gap > _CANCELS * size)
+    gap[cancels & (difference == 0)] = 0.0
     cancels &= difference != 0
     if np.any(cancels):
         x, y = np.broadcast_arrays(x, y)
-        found[cancels] = _bregman_summed(x[cancels], y[cancels])
-    return found
+        gap[cancels] = _bregman_summed(x[cancels], y[cancels])
+    return gap
 
 
 def _bregman_summed(x: FloatArray, y: FloatArray, moved: FloatArray | None = None) -> FloatArray:
@@ -147,14 +147,14 @@ def _row_gaps(network: Network, x: FloatArray, y: FloatArray) -> FloatArray:
     cells = network.row_sums(bregman_loggamma(x, y))
     first, second = network.row_sums(x), network.row_sums(y)
     totals = bregman_loggamma(first, second)
-    found = np.maximum(cells - totals, 0.0)
+    gaps = np.maximum(cells - totals, 0.0)
     # Rounding of the divergences themselves, and of the totals that they are taken at.
     lost = _LOST * (cells + totals + np.abs(second - first) * (1 + 1 / first) / 16)
-    doubtful = (lost > _DIGITS * found) & (lost > 0)
+    doubtful = (lost > _DIGITS * gaps) & (lost > 0)
     if np.any(doubtful):
         x, y = np.broadcast_arrays(x, y)
-        found[doubtful] = _row_gaps_summed(network, x, y, doubtful)
-    return found
+        gaps[doubtful] = _row_gaps_summed(network, x, y, doubtful)
+    return gaps
 
 
 def _row_gaps_summed(network: Network, x: FloatArray, y: FloatArray, rows: BoolArray) -> FloatArray:
@@ -179,14 +179,14 @@ def _row_gaps_summed(network: Network, x: FloatArray, y: FloatArray, rows: BoolA
 def _binet_gap(x: FloatArray, moved: FloatArray) -> FloatArray:
     """Return d_mu(x, y) >= 0 for y = x + `moved`, all (N,)."""
     y, u = x + moved, moved / x
-    found = _binet(y) - _binet(x) - moved * _binet_slope(x)
+    gap = _binet(y) - _binet(x) - moved * _binet_slope(x)
     near = np.abs(u) < 0.3
     large = near & (np.minimum(x, y) >= _SHIFT)
-    found[large] = _stirling_gap(x[large], y[large], moved[large])
+    gap[large] = _stirling_gap(x[large], y[large], moved[large])
     small = near & ~large
     rest = x[small] * _entropy_excess(u[small]) + log1p_excess(u[small]) / 2
-    found[small] = _bregman_summed(x[small], y[small], moved[small]) - rest
-    return found
+    gap[small] = _bregman_summed(x[small], y[small], moved[small]) - rest
+    return gap
 
 
 def _binet(x: FloatArray) -> FloatArray:

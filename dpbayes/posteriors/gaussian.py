@@ -157,7 +157,7 @@ def _proposals(gaussian: Gaussian, radius: ArrayLike) -> _Proposals:
 def _accepted(source: _Proposals, rng: np.random.Generator, wanted: int) -> FloatArray:
     """Return the first `wanted` kept proposals of each of the J posteriors: (J, wanted, d)."""
     count, d = source.mean.shape
-    found = np.empty((count, wanted, d))
+    accepted = np.empty((count, wanted, d))
     kept, tried = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     while np.any(missing := np.maximum(wanted - kept, 0)):
         # One in (tried + 2)/(kept + 1) has been kept so far; a few more than needed save a round.
@@ -170,10 +170,10 @@ def _accepted(source: _Proposals, rng: np.random.Generator, wanted: int) -> Floa
         owner = which[keep]
         place = kept[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)
         needed = place < wanted
-        found[owner[needed], place[needed]] = points[keep][needed]
+        accepted[owner[needed], place[needed]] = points[keep][needed]
         kept += np.bincount(owner, minlength=count)
         tried += attempts
-    return found
+    return accepted
 
 
 def _mean_square(precisions: FloatArray, shifts: FloatArray) -> FloatArray:

@@ -133,8 +133,8 @@ def _log_steps(prior: float, counts: IntArray) -> FloatArray:
 
 def _per_prior(die: Die, tables: Sequence[FloatArray]) -> list[FloatArray]:
     """One table for every side, from one for every distinct prior in ascending order."""
-    found = dict(zip(sorted(set(die.prior)), tables, strict=True))
-    return [found[a] for a in die.prior]
+    table_of = dict(zip(sorted(set(die.prior)), tables, strict=True))
+    return [table_of[a] for a in die.prior]
 
 
 # Distances

@@ -70,10 +70,10 @@ def log_mass(a: ArrayLike, b: ArrayLike, omega: float) -> FloatArray:
 def log_mass_between(a: ArrayLike, b: ArrayLike, low: float, high: float) -> FloatArray:
     """Return ln of the integral of s(z)^a s(-z)^b over [low, high] in log-odds, elementwise; see `log_mass`."""
     first, second, shape = _positive_pair(a, b)
-    found = np.empty(len(first))
+    log_masses = np.empty(len(first))
     for rows in _blocks(len(first), _ROWS):
-        found[rows] = _panels(first[rows], second[rows], low, high).log_mass
-    return found.reshape(shape)
+        log_masses[rows] = _panels(first[rows], second[rows], low, high).log_mass
+    return log_masses.reshape(shape)
 
 
 def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) -> FloatArray:
@@ -84,13 +84,13 @@ def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) ->
     """
     first, second, shape = _positive_pair(a, b)
     levels = _levels(u, shape)
-    found = np.empty(levels.shape)
+    log_odds = np.empty(levels.shape)
     for rows in _blocks(len(first), _ROWS):
         panels = _panels(first[rows], second[rows], -bound, bound)
         own = np.arange(rows.stop - rows.start)
         for draws in _blocks(len(levels), max(1, _DRAWS // len(own))):
-            found[draws, rows] = panels.inverse(levels[draws, rows], own)
-    return np.clip(found, -bound, bound).reshape(np.shape(u))
+            log_odds[draws, rows] = panels.inverse(levels[draws, rows], own)
+    return np.clip(log_odds, -bound, bound).reshape(np.shape(u))
 
 
 def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) -> FloatArray:
@@ -102,14 +102,14 @@ def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: fl
     first, second, shape = _positive_pair(a, b)
     levels = _levels(u, shape)
     first, second, place = distinct_pairs(first, second)
-    found, order = np.empty(levels.shape), np.argsort(place, kind="stable")
-    for some in _blocks(len(first), _ROWS):
-        panels = _panels(first[some], second[some], -bound, bound)
-        rows_of_these = order[slice(*np.searchsorted(place[order], (some.start, some.stop)))]
+    log_odds, order = np.empty(levels.shape), np.argsort(place, kind="stable")
+    for block in _blocks(len(first), _ROWS):
+        panels = _panels(first[block], second[block], -bound, bound)
+        rows_of_these = order[slice(*np.searchsorted(place[order], (block.start, block.stop)))]
         for rows in (rows_of_these[part] for part in _blocks(len(rows_of_these), _DRAWS)):
             for draws in _blocks(len(levels), max(1, _DRAWS // len(rows))):
-                found[draws, rows] = panels.inverse(levels[draws, rows], place[rows] - some.start)
-    return np.clip(found, -bound, bound).reshape(np.shape(u))
+                log_odds[draws, rows] = panels.inverse(levels[draws, rows], place[rows] - block.start)
+    return np.clip(log_odds, -bound, bound).reshape(np.shape(u))
 
 
 def distinct_pairs(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
@@ -179,12 +179,12 @@ class _Panels:
         starts[:, :count] = self.levels[:, :-1]
         flat = starts.ravel()
         first = np.broadcast_to(row * width, u.shape)
-        found = first.copy()
+        panel = first.copy()
         step = width // 2
         while step:
-            found += step * (flat[found + step] <= u)
+            panel += step * (flat[panel + step] <= u)
             step //= 2
-        return found - first
+        return panel - first
 
     def _invert_within(self, share: FloatArray, cell: IntArray) -> FloatArray:
         # A log density that is straight across the panel gives the first guess; three Newton steps are then plenty.

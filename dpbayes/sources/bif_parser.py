@@ -75,13 +75,13 @@ def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     line = 1
     for match in _TOKEN.finditer(text):
-        kind, found = str(match.lastgroup), match.group()
+        kind, piece = str(match.lastgroup), match.group()
         if kind == "unclosed":
-            what = "quoted name" if found == '"' else "comment"
+            what = "quoted name" if piece == '"' else "comment"
             raise InputError(f"The {what} that begins in line {line} of the BIF file is never closed.")
         if kind != "space":
-            tokens.append(_Token(found, kind, line))
-        line += found.count("\n")
+            tokens.append(_Token(piece, kind, line))
+        line += piece.count("\n")
     return tokens
 
 
@@ -136,15 +136,15 @@ class _Reader:
     def problem(self, wanted: str) -> InputError:
         """What was expected here and what was found."""
         token = self.peek()
-        found = token.text if token.kind == "end" else brief(token.text)
-        return InputError(f"Line {token.line} of the BIF file should have {wanted} where it has {found}.")
+        text = token.text if token.kind == "end" else brief(token.text)
+        return InputError(f"Line {token.line} of the BIF file should have {wanted} where it has {text}.")
 
 
 def _parse(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, Block]]:
     first = reader.peek()
     if not any(reader.sees(word) for word in ("network", "variable", "probability")):
-        found = f"is {brief(first.text)}" if reader.tokens else "is missing"
-        raise InputError(f'This is not a BIF file: its first word should be "network", but it {found}.')
+        fault = f"is {brief(first.text)}" if reader.tokens else "is missing"
+        raise InputError(f'This is not a BIF file: its first word should be "network", but it {fault}.')
     states: dict[str, tuple[str, ...]] = {}
     blocks: dict[str, Block] = {}
     while reader.peek().kind != "end":

@@ -166,9 +166,9 @@ def encode(
     for j, column in enumerate(columns):
         if column.name not in frame.columns:
             raise InputError(f"The file has no column {brief(column.name)}.")
-        found = _encoded(column, frame[column.name])
-        keep &= found >= 0
-        codes[:, j] = np.maximum(found, 0)
+        states = _encoded(column, frame[column.name])
+        keep &= states >= 0
+        codes[:, j] = np.maximum(states, 0)
         if progress is not None:
             progress((j + 1) / len(names))
     kept = codes if keep.all() else codes[keep]

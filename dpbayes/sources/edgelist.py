@@ -28,10 +28,10 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     names: dict[str, None] = {}
     edges: dict[tuple[str, str], None] = {}
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
-        found = _names_in(line, number)
-        names.update(dict.fromkeys(found))
-        if len(found) == 2:
-            parent, child = found
+        nodes = _names_in(line, number)
+        names.update(dict.fromkeys(nodes))
+        if len(nodes) == 2:
+            parent, child = nodes
             if parent == child:
                 raise InputError(f"Line {number} has an arrow from {brief(parent)} to itself.")
             if (parent, child) in edges:
@@ -65,10 +65,10 @@ def _names_in(line: str, number: int) -> tuple[str, ...]:
         )
     if not line.partition("#")[0].strip():
         return ()
-    found = tuple(_read(name.strip(), number) for name in match.groups() if name is not None)
-    if not all(name.strip() for name in found):
+    nodes = tuple(_read(name.strip(), number) for name in match.groups() if name is not None)
+    if not all(name.strip() for name in nodes):
         raise InputError(f'Line {number}, {brief(line.strip())}, needs a name on both sides: "parent -> child".')
-    return found
+    return nodes
 
 
 def _read(name: str, number: int) -> str:

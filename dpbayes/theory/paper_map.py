@@ -96,14 +96,14 @@ class Sources:
         paper, sought = claim.reference.paper, _place(claim)
         others = (_place(other) for other in CLAIMS if other.reference.paper == paper)
         details = {"", sought.rest} | {other.rest for other in others if other == sought}
-        found = (
+        mentions = (
             mention
             for mention, place in self.named
             if mention.paper == paper
             and place == sought
             and max((detail for detail in details if _begins(place.rest, detail)), key=len) == sought.rest
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(mentions))
 
 
 def _place(claim: Claim) -> Place:

@@ -103,20 +103,20 @@ def _cumulative(scenario: Scenario, noise: Noise, edges: FloatArray) -> dict[Met
     """P[released count of side 1 < edge] at every edge."""
     die, counts = scenario.die, scenario.counts
     distance = hellinger.distances(die, counts=counts)
-    found: dict[Method, FloatArray] = {}
+    cumulative: dict[Method, FloatArray] = {}
     for method in scenario.methods:
         if method is Method.ONE:
             z = (edges - counts[0]) * scenario.epsilon
             tail = np.exp(-np.abs(z)) / 2
             below = np.where(z < 0, tail, 1 - tail)
             below[edges < 0], below[edges > die.n] = 0.0, 1.0  # clipping: what falls beyond an end is at that end
-            found[method] = below
+            cumulative[method] = below
         elif method is Method.CELLS:
             released = np.sort(noisy_counts([scenario], method, noise)[0, :, 0])
-            found[method] = np.searchsorted(released, edges) / len(released)
+            cumulative[method] = np.searchsorted(released, edges) / len(released)
         else:
             spent = scenario.smooth_run[0] if method is Method.SMOOTH else scenario.epsilon
             scale = float(sensitivities([scenario], method)[0])
             law = np.exp(hellinger.log_pmf(distance, epsilon=spent, sensitivity=scale))
-            found[method] = np.append(0.0, np.cumsum(law))[np.ceil(edges).astype(int)]
-    return found
+            cumulative[method] = np.append(0.0, np.cumsum(law))[np.ceil(edges).astype(int)]
+    return cumulative

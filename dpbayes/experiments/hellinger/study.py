@@ -124,8 +124,8 @@ def settings_of(scenario: Scenario, *, seed: int) -> Settings:
 
 def with_settings(frame: pd.DataFrame, scenario: Scenario, *, seed: int) -> pd.DataFrame:
     """Return a frame with the settings as its last columns, save those that it has already."""
-    found = settings_of(scenario, seed=seed)
-    return frame.assign(**{name: value for name, value in found.items() if name not in frame})
+    settings = settings_of(scenario, seed=seed)
+    return frame.assign(**{name: value for name, value in settings.items() if name not in frame})
 
 
 def settings_text(scenario: Scenario, *, seed: int) -> str:
@@ -136,7 +136,7 @@ def settings_text(scenario: Scenario, *, seed: int) -> str:
 
 def linked_texts(link: str) -> dict[str, str]:
     """Return what a link, or what follows its `?`, says of this experiment: texts by field name, and of the seed."""
-    found = dict(parse_qsl(link.rpartition("?")[2], keep_blank_values=True))
-    own = {key.removeprefix("hellinger."): text for key, text in found.items() if key.startswith("hellinger.")}
-    shared = {key: found[key] for key in ("epsilon", "seed") if key in found}
+    texts = dict(parse_qsl(link.rpartition("?")[2], keep_blank_values=True))
+    own = {key.removeprefix("hellinger."): text for key, text in texts.items() if key.startswith("hellinger.")}
+    shared = {key: texts[key] for key in ("epsilon", "seed") if key in texts}
     return {name: text for name, text in own.items() if name not in SHOWN_ONLY} | shared

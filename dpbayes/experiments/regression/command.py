@@ -54,8 +54,8 @@ class Recipe:
     def arguments(self) -> list[str]:
         """The words of the command line after `regression`; `recipe_of` reads them back."""
         texts = texts_of(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
-        found = [word for name, text in texts.items() for word in (option(name), text)]
-        return [*found, f"--table={self.table}", "--columns", self.columns.text] if self.columns else found
+        words = [word for name, text in texts.items() for word in (option(name), text)]
+        return [*words, f"--table={self.table}", "--columns", self.columns.text] if self.columns else words
 
     @property
     def command(self) -> str:
@@ -158,14 +158,14 @@ def _linked(link: str) -> dict[str, str]:
     address, is_link, query = link.rpartition("?")
     if address and address.rstrip("/").rpartition("/")[2] != "regression":
         raise InputError(f"{brief(address)} is not the address of the Regression page; paste the link that it shows.")
-    found = dict(parse_qsl(query, keep_blank_values=True))
-    for key in found:
+    texts = dict(parse_qsl(query, keep_blank_values=True))
+    for key in texts:
         if not is_link and key not in _SEEDS and not key.startswith(_PREFIX):
             raise InputError(
                 f"There is no setting {brief(key)} of a regression; they are written as in the page's link, such as "
                 f"{_PREFIX}repeats=20."
             )
-    return {key.removeprefix(_PREFIX): text for key, text in found.items() if key in _SEEDS or key.startswith(_PREFIX)}
+    return {key.removeprefix(_PREFIX): text for key, text in texts.items() if key in _SEEDS or key.startswith(_PREFIX)}
 
 
 def _read(path: Path) -> pd.DataFrame:

@@ -84,8 +84,12 @@ class RegressionStudy:
     rule: NormBoundRule = PrintedBound()
 
     def __post_init__(self) -> None:
-        found = tuple(PRIOR_PRECISION.checked("Prior precision", b) for b in self.precisions)
-        if not found or len(found) > MOST_PRECISIONS or any(a >= b for a, b in itertools.pairwise(found)):
+        precisions = tuple(PRIOR_PRECISION.checked("Prior precision", b) for b in self.precisions)
+        if (
+            not precisions
+            or len(precisions) > MOST_PRECISIONS
+            or any(a >= b for a, b in itertools.pairwise(precisions))
+        ):
             raise InputError(f"The prior precisions must be 1 to {MOST_PRECISIONS} values, each above the one before.")
         if isinstance(self.rule, BoundForEpsilon):
             EPSILON.checked("The certified epsilon", self.rule.epsilon)
@@ -93,7 +97,7 @@ class RegressionStudy:
         DRAWS.checked("The number of draws", self.draws)
         finite_number("The training share", self.train_share, low=0.0, high=1.0)
         whole_number("The number of repeats", self.repeats, low=1, high=MOST_REPEATS)
-        object.__setattr__(self, "precisions", found)
+        object.__setattr__(self, "precisions", precisions)
 
     @cached_property
     def samplers(self) -> tuple[RegressionSampler, ...]:

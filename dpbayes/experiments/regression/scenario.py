@@ -125,8 +125,8 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
         return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
     if scenario.records is Records.UPLOAD:
         raise InputError("A table of one's own is not part of the settings; load it on the Regression page.")
-    made = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
-    return study_records(made, CENSUS_BOUNDS, unit="US dollars")
+    census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
+    return study_records(census, CENSUS_BOUNDS, unit="US dollars")
 
 
 def study_of(scenario: RegressionScenario) -> RegressionStudy:

@@ -91,17 +91,17 @@ class SplitTable:
         share. The rows of a set are drawn one set after another: a later one does not change those before.
         """
         width = self.joint.shape[1]
-        found = np.empty((splits, width, width))
+        products = np.empty((splits, width, width))
         at_once = max(1, _ENTRIES // (train * width))
         for start in range(0, splits, at_once):
             stop = min(splits, start + at_once)
             rows = [rng.choice(self.n, train, replace=False, shuffle=False) for _ in range(start, stop)]
             chosen = self.joint.take(np.concatenate(rows), axis=0).reshape(stop - start, train, width)
             if stop - start == 1:  # the same array twice: half the work, by symmetry
-                found[start] = chosen[0].T @ chosen[0]
+                products[start] = chosen[0].T @ chosen[0]
             else:
-                np.matmul(chosen.swapaxes(-1, -2), chosen, out=found[start:stop])
-        return found
+                np.matmul(chosen.swapaxes(-1, -2), chosen, out=products[start:stop])
+        return products
 
 
 def _aligned(shape: tuple[int, int]) -> FloatArray:
@@ -189,19 +189,19 @@ class RegressionResult:
     @property
     def shown_cut(self) -> Errors:
         """`cut`, NaN where it is no more than twice its own error: there it is next to unknown, and may be negative."""
-        made = self.study.draws_made(self.train)
+        drawn = self.study.draws_made(self.train)
         # The correction for the spread of the draws, as an error: a single repeat has no other one.
-        taken_off = (self.one.mean - self.cut.mean) / made / math.sqrt(self.repeats)
+        taken_off = (self.one.mean - self.cut.mean) / drawn / math.sqrt(self.repeats)
         known = self.cut.mean > 2 * np.fmax(self.cut.standard_error, taken_off)
         return replace(self.cut, mean=np.where(known, self.cut.mean, np.nan))
 
     @property
     def errors(self) -> dict[str, Errors]:
         """The errors by the name that the frame gives them; none is negative, and NaN is one that is not known."""
-        found = {EXACT_NAME: self.exact, CUT_NAME: self.shown_cut, ONE_NAME: self.one}
+        errors = {EXACT_NAME: self.exact, CUT_NAME: self.shown_cut, ONE_NAME: self.one}
         if self.study.draws > 1:
-            found[several_name(self.study.draws)] = self.several
-        return found | {MEAN_NAME: self.baseline}
+            errors[several_name(self.study.draws)] = self.several
+        return errors | {MEAN_NAME: self.baseline}
 
     @property
     def curves(self) -> list[Curve]:
@@ -273,14 +273,14 @@ def final(results: Iterator[RegressionResult]) -> RegressionResult:
 def _blocks(
     table: SplitTable, study: RegressionStudy, train: int, rngs: tuple[np.random.Generator, np.random.Generator]
 ) -> Iterator[RegressionResult]:
-    found: RegressionResult | None = None
-    made = study.draws_made(train)
-    size = max(1, min(_REPEATS_AT_ONCE, _ENTRIES // (len(study.precisions) * made * table.features)))
+    total: RegressionResult | None = None
+    draws = study.draws_made(train)
+    size = max(1, min(_REPEATS_AT_ONCE, _ENTRIES // (len(study.precisions) * draws * table.features)))
     for start in range(0, study.repeats, size):
         products = table.split_products(train, rngs[0], min(size, study.repeats - start))
         block = _evaluated(table, study, products, rngs[1])
-        found = block if found is None else found + block
-        yield found
+        total = block if total is None else total + block
+        yield total
 
 
 def _evaluated(
@@ -293,15 +293,15 @@ def _evaluated(
     posterior = weights_posterior(
         _moments(products, train), prior_precision=precisions, noise_variance=study.noise_variance
     )
-    made, n = study.draws_made(train), study.draws
-    drawn = sample_in_ball(posterior, study.norm_bounds[:, None], rng, (made,))
+    draws, n = study.draws_made(train), study.draws
+    drawn = sample_in_ball(posterior, study.norm_bounds[:, None], rng, (draws,))
     exact = mean_squared_error(test, posterior.mean)
     each = mean_squared_error(test, drawn).mean(axis=0)
     together = mean_squared_error(test, drawn.mean(axis=0))
     # The mean of M draws errs by its own variance besides, a share 1/(M - 1) of what averaging has taken away.
-    cut = together - (each - together) / (made - 1)
+    cut = together - (each - together) / (draws - 1)
     # The same for the mean of N of them, averaged over every choice of N: each where N = 1, together where N = M.
-    share = (made - n) / (n * (made - 1))
+    share = (draws - n) / (n * (draws - 1))
     several = share * each + (1 - share) * together
     baseline = np.repeat(_mean_baseline(products, rest)[None], len(precisions), axis=0)
     sums = [Errors.of(errors.T) for errors in (exact, cut, each, several, baseline)]

@@ -147,7 +147,7 @@ class Subject:
         return self.network, self.concentration, self.digest
 
     @property
-    def held(self) -> Counts:
+    def required_counts(self) -> Counts:
         """The counts. Errors: InputError where there are none, or no records."""
         if self.counts is None:
             raise InputError("This bound depends on the counts, and there are none here.")

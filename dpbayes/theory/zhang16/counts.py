@@ -165,12 +165,12 @@ def largest_change(
     """
     network = counts.network
     scale = noise_scale(network, epsilon)
-    found, size = np.empty((len(scale), releases)), max(1, _BLOCK // (len(scale) * network.cell_count))
+    changes, size = np.empty((len(scale), releases)), max(1, _BLOCK // (len(scale) * network.cell_count))
     for start in range(0, releases, size):
         noise = rng.laplace(size=(min(size, releases - start), network.cell_count))
         moved = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n)) - counts.values
-        found[:, start : start + size] = np.abs(moved).max(axis=-1)
-    study = Simulation(np.sort(found, axis=-1))
+        changes[:, start : start + size] = np.abs(moved).max(axis=-1)
+    study = Simulation(np.sort(changes, axis=-1))
     none = np.full(len(scale), np.nan)
     return quantile_beside(study, none, printed=printed, delta=delta)
 
@@ -180,7 +180,7 @@ def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:
     if subject.counts is None or subject.too_large:
         return nothing_known(len(at.epsilon), "" if subject.counts is None else subject.too_large)
     return largest_change(
-        subject.held,
+        subject.required_counts,
         stream(subject.seed, "bounds", "largest change"),
         epsilon=at.epsilons,
         printed=bound.printed,

@@ -325,7 +325,7 @@ def binary_root(network: Network) -> int | None:
 
 def shortfall_of_root(subject: Subject) -> Shortfall:
     """Return the mechanism, scored by masses, for the row of the binary root. Errors: InputError without one."""
-    network, counts, root = subject.network, subject.held, binary_root(subject.network)
+    network, counts, root = subject.network, subject.required_counts, binary_root(subject.network)
     if root is None:
         raise InputError("Lemma 4 is shown for a binary node without parents, and this network has none.")
     first, second = (int(value) for value in network.table(counts.values, root).ravel())

@@ -295,15 +295,15 @@ def counterexample_rebuilt_table(n: int = 1000, *, epsilon: float = 10.0, t: flo
 
 def counterexample_corollary_3() -> Counterexample:
     """Return a lower limit of how often a small t leaves a negative cell. [Zhang16] Corollary 3."""
-    found = counterexample_small_increment(stream(1, "stealth", "small increment"))
+    limit = counterexample_small_increment(stream(1, "stealth", "small increment"))
     network = full(4)
     return Counterexample(
         COROLLARY_3,
-        f"The complete graph of four nodes, no records, t = {found.t:g}; the truth is a lower limit (doubt one in a "
-        f"billion) from {found.draws:,} simulated releases",
-        truth=1 - found.limit,
-        printed=1 - found.printed,
-        certified=float(negative_table_probability(network, noise=printed_noise(network), t=found.t)),
+        f"The complete graph of four nodes, no records, t = {limit.t:g}; the truth is a lower limit (doubt one in a "
+        f"billion) from {limit.draws:,} simulated releases",
+        truth=1 - limit.limit,
+        printed=1 - limit.printed,
+        certified=float(negative_table_probability(network, noise=printed_noise(network), t=limit.t)),
         unit="probability of a negative cell",
     )
 

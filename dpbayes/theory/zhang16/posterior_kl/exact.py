@@ -76,7 +76,7 @@ def distinct_rows(prior: Dirichlets, counts: Counts) -> tuple[Rows, ...]:
     if prior.alpha.ndim != 1 or counts.values.ndim != 1:
         raise InputError("These bounds take one prior and one set of counts at a time.")
     cards = network.cards[network.node_of_row]
-    found = []
+    by_cards = []
     for card in np.unique(cards[cards > 1]):
         cells = network.row_starts[cards == card][:, None] + np.arange(card)
         few, often = _alike(np.concatenate([counts.values[cells], prior.alpha[cells]], axis=-1))
@@ -84,8 +84,8 @@ def distinct_rows(prior: Dirichlets, counts: Counts) -> tuple[Rows, ...]:
         rows, place = np.unique(np.concatenate([pairs.imag, pairs.real], axis=-1), axis=0, return_inverse=True)
         times = np.zeros(len(rows), dtype=np.int64)
         np.add.at(times, place.ravel(), often)
-        found.append(Rows(rows[:, :card], rows[:, card:], times, float(counts.n)))
-    return tuple(found)
+        by_cards.append(Rows(rows[:, :card], rows[:, card:], times, float(counts.n)))
+    return tuple(by_cards)
 
 
 def _alike(rows: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -121,8 +121,8 @@ def oscillation(rows: Rows) -> FloatArray:
     gains = -np.sort(low - high, axis=-1)
     totals = alpha.sum(axis=-1, keepdims=True) + rows.n * np.arange(rows.states + 1)
     best = low.sum(axis=-1, keepdims=True) + np.concatenate([np.zeros((len(a), 1)), np.cumsum(gains, axis=-1)], axis=-1)
-    found: FloatArray = (best - bregman_loggamma(a.sum(axis=-1, keepdims=True), totals)).max(axis=-1)
-    return np.maximum(found, 0.0)
+    largest: FloatArray = (best - bregman_loggamma(a.sum(axis=-1, keepdims=True), totals)).max(axis=-1)
+    return np.maximum(largest, 0.0)
 
 
 def clipped_mean(counts: FloatArray, n: float, scale: FloatArray) -> FloatArray:

@@ -37,7 +37,7 @@ UNIT = "KL(exact || released), nats"
 
 def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
     """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
-    counts, delta = subject.held, at.knobs.delta
+    counts, delta = subject.required_counts, at.knobs.delta
     key = (*subject.key, at.epsilon, delta)
     return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
 
@@ -49,7 +49,7 @@ def kl_study(subject: Subject, at: At) -> Simulation:
 
 def _kl_study(subject: Subject, at: At) -> Simulation:
     rng = stream(subject.seed, "bounds", "posterior KL")
-    return simulate_kl(subject.prior, subject.held, epsilon=at.epsilons, releases=subject.releases, rng=rng)
+    return simulate_kl(subject.prior, subject.required_counts, epsilon=at.epsilons, releases=subject.releases, rng=rng)
 
 
 def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -69,8 +69,8 @@ def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
 
 
 def _deviation(subject: Subject, at: At) -> tuple[str, str]:
-    found = kl_bounds(subject, at)
-    deviation = found.deviations[Constants.THEOREM]
+    bounds = kl_bounds(subject, at)
+    deviation = bounds.deviations[Constants.THEOREM]
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
         f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = "
@@ -128,9 +128,9 @@ def closed_form_formula(subject: Subject, at: At, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
-    found = kl_bounds(subject, at)
-    largest = number(float(found.oscillation(Constants.THEOREM).certified))
-    mean = number(found.printed_expectation)
+    bounds = kl_bounds(subject, at)
+    largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
+    mean = number(bounds.printed_expectation)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **Printed**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever

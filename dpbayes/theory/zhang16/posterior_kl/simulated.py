@@ -39,15 +39,15 @@ def simulate_kl(
         raise InputError(f"That is more than {MOST_NUMBERS:,} simulated values; ask for fewer releases.")
     scale = noise_scale(prior.network, epsilons)
     is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
-    found = np.empty((len(scale), releases))
+    divergences = np.empty((len(scale), releases))
     block = max(1, _BLOCK // (len(scale) * prior.network.cell_count))
     for start in range(0, releases, block):
         size = min(block, releases - start)
         noise = rng.laplace(size=(size, prior.network.cell_count))
         updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
-        found[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
-    found.sort(axis=-1)
-    return Simulation(found)
+        divergences[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
+    divergences.sort(axis=-1)
+    return Simulation(divergences)
 
 
 def _rounding(prior: Dirichlets, counts: Counts) -> float:
@@ -63,8 +63,8 @@ def _quick_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatAr
     a, released = prior.alpha + counts.values, prior.alpha + updates
     slope = special.digamma(a) - special.digamma(network.row_sums(a))[network.row_of_cell]
     constant = _log_beta(network, a) - a @ slope
-    found: FloatArray = _log_beta(network, released) - released @ slope - constant
-    return np.maximum(found, 0.0)
+    divergence: FloatArray = _log_beta(network, released) - released @ slope - constant
+    return np.maximum(divergence, 0.0)
 
 
 def _log_beta(network: Network, alpha: FloatArray) -> FloatArray:

@@ -191,21 +191,21 @@ def _log_means(
     """Return an upper bound of ln E exp(lambda f) within reach (E, L) and the probability (E,) that is out of reach."""
     exponent, lost = np.zeros(rates.shape), np.full(scale.shape, _ROUNDING)
     for rows in groups:
-        for some, part in _blocks(rows, len(scale), cells, 1):
-            grid = _grid(part, scale[some], reach, cells)
+        for block, part in _blocks(rows, len(scale), cells, 1):
+            grid = _grid(part, scale[block], reach, cells)
             values, base = grid.values()
             weights = grid.spread
             if part.states == 2:
                 weights = weights[:, :, 0, :, None] * weights[:, :, 1, None, :]
             ends = (-2, -1) if part.states == 2 else (-1,)
             outside = np.maximum(1 - weights.sum(axis=ends), 0.0).reshape(*base.shape, -1).sum(axis=-1)
-            lost[some] += part.total(outside)
+            lost[block] += part.total(outside)
             values = np.where(weights > 0, values, 0.0)
-            for k, rate in enumerate(rates[some].T):
+            for k, rate in enumerate(rates[block].T):
                 with np.errstate(over="ignore"):
                     sums = (np.exp(rate[:, None, None, None] * values) * weights).sum(axis=ends)
                 log_means = np.log(np.maximum(sums, 1e-300)).reshape(*base.shape, -1).sum(axis=-1)
-                exponent[some, k] += part.total(log_means + rate[:, None] * base)
+                exponent[block, k] += part.total(log_means + rate[:, None] * base)
     return exponent, lost
 
 
@@ -233,13 +233,13 @@ def _quantile(groups: Sequence[Rows], scale: FloatArray, search: _Search, *, del
     spectrum = np.ones((len(scale), size // 2 + 1), dtype=np.complex128)
     lost, beyond = np.full(scale.shape, _ROUNDING), -growth * size
     for rows in groups:
-        for some, part in _blocks(rows, len(scale), search.cells, size):
-            law = _dominating(_grid(part, scale[some], search.reach, search.cells), step[some], size)
+        for block, part in _blocks(rows, len(scale), search.cells, size):
+            law = _dominating(_grid(part, scale[block], search.reach, search.cells), step[block], size)
             times = np.repeat(part.times, _pieces(part))
-            lost[some] += np.maximum(1 - law.sum(axis=-1), 0.0) @ times
-            tilted = (law @ tilt[some, :, None])[..., 0]
-            beyond[some] += (np.log(np.maximum(tilted, 1e-300)) + growth[some, None] * (size - 1)) @ times
-            spectrum[some] *= _product(fft.rfft(law, axis=-1), times)
+            lost[block] += np.maximum(1 - law.sum(axis=-1), 0.0) @ times
+            tilted = (law @ tilt[block, :, None])[..., 0]
+            beyond[block] += (np.log(np.maximum(tilted, 1e-300)) + growth[block, None] * (size - 1)) @ times
+            spectrum[block] *= _product(fft.rfft(law, axis=-1), times)
     total = np.maximum(fft.irfft(spectrum, n=size, axis=-1), 0.0)
     lost += np.exp(np.minimum(beyond, 0.0))
     tails = np.cumsum(total[:, ::-1], axis=-1)[:, ::-1] - total + lost[:, None]
