@@ -5,11 +5,9 @@ curator only.
 """
 
 import enum
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,6 +18,7 @@ from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
 from dpbayes.mechanisms.known import described, oddity
+from dpbayes.model.elimination import Factor, eliminated, elimination_plan, table_cells, widest_scope
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 
@@ -165,41 +164,20 @@ def least_noise(noise: UnitNoise) -> LeastNoise:
 # The least cell of the whole table
 
 
-def elimination_plan(families: Sequence[Sequence[int]]) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Return the nodes in the order of their elimination, each with those that it is joined to by then."""
-    moral: nx.Graph[int] = nx.Graph()
-    for family in families:
-        moral.add_nodes_from(family)
-        moral.add_edges_from(itertools.combinations(family, 2))
-    plan = []
-    while moral:
-        node = min(moral, key=lambda v: (moral.degree(v), v))
-        around = tuple(sorted(moral[node]))
-        plan.append((node, around))
-        moral.add_edges_from(itertools.combinations(around, 2))
-        moral.remove_node(node)
-    return tuple(plan)
-
-
-def widest_scope(plan: Sequence[tuple[int, tuple[int, ...]]]) -> int:
-    """Return how many nodes the largest table of an elimination is over."""
-    return 1 + max(len(around) for _, around in plan)
-
-
 def is_table_in_reach(network: Network, *, draws: int) -> bool:
     """Return whether the whole table's least cell can be found for so many draws in a few seconds."""
     return widest_scope(elimination_plan(network.families)) <= MOST_SCOPE and draws * table_work(network) <= TABLE_WORK
 
 
 def table_work(network: Network) -> int:
-    """Return how many cells the tables of the elimination have together: the work for one draw."""
-    return sum(2 ** (len(around) + 1) for _, around in elimination_plan(network.families))
+    """Return how many cells the tables of the whole table's elimination have together: the work for one draw."""
+    return table_cells(elimination_plan(network.families))
 
 
 def least_cells(network: Network, values: FloatArray) -> FloatArray:
     """Return min over eta of sum_gamma (-1)^<gamma, eta> values_gamma for coefficients (draws, |N_I|): (draws,).
 
-    Nodes are eliminated one by one, as in `Closure.odd_overlap`; tables are (2, ..., 2, draws). Errors: InputError
+    Nodes are eliminated one by one. Errors: InputError
     for a graph whose elimination needs a table beyond 2^MOST_SCOPE.
     """
     plan = elimination_plan(network.families)
@@ -208,17 +186,7 @@ def least_cells(network: Network, values: FloatArray) -> FloatArray:
             f"The whole table of this graph is out of reach: its elimination needs tables of 2^{widest_scope(plan)} "
             f"cells, and the limit is 2^{MOST_SCOPE}. The released tables are not concerned."
         )
-    factors = _own_factors(network, values)
-    for node, around in plan:
-        mine = [factor for factor in factors if node in factor[0]]
-        total = sum((_spread(table, over, (*around, node)) for over, table in mine), start=np.zeros(()))
-        factors = [factor for factor in factors if node not in factor[0]]
-        factors.append((around, np.min(total, axis=len(around))))
-    least: FloatArray = sum((table for _, table in factors), start=np.zeros(len(values)))
-    return least
-
-
-Factor = tuple[tuple[int, ...], FloatArray]
+    return eliminated(_own_factors(network, values), plan, np.min)
 
 
 def _own_factors(network: Network, values: FloatArray) -> list[Factor]:
@@ -238,10 +206,3 @@ def _signed_sums(values: FloatArray, bits: int) -> FloatArray:
         zero, one = np.moveaxis(values, axis, 0)
         values = np.stack((zero + one, zero - one), axis)
     return values
-
-
-def _spread(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
-    """Return a table over some nodes as one that broadcasts over all of `scope`."""
-    order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
-    shape = [2 if node in over else 1 for node in scope]
-    return table.transpose(*order, len(over)).reshape(*shape, table.shape[-1])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.model.elimination import eliminated, elimination_plan, widest_scope
 
 MAX_FAMILY = 19
 """Largest family (a node with its parents) whose 2^size coefficients are handled."""
@@ -100,9 +101,10 @@ class Closure:
         twice this number: gamma changes sign iff <gamma, d> is odd, where d is the exclusive or of the two records.
         Sharper than [Zhang16] Corollary 2, which uses |N_I|.
         """
-        best = _largest_odd_count([(table.kinds, table.odd_counts()) for table in self._tables])
-        if best is not None:
-            return OddOverlap(best, exact=True)
+        plan = elimination_plan(table.kinds for table in self._tables)
+        if widest_scope(plan) <= MAX_TABLE_BITS:
+            factors = [(table.kinds, table.odd_counts()) for table in self._tables]
+            return OddOverlap(int(eliminated(factors, plan, np.max)), exact=True)
         bound = sum(2 ** (family.bit_count() - 1) for family in _maximal(map(_mask, self.families)))
         return OddOverlap(min(len(self) - 1, bound), exact=False)
 
@@ -232,32 +234,3 @@ def _sums_and_differences(values: NDArray[Any], bits: int) -> NDArray[Any]:
         np.subtract(pairs[:, 0], pairs[:, 1], out=sums[:, 1])
         values, spare = spare, values
     return values
-
-
-def _largest_odd_count(tables: Sequence[tuple[tuple[int, ...], IntArray]]) -> int | None:
-    """Return max over d of the sum of the tables by eliminating variables, or None beyond MAX_TABLE_BITS."""
-    moral: dict[int, set[int]] = {}
-    for kinds, _ in tables:
-        for kind in kinds:
-            moral.setdefault(kind, set()).update(kinds)
-    factors = list(tables)
-    while moral:
-        node = min(moral, key=lambda v: (len(moral[v]), v))
-        around = tuple(sorted(moral.pop(node) - {node}))
-        if len(around) + 1 > MAX_TABLE_BITS:
-            return None
-        scope = (*around, node)
-        total = np.zeros((2,) * len(scope), dtype=np.int64)
-        for variables, table in [f for f in factors if node in f[0]]:
-            total += _spread(table, variables, scope)
-        factors = [f for f in factors if node not in f[0]] + [(around, total.max(axis=-1))]
-        for other in around:
-            moral[other] = (moral[other] | set(around)) - {node}
-    return int(sum(table.item() for _, table in factors))
-
-
-def _spread(table: IntArray, variables: tuple[int, ...], scope: tuple[int, ...]) -> IntArray:
-    """Return `table` over `variables` as a broadcastable table over `scope`."""
-    order = sorted(range(len(variables)), key=lambda axis: scope.index(variables[axis]))
-    shape = tuple(2 if variable in variables else 1 for variable in scope)
-    return table.transpose(order).reshape(shape)

@@ -16,12 +16,10 @@ from dpbayes.mechanisms.stealth import (
     Sense,
     UnitNoise,
     are_enough,
-    elimination_plan,
     is_table_in_reach,
     least_cells,
     least_noise,
     simulate,
-    widest_scope,
 )
 from dpbayes.model.closure import walsh
 from dpbayes.model.counts import count
@@ -73,13 +71,6 @@ def all_cells(network: Network, values: np.ndarray) -> np.ndarray:
 def test_the_least_cell_found_by_elimination_is_that_of_the_whole_table(network, seed):
     values = np.random.default_rng(seed).laplace(size=(5, len(network.closure)))
     assert least_cells(network, values) == pytest.approx(all_cells(network, values).min(axis=-1), abs=1e-9)
-
-
-def test_an_elimination_ends_with_every_node_and_joins_what_it_must():
-    plan = elimination_plan(V_STRUCTURE.families)
-    assert sorted(node for node, _ in plan) == [0, 1, 2]
-    assert widest_scope(plan) == 3
-    assert widest_scope(elimination_plan(NAIVE_BAYES.families)) == 2
 
 
 def test_graphs_beyond_reach_are_said_to_be():

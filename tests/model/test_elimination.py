@@ -1,0 +1,46 @@
+"""Tests of elimination: the best sum of tables against going through all values."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.model.elimination import eliminated, elimination_plan, table_cells, widest_scope
+from tests.strategies import NAIVE_BAYES, V_STRUCTURE
+
+
+def test_an_elimination_ends_with_every_node_and_joins_what_it_must():
+    plan = elimination_plan(V_STRUCTURE.families)
+    assert sorted(node for node, _ in plan) == [0, 1, 2]
+    assert widest_scope(plan) == 3
+    assert widest_scope(elimination_plan(NAIVE_BAYES.families)) == 2
+
+
+@given(
+    scopes=st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True), min_size=1, max_size=6),
+    seed=st.integers(0, 1000),
+    batch=st.sampled_from([(), (3,)]),
+)
+def test_the_best_sum_is_that_of_all_values(scopes: list[list[int]], seed: int, batch: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(seed)
+    factors = [(tuple(scope), rng.integers(-9, 9, (*(2,) * len(scope), *batch))) for scope in scopes]
+    sums = [
+        sum(table[tuple(values[v] for v in scope)] for scope, table in factors) for values in product((0, 1), repeat=6)
+    ]
+    plan = elimination_plan(scopes)
+    np.testing.assert_array_equal(eliminated(factors, plan, np.max), np.max(sums, axis=0))
+    np.testing.assert_array_equal(eliminated(factors, plan, np.min), np.min(sums, axis=0))
+
+
+def test_a_chain_needs_tables_of_two_whatever_its_length() -> None:
+    plan = elimination_plan([(k, k + 1) for k in range(50)])
+    assert widest_scope(plan) == 2
+    assert table_cells(plan) == 50 * 4 + 2
+
+
+def test_nothing_sums_to_nothing() -> None:
+    assert elimination_plan([]) == ()
+    assert widest_scope(()) == 0
+    assert eliminated([], (), np.max) == pytest.approx(0)
