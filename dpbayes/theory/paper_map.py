@@ -136,9 +136,12 @@ def paper_map(package: Path, tests: Path) -> tuple[Entry, ...]:
 
 
 def _mentions(path: Path, base: Path) -> Iterator[Mention]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    place = path.relative_to(base).as_posix()
-    for node in ast.walk(tree):
+    source, place = path.read_text(encoding="utf-8"), path.relative_to(base).as_posix()
+    if not _KEY.search(source):  # parsing takes a hundred times as long as this look
+        return
+    statements: list[ast.AST] = [ast.parse(source)]
+    for node in statements:
+        statements.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = " ".join((ast.get_docstring(node) or "").split())
             name = "" if isinstance(node, ast.Module) else node.name
