@@ -1,15 +1,21 @@
 """The mechanisms; the tuple MECHANISMS is the only registry."""
 
-from dpbayes.mechanisms.base import Calibration, Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.base import (
+    Calibration,
+    Mechanism,
+    NetworkMechanism,
+    Outcome,
+    Release,
+    ReleasedPosterior,
+    SampledCpts,
+)
 from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.map import MapEstimate, MapExponential
 from dpbayes.mechanisms.sampler import PosteriorSampler
 
-NetworkMechanism = Exact | LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
-
-MECHANISMS: tuple[type[NetworkMechanism], ...] = (
+MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     Exact,
     LaplaceUpdates,
     LaplaceFourier,

@@ -37,6 +37,11 @@ class Calibration(enum.Enum):
     CERTIFIED = "certified"
     AS_PRINTED = "as printed"
 
+    @property
+    def suffix(self) -> str:
+        """What it adds to a mechanism's name: nothing where it is the certified one."""
+        return " as printed" if self is Calibration.AS_PRINTED else ""
+
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
@@ -184,9 +189,19 @@ class Mechanism(Protocol[OutcomeT_co]):
     `claimed` is what the paper states for the noise in use, `certified` what is proved; both depend on the network
     and the parameters alone. `statistic` is deterministic and stays with the curator; `release` is the only random
     and the only private step, and draws (*size, ...) independent releases at once.
+
+    `label` is its title and `named` its name inside a sentence, `colour` that of its curves; `formula` says in Markdown
+    what it does, with its own numbers in it.
     """
 
     label: ClassVar[str]
+    colour: ClassVar[str]
+
+    @property
+    def named(self) -> str: ...
+
+    @property
+    def formula(self) -> str: ...
 
     @property
     def prior(self) -> Dirichlets: ...
@@ -202,3 +217,9 @@ class Mechanism(Protocol[OutcomeT_co]):
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[OutcomeT_co]: ...
+
+
+class NetworkMechanism(Mechanism[OutcomeT_co], Protocol):
+    """One that is made of a prior and of parameters that describe themselves, so that a page can make it too."""
+
+    def __init__(self, *, prior: Dirichlets, **parameters: Any) -> None: ...

@@ -34,6 +34,12 @@ class DieMechanism(Protocol):
     label: ClassVar[str]
 
     @property
+    def named(self) -> str: ...
+
+    @property
+    def formula(self) -> str: ...
+
+    @property
     def die(self) -> Die: ...
 
     @property

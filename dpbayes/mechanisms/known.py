@@ -69,6 +69,13 @@ def require_known(mechanism: object, *kinds: type) -> None:
         raise no_audit(mechanism)
 
 
+def formula(mechanism: Any) -> str:
+    """Return what a mechanism does, as Markdown; a stranger, who may do anything, gets its class's name only."""
+    kind = type(mechanism)
+    told: str = mechanism.formula if "formula" in vars(kind) and not oddity(mechanism, kind) else kind.__name__
+    return told
+
+
 class ByClass(Generic[P, R]):
     """A function with a case for each class of its first argument, like `functools.singledispatch`.
 

@@ -43,9 +43,8 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.mechanisms.formulas import formula
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import ByClass, oddity
+from dpbayes.mechanisms.known import ByClass, formula, oddity
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate

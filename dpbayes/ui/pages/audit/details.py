@@ -4,11 +4,10 @@ import streamlit as st
 
 from dpbayes.audit.reports import AuditReport, Exactness
 from dpbayes.audit.trimmed_network import tables_are_few
-from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.base.text import latex, numeral
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
-from dpbayes.mechanisms.formulas import formula
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import ByClass
+from dpbayes.mechanisms.known import formula
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.audit.subject import Audited, knob, network_kind, to_recalibrate
@@ -123,7 +122,7 @@ def _formulas(subject: Audited, report: AuditReport) -> None:
     value = report.curve.deltas[at]
     same = "=" if report.curve.lower[at] == value else r"\le"
     lost = latex(report.exact, 5)
-    st.markdown(described(subject.mechanism))
+    st.markdown(formula(subject.mechanism))
     st.markdown(
         f"""
 The loss of neighbours $x, y$ at an output $r$ is $\\ln\\frac{{P[r|x]}}{{P[r|y]}}$, and its largest value is the exact
@@ -165,61 +164,4 @@ def _assumptions(subject: Audited, report: AuditReport) -> None:
         "The mechanism is sampled exactly. Samplers in floating point are not exact: the last digits of Laplace noise "
         "can betray a table (Mironov, CCS 2012). The audit is of the ideal law.",
         holds=False,
-    )
-
-
-@ByClass
-def described(mechanism: object) -> str:
-    """Return what a mechanism does, as Markdown with this setting's numbers."""
-    return formula(mechanism)
-
-
-@described.of(HellingerGlobal)
-def _(mechanism: HellingerGlobal) -> str:
-    return _exponential(r"\Delta_g", "the largest Hellinger distance between neighbours' posteriors", mechanism.epsilon)
-
-
-@described.of(HellingerLocal)
-def _(mechanism: HellingerLocal) -> str:
-    return _exponential(r"\Delta_l(x)", "the largest Hellinger distance to a neighbour of the data", mechanism.epsilon)
-
-
-@described.of(HellingerSmooth)
-def _(mechanism: HellingerSmooth) -> str:
-    what = rf"the smooth sensitivity at $\beta = {latex(mechanism.beta)}$"
-    return _exponential(r"S_\beta(x)", what, mechanism.epsilon)
-
-
-def _exponential(scale: str, what: str, epsilon: float) -> str:
-    return (
-        f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "
-        f"$\\varepsilon = {latex(epsilon)}$; $H$ is the Hellinger distance and ${scale}$ {what}."
-    )
-
-
-@described.of(LaplaceCells, LaplaceOne)
-def _(mechanism: LaplaceCells | LaplaceOne) -> str:
-    return f"{escaped(mechanism.label)}: noise of scale $b = {latex(mechanism.noise_scale)}$, then clipped to $[0, n]$."
-
-
-@described.of(RegressionSampler)
-def _(mechanism: RegressionSampler) -> str:
-    return (
-        "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ on "
-        f"$\\|w\\| \\le B$, at $b = {latex(mechanism.prior_precision)}$, "
-        f"$\\sigma^2 = {latex(mechanism.noise_variance)}$, $B = {latex(mechanism.norm_bound)}$, "
-        f"$N = {mechanism.draws}$. One replaced record moves the logarithm by "
-        "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
-        "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
-        "it grows with $n$."
-    )
-
-
-@described.of(PrintedMap)
-def _(mechanism: PrintedMap) -> str:
-    return (
-        "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
-        "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
-        f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(mechanism.sensitivity)}$. That bounds "
-        f"how much a set's *probability* moves; a density moves by more. On a grid of {mechanism.points:,} values."
     )

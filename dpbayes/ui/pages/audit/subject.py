@@ -31,7 +31,6 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.options.index import AuditOptions, AuditSubject
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.show import inside
 
 POINTS = 161
 """Points of a privacy curve."""
@@ -70,14 +69,7 @@ class Audited:
     @property
     def name(self) -> str:
         """The mechanism's name in a sentence, as Markdown."""
-        if isinstance(self.mechanism, PrintedMap):
-            return "the density-scored MAP"
-        text = inside(self.mechanism.label.removesuffix(" (not private)"))
-        if self.mechanism.label.startswith("Hellinger, "):
-            text = "the Hellinger mechanism with " + text.removeprefix("hellinger, ")
-        if getattr(self.mechanism, "calibration", None) is Calibration.AS_PRINTED:
-            text += " as printed"
-        return escaped(text)
+        return escaped(self.mechanism.named)
 
     @property
     def promised(self) -> Guarantee:
