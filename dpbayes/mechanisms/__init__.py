@@ -23,8 +23,12 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     MapExponential,
 )
 
+PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
+"""All but the baseline: what may be released."""
+
 __all__ = [
     "MECHANISMS",
+    "PRIVATE",
     "Calibration",
     "Exact",
     "LaplaceFourier",

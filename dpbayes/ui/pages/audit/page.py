@@ -10,16 +10,25 @@ from contextlib import suppress
 import pandas as pd
 import streamlit as st
 
+from dpbayes.audit.registry import AUDITS
 from dpbayes.audit.reports import AuditReport, Exactness, Verdict
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
-from dpbayes.mechanisms import Calibration
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration
 from dpbayes.ui.pages.audit.draws import draws_section
-from dpbayes.ui.pages.audit.subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind
+from dpbayes.ui.pages.audit.subject import (
+    Audited,
+    audited,
+    broken_at,
+    curve_is_exact,
+    digits,
+    hypothetical_of,
+    network_kind,
+    setting_of,
+)
 from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.pages.release.page import PAINT
@@ -32,27 +41,10 @@ from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
-    "The printed sampler at ε = 2": {
-        "audit.subject": AuditSubject.SAMPLER,
-        "calibration": Calibration.AS_PRINTED,
-        "epsilon": 2.0,
-        "draws": 1,
-    },
-    "The density-scored MAP": {
-        "audit.subject": AuditSubject.PRINTED_MAP,
-        "epsilon": 1.0,
-        "audit.n": 50,
-        "audit.prior": 1.0,
-        "audit.omega": 0.1,
-    },
-    "Local sensitivity at prior 0.1, n = 200": {
-        "audit.subject": AuditSubject.HELLINGER_LOCAL,
-        "epsilon": 1.0,
-        "audit.n": 200,
-        "audit.sides": 2,
-        "audit.prior": 0.1,
-        "audit.first": 2,
-    },
+    title: {"audit.subject": AuditSubject[known.kind.__name__]}
+    | {(setting_of(name) if known.hypothetical else name): value for name, value in numbers.items()}
+    for known in AUDITS
+    for title, numbers in known.cases.items()
 }
 """Settings at which a claim, or a hope, is refuted."""
 
@@ -89,7 +81,8 @@ def audit_page() -> None:
     with right:
         _data(report)
     worst_section(subject, report)
-    draws_section(subject, report)
+    if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
+        draws_section(subject)
     searching = recalibration(subject, report)
     attack_section(subject, report)
     details(subject, report)
@@ -121,25 +114,17 @@ def _controls(nearby: Possible | None) -> None:
     controls.parameter_control("audit.subject")
     options, kind = current().options("audit"), network_kind(current())
     if kind is not None:
-        if options.subject is AuditSubject.RELEASE:
+        if options.subject is AuditSubject["RELEASE"]:
             st.caption(f"Now: {escaped(kind.label)}.")
         controls.parameter_controls(kind, work.defaults_for(kind, current(), work.network(current())))
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         st.caption("The network is that of the Network page; of the table, only its number of records is used.")
         return
-    if options.subject is AuditSubject.REGRESSION:
-        for name in ("n", "features", "precision", "variance", "norm", "draws"):
-            controls.parameter_control(f"audit.{name}")
-        st.caption("Hypothetical records, scaled to length 1 by public bounds: no table is used.")
-        return
-    node = options.subject is AuditSubject.PRINTED_MAP
-    names = ["epsilon", "audit.n", *([] if node else ["audit.sides"]), "audit.prior"]
-    names += ["audit.omega"] if node else []
-    names += ["audit.delta"] if options.subject is AuditSubject.HELLINGER_SMOOTH else []
-    for name in names:
+    tables = hypothetical_of(current())
+    for name in map(setting_of, tables.asked):
         limited = nearby is not None and name in GIVING
         controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
-    st.caption(f"A hypothetical {'node' if node else 'die'}: no table is used.")
+    st.caption(tables.caption)
 
 
 # The curve
@@ -164,8 +149,9 @@ def _curve(subject: Audited) -> tuple[Audited, AuditReport] | Stepped | None:
         refusal(error)
         return None
     if isinstance(report, Stepped):
-        candidates = subject.mechanism.die.size
-        st.markdown(f"Auditing {candidates:,} tables and all their neighbours, each over {candidates:,} outputs.")
+        assert subject.known is not None
+        assert subject.known.steps is not None
+        st.markdown(subject.known.steps.told(subject.mechanism))
         show_progress(report, "the audit", key="audit.stop")
         return report
     promise, broken = subject.promised, broken_at(report, subject.promised)
