@@ -133,9 +133,9 @@ def ratios_of_pair(mechanism: Any, pair: Pair, rng: np.random.Generator, size: t
 
     Errors: those of `attack_network`.
     """
-    known = audit_of(mechanism)
-    if known is not None and known.hypothetical is not None and known.hypothetical.attack is not None:
-        return known.hypothetical.attack(mechanism, pair, rng, size)
+    tables = audit_of(mechanism).hypothetical
+    if tables is not None and tables.attack is not None:
+        return tables.attack(mechanism, pair, rng, size)
     attack: Callable[..., Attack] = attack_network if isinstance(pair.first, Counts) else attack_die
     return attack(mechanism, truth=pair.first, other=pair.second, prior=0.5, rng=rng, size=size).ratios
 
@@ -158,6 +158,6 @@ def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArr
     known.
     """
     known = audit_of(mechanism)
-    if known is None or known.log_ratios is None:
+    if known.log_ratios is None:
         raise InputError(f"How probable a release of {described(mechanism)} is, is not known here.")
     return known.log_ratios(mechanism, released, first=first, second=second)

@@ -13,7 +13,7 @@ from dpbayes.audit.entry import Keeps, Recalibration
 from dpbayes.audit.registry import audit_of
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, Exactness, Laws, Verdict, WorstCase
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.known import described, no_audit
+from dpbayes.mechanisms.known import described
 
 __all__ = [
     "AuditReport",
@@ -50,11 +50,8 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
     Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
     number of features, and for a die or a printed MAP estimate of another number of records than n.
     """
-    known = audit_of(mechanism)
-    if known is None:
-        raise no_audit(mechanism)
     sizes = {"n": n} if features is None else {"n": n, "features": features}
-    return known.report(mechanism, epsilons=epsilons, **sizes)
+    return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
 
 
 def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
@@ -66,10 +63,10 @@ def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
 
 
 def _recalibration(mechanism: Any) -> Recalibration:
-    known = audit_of(mechanism)
-    if known is None or known.recalibration is None:
+    how = audit_of(mechanism).recalibration
+    if how is None:
         raise InputError(f"No epsilon is known to be enough for {described(mechanism)}, so it cannot be recalibrated.")
-    return known.recalibration
+    return how
 
 
 # Recalibration

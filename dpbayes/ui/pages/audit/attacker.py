@@ -60,10 +60,10 @@ def attack_section(subject: Audited, report: AuditReport) -> None:
 
 
 def _why_not(subject: Audited) -> str:
-    known = subject.known
-    if known is None or not (known.log_ratios or (known.hypothetical and known.hypothetical.attack)):
-        return "No attack is simulated: how probable a release is under either table, is not known."
-    return known.not_attacked(subject.mechanism)
+    known, tables = subject.known, subject.hypothetical
+    if known.log_ratios or (tables and tables.attack):
+        return known.not_attacked(subject.mechanism)
+    return "No attack is simulated: how probable a release is under either table, is not known."
 
 
 def possible(subject: Audited) -> Possible:
@@ -109,7 +109,7 @@ def _attackers(subject: Audited, releases: int) -> int:
 
 def _worked_on(subject: Audited) -> int:
     """Return how many numbers could be drawn in the time that one release takes."""
-    return subject.known.effort(subject.mechanism, subject.numbers) if subject.known else subject.numbers
+    return subject.known.effort(subject.mechanism, subject.numbers)
 
 
 def _controls(subject: Audited, nearby: Possible) -> None:

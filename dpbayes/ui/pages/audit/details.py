@@ -5,6 +5,7 @@ import streamlit as st
 from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.reports import AuditReport, Exactness
 from dpbayes.base.parameters import parameters_of
+from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
 from dpbayes.mechanisms.known import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
@@ -33,9 +34,9 @@ def recalibration(subject: Audited, report: AuditReport) -> Stepped | None:
 
 
 def _offer(subject: Audited, report: AuditReport, target: float) -> Stepped | None:
-    how = subject.known.recalibration if subject.known else None
+    how = subject.known.recalibration
     if how is None:
-        st.caption(subject.known.not_recalibrated if subject.known else "")
+        st.caption(subject.known.not_recalibrated)
         return None
     wanted = hash((subject.key, target))
     if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
@@ -89,9 +90,21 @@ def details(subject: Audited, report: AuditReport) -> None:
     with st.expander("Formula, assumptions and sources"):
         _formulas(subject, report)
         _assumptions(subject, report)
-        source(report.claimed.reference if report.claimed.is_private else subject.certified.reference)
-        if report.certified.is_private and report.certified.reference != report.claimed.reference:
-            source(report.certified.reference)
+        _sources(report.claimed, report.certified)
+
+
+def unaudited_details(subject: Audited) -> None:
+    """Show what a mechanism without an audit does, and where its promises come from."""
+    with st.expander("Formula, assumptions and sources"):
+        st.markdown(formula(subject.mechanism))
+        assumption(f"Neighbours x ~ y are {subject.certified.neighbours.value}; n is public.", holds=True)
+        _sources(subject.claimed, subject.certified)
+
+
+def _sources(claimed: Guarantee, certified: Guarantee) -> None:
+    source(claimed.reference if claimed.is_private else certified.reference)
+    if certified.is_private and certified.reference != claimed.reference:
+        source(certified.reference)
 
 
 def _formulas(subject: Audited, report: AuditReport) -> None:
@@ -137,7 +150,7 @@ def _assumptions(subject: Audited, report: AuditReport) -> None:
         assumption(
             "A proof for every n and prior: there is none. The exact number belongs to this setting alone.", holds=False
         )
-    for doubt in subject.known.doubts if subject.known else ():
+    for doubt in subject.known.doubts:
         assumption(doubt, holds=False)
     assumption(
         "The mechanism is sampled exactly. Samplers in floating point are not exact: the last digits of Laplace noise "

@@ -33,12 +33,11 @@ SIZES = ("n", "features")
 class Audited:
     """A mechanism, what is known of its kind, and the sizes of the tables it is audited for, such as n.
 
-    `known` is None where there is no audit. `hypothetical` are tables that belong to no network; `key` is all that the
-    rest is made from.
+    `hypothetical` are tables that belong to no network; `key` is all that the rest is made from.
     """
 
     mechanism: Any
-    known: Audit | None
+    known: Audit
     sizes: Mapping[str, int]
     where: str
     key: Hashable
@@ -57,14 +56,14 @@ class Audited:
     @property
     def claimed(self) -> Guarantee:
         """What is claimed of such tables."""
-        claim: Guarantee = self.known.claimed(self.mechanism, **self.sizes) if self.known else self.mechanism.claimed
-        return claim
+        return self.known.claimed(self.mechanism, **self.sizes)
 
     @property
     def promised(self) -> Guarantee:
         """The claim; where there is none, the epsilon that the mechanism is run at, which is no promise."""
         claim = self.claimed
-        return claim if claim.is_private else Guarantee(self.mechanism.epsilon, reference=claim.reference)
+        run_at = getattr(self.mechanism, "epsilon", np.inf)
+        return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
 
     @property
     def certified(self) -> Guarantee:
@@ -73,9 +72,8 @@ class Audited:
 
     @property
     def numbers(self) -> int:
-        """How many numbers one release hands over, if it is known; else one for each cell."""
-        known = self.known
-        return known.numbers(self.mechanism, **self.sizes) if known else self.mechanism.prior.network.cell_count
+        """How many numbers one release hands over; one for each cell where nothing is known."""
+        return self.known.numbers(self.mechanism, **self.sizes)
 
 
 def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
@@ -144,7 +142,7 @@ def _report(key: Hashable, _subject: Audited) -> AuditReport:
 
 def epsilons_up_to(subject: Audited, exact: float) -> np.ndarray:
     """Return a grid from 0 to beyond `exact` and the promises, with these among it."""
-    most = subject.known.farthest * subject.certified.epsilon if subject.known else np.inf
+    most = subject.known.farthest * subject.certified.epsilon
     promises = [g.epsilon for g in (subject.promised, subject.certified) if g.is_private and g.epsilon <= most]
     top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
     return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))

@@ -77,7 +77,7 @@ def _going(kind: str, key: Hashable, start: Callable[[], Iterator[Any]]) -> Step
 
 def audit_work(subject: Audited) -> Stepped | AuditReport:
     """Return the audit, or the work on it where it takes longer than a moment. Errors: InputError."""
-    mechanism, steps = subject.mechanism, subject.known.steps if subject.known else None
+    mechanism, steps = subject.mechanism, subject.known.steps
     if steps is None or not steps.are_needed(mechanism):
         return report_of(subject)
 

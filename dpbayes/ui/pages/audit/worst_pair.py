@@ -23,7 +23,7 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
     """Name the two tables and the output, and draw what can be drawn."""
     st.subheader("The worst pair of neighbouring tables")
     worst = report.worst
-    if worst is None or subject.known is None:
+    if worst is None:
         st.markdown("There is none: no record changes what is released.")
         return
     st.markdown(
@@ -48,7 +48,6 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
     hash_funcs={Network: hash},
 )
 def _picture(key: Hashable, _subject: Audited, _worst: WorstCase) -> Picture | None:
-    assert _subject.known is not None
     return _subject.known.picture(_subject.mechanism, _worst, **_subject.sizes)
 
 
