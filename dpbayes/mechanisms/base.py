@@ -47,7 +47,10 @@ OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
 
 class Outcome(Protocol):
-    """Anything a release may hold: it offers CPT probabilities (..., K), and some of a batch of releases."""
+    """Anything a release may hold: its numbers, CPT probabilities (..., K), and some of a batch of releases."""
+
+    @property
+    def numbers(self) -> FloatArray: ...
 
     @property
     def probabilities(self) -> FloatArray: ...
@@ -71,6 +74,11 @@ class ReleasedPosterior:
         return self.prior.updated(np.maximum(self.updates, 0.0))
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over besides the prior: (..., K)."""
+        return self.updates
+
+    @property
     def probabilities(self) -> FloatArray:
         """Posterior mean CPTs (..., K)."""
         return self.posterior.mean
@@ -92,6 +100,11 @@ class SampledCpts:
     draws: FloatArray
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (..., N, K)."""
+        return self.draws
+
+    @property
     def probabilities(self) -> FloatArray:
         """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
         return self.draws.mean(axis=-2)
@@ -109,6 +122,11 @@ class Release(Generic[OutcomeT_co]):
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The numbers of the outcome."""
+        return self.outcome.numbers
 
     @property
     def posterior(self) -> Dirichlets:

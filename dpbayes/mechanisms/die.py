@@ -23,6 +23,11 @@ class ReleasedDie:
     public: Mapping[str, float | int | str] = field(default_factory=dict)
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (*size, m)."""
+        return self.alpha
+
+    @property
     def probabilities(self) -> FloatArray:
         """Posterior mean of every side: (*size, m)."""
         return self.alpha / self.alpha.sum(axis=-1, keepdims=True)

@@ -51,6 +51,11 @@ class MapEstimate:
     cells: int
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over, as CPTs (..., K)."""
+        return self.probabilities
+
+    @property
     def log_odds(self) -> FloatArray:
         """The log-odds of the cells' midpoints (g + 1/2) / G: (..., K - m)."""
         doubled = 2 * self.places

@@ -69,6 +69,11 @@ class ReleasedWeights:
     public: Mapping[str, float | int | str] = field(default_factory=dict)
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (*size, ..., N, d)."""
+        return self.draws
+
+    @property
     def mean(self) -> FloatArray:
         """The mean of the N draws (*size, ..., d): the estimate of the weights that the recipient can form."""
         return self.draws.mean(axis=-2)

@@ -33,7 +33,7 @@ from dpbayes.mechanisms import (
     ReleasedPosterior,
 )
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import ByClass, formula, oddity
+from dpbayes.mechanisms.known import formula, oddity
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
@@ -244,18 +244,3 @@ def test_a_stranger_has_no_formula_but_its_name():
     for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler, MapExponential):
         assert "$" in formula(KNOWN[kind.__name__])
         assert formula(subclassed(KNOWN[kind.__name__])) == "Leak"
-
-
-def test_a_function_by_class_has_cases_for_exactly_these_classes():
-    @ByClass
-    def said(value: object) -> str:
-        """Say what it is."""
-        return "something"
-
-    @said.of(int, str)
-    def _(value: int | str) -> str:
-        return "a word or a number"
-
-    assert said.__doc__ == "Say what it is."
-    assert [said(value) for value in (1, "x", True, 1.0)] == ["a word or a number"] * 2 + ["something"] * 2
-    assert [said.knows(value) for value in (1, True)] == [True, False]
