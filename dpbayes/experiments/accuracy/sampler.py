@@ -58,17 +58,17 @@ def trimmed(
     live, at = np.unique(bounds, return_inverse=True)
     sums = np.zeros((len(a), len(live), releases.local.cell_count))
     start, total = rng.bit_generator.state, len(live)
-    for some in slices(total, _ROWS // len(pairs)):
-        first, middle, last = some.start / total, (some.start + some.stop) / 2 / total, some.stop / total
-        table = yield from part_of(tabulate(pairs.real, pairs.imag, live[some]), first, middle)
+    for block in slices(total, _ROWS // len(pairs)):
+        first, middle, last = block.start / total, (block.start + block.stop) / 2 / total, block.stop / total
+        table = yield from part_of(tabulate(pairs.real, pairs.imag, live[block]), first, middle)
         rng.bit_generator.state = start
         parts = _draws(len(a), draws, a.shape[1], releases.drawn_at_once)
         for done, (repeats, size) in enumerate(parts):
             uniforms = rng.random((repeats.stop - repeats.start, size, a.shape[1]))
-            for k in range(some.start, some.stop):
-                log_odds = table.log_odds(kinds[repeats], k - some.start, uniforms)
+            for k in range(block.start, block.stop):
+                log_odds = table.log_odds(kinds[repeats], k - block.start, uniforms)
                 sums[repeats, k] += _summed_cpts(releases, log_odds)
-                yield middle + (last - middle) * (done + (k - some.start) / (some.stop - some.start)) / len(parts)
+                yield middle + (last - middle) * (done + (k - block.start) / (block.stop - block.start)) / len(parts)
     return np.log(sums / draws)[:, at]
 
 
@@ -90,8 +90,8 @@ def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[sl
     """
     each = max(1, draws * decisions)
     if each <= most:
-        return [(some, draws) for some in slices(repeats, most // each)]
-    sizes = [some.stop - some.start for some in slices(draws, most // decisions)]
+        return [(block, draws) for block in slices(repeats, most // each)]
+    sizes = [block.stop - block.start for block in slices(draws, most // decisions)]
     return [(slice(repeat, repeat + 1), size) for repeat in range(repeats) for size in sizes]
 
 

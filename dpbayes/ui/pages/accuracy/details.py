@@ -68,22 +68,22 @@ def _reliability(study: AccuracyStudy, *, under_way: bool) -> bool:
     return run.going
 
 
-def _reliability_chart(study: AccuracyStudy, found: Mapping[Method, Reliability], epsilon: float) -> None:
-    worst = max((m for m in found if m is not EXACT), key=lambda m: found[m].error, default=EXACT)
+def _reliability_chart(study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float) -> None:
+    worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
     st.markdown(
-        f"At ε = {epsilon:g} the exact posterior's confidence is off by {found[EXACT].error:.3f} on average; "
-        f"worst is {escaped(worst.title)}, off by {found[worst].error:.3f}: it promises "
-        f"{'too much' if found[worst].overconfidence > 0 else 'too little'}."
+        f"At ε = {epsilon:g} the exact posterior's confidence is off by {bins[EXACT].error:.3f} on average; "
+        f"worst is {escaped(worst.title)}, off by {bins[worst].error:.3f}: it promises "
+        f"{'too much' if bins[worst].overconfidence > 0 else 'too little'}."
     )
     chart(
-        reliability_figure([bins.curve(study.look(m)) for m, bins in found.items()], least=1 / study.plan.states),
+        reliability_figure([each.curve(study.look(m)) for m, each in bins.items()], least=1 / study.plan.states),
         key="accuracy.reliability",
         alt=f"Share of predictions that are right against their confidence, in ten bins, at epsilon {epsilon:g}.",
     )
     frame = pd.concat(
         [
             pd.DataFrame({"method": m.title, "confidence": r.confidence, "right": r.right, "test records": r.records})
-            for m, r in found.items()
+            for m, r in bins.items()
         ]
     )
     data_and_download(lambda: frame, name="accuracy-calibration", curator_only=table_is_asked())
@@ -96,11 +96,11 @@ def _crossings(study: AccuracyStudy) -> None:
     rows = []
     for method in study.plan.private:
         for other in study.plan.private:
-            found = None if method is other else overtakes(study, method, other)
-            if found is not None:
-                behind = "" if found.behind is None else numeral(found.behind, 4)
-                ahead = numeral(found.ahead, 4) + (
-                    "" if found.until == found.ahead else f" to {numeral(found.until, 4)}"
+            crossing = None if method is other else overtakes(study, method, other)
+            if crossing is not None:
+                behind = "" if crossing.behind is None else numeral(crossing.behind, 4)
+                ahead = numeral(crossing.ahead, 4) + (
+                    "" if crossing.until == crossing.ahead else f" to {numeral(crossing.until, 4)}"
                 )
                 names = {"method": method.called(study.plan.draws), "other": other.called(study.plan.draws)}
                 rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})

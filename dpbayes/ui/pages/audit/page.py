@@ -155,12 +155,12 @@ def _controls(nearby: Possible | None) -> None:
 def _possible() -> Possible | None:
     """Return what can be audited, nearest to what is asked for; what cannot is said."""
     try:
-        found = nearest(current(), GIVING, audited)
+        nearby = nearest(current(), GIVING, audited)
     except InputError as error:
         refusal(error)
         return None
-    remark(found.why)
-    return found
+    remark(nearby.why)
+    return nearby
 
 
 def _curve(subject: Audited) -> AuditReport | Stepped | None:

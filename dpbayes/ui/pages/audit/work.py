@@ -17,7 +17,7 @@ from dpbayes.ui.widgets.running import Running, progress, running
 
 @dataclass
 class Stepped(Running[Any]):
-    """Work whose number of steps is not known: its parts are the shares that are done, and at the end what is found."""
+    """Work whose number of steps is not known: its parts are the shares that are done, and at the end the result."""
 
     @property
     def done(self) -> bool:
@@ -40,8 +40,8 @@ class Stepped(Running[Any]):
                 return
 
     @property
-    def found(self) -> Any:
-        """What was found. Only once it is done."""
+    def result(self) -> Any:
+        """What the steps came to. Only once it is done."""
         return self.parts[-1]
 
 
@@ -85,7 +85,7 @@ def audit_work(subject: Audited) -> Stepped | AuditReport:
         return steps.steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
 
     work = _going("audit", subject.key, start)
-    return work.found if work.done else work
+    return work.result if work.done else work
 
 
 def recalibration_work(subject: Audited, how: Recalibration, target: float) -> Stepped | float:
@@ -96,7 +96,7 @@ def recalibration_work(subject: Audited, how: Recalibration, target: float) -> S
         (subject.key, target),
         lambda: recalibration_steps(start, n=subject.n, target=target, delta=delta),
     )
-    return how.knob.read(work.found) if work.done else work
+    return how.knob.read(work.result) if work.done else work
 
 
 def show_progress(work: Stepped, what: str, *, key: str) -> None:
