@@ -27,7 +27,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.pages.audit.work import stepped
-from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
 from tests.conftest import crossed
 from tests.pages.conftest import (

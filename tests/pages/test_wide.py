@@ -23,8 +23,8 @@ from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.ui.pages.release.details import MOST_VALUES
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import crossed
 from tests.pages.conftest import (

@@ -24,7 +24,7 @@ from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progres
 from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.pages.release.page import PAINT
 from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest

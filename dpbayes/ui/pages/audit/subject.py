@@ -29,7 +29,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.options.index import AuditOptions, AuditSubject
+from dpbayes.ui.session.options.audit import AuditOptions, AuditSubject
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.show import inside
 

@@ -21,7 +21,7 @@ from dpbayes.figures.hellinger import (
     sensitivity_plane_figure,
 )
 from dpbayes.posteriors import hellinger
-from dpbayes.ui.session.options.index import OutputRange, ShownSensitivity
+from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source

@@ -32,7 +32,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers_tail,
 )
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
-from dpbayes.ui.session.options.index import SamplingOptions
+from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.settings import current, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import chart, data_and_download, refusal
