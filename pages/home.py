@@ -3,9 +3,9 @@
 import streamlit as st
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.chosen import data_title, network, open_story
+from dpbayes.ui.session.chosen import data_title, network
 from dpbayes.ui.session.settings import current
-from dpbayes.ui.session.stories import STORIES
+from dpbayes.ui.session.stories import STORIES, open_story
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 STEPS = (

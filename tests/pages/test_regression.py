@@ -18,8 +18,8 @@ from dpbayes.experiments.regression.scenario import Records, RegressionScenario,
 from dpbayes.experiments.regression.study import RegressionResult, final
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
-from dpbayes.ui.session.chosen import Upload
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
+from dpbayes.ui.session.uploads import Upload
 from tests.pages.conftest import (
     APP,
     NO_LIMIT,

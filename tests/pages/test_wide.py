@@ -21,7 +21,7 @@ from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.ui.pages.release.details import MOST_VALUES
-from dpbayes.ui.session import chosen as work
+from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
@@ -133,8 +133,8 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
 ) -> None:
     """On a graph that is small enough for both."""
     told = []
-    for most in (work.MOST_SIMULATED, 0):
-        monkeypatch.setattr(work, "MOST_SIMULATED", most)
+    for most in (increments.MOST_SIMULATED, 0):
+        monkeypatch.setattr(increments, "MOST_SIMULATED", most)
         query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
         at = open_page("pages/release.py", **query)
         t = float(at.text_input(key="box.t").value)

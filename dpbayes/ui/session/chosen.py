@@ -5,107 +5,33 @@ Errors are InputErrors that a page shows as they are.
 """
 
 import hashlib
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.regression.records import OwnColumns
-from dpbayes.mechanisms import MECHANISMS, Calibration, Mechanism, Outcome
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.sources.columns import Column
-from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.sources.proposals import Proposal
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, printed_noise
-from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.settings import Cpts, Settings, change, current
-from dpbayes.ui.session.stories import Story
+from dpbayes.ui.session.increments import STEALTH, stealth_increment
+from dpbayes.ui.session.settings import Cpts, Settings, change
+from dpbayes.ui.session.uploads import given_cpts, upload
 
 SLOW_SAMPLE = 500_000
 """Synthetic tables above this show a progress bar while they are drawn."""
 
-MOST_SIMULATED = 5_000
-"""Cells of a network whose increments are still simulated at once. What is proved for larger tables is as good: the
-proof adds up cells, which hardly depend on each other there."""
-
-STEALTH = 0.9
-"""How often a Fourier release should be non-negative where the person has not said."""
-
 FIRST_COLUMNS = 12
 """How many columns of an uploaded table become nodes at first."""
-
-
-@dataclass(frozen=True, eq=False)
-class Upload:
-    """A person's own table: the file as text, what is declared of its columns, and the records. Lives in the session.
-
-    `proposals` and `columns` go by the file's columns: what was read off the data, and what the person declares; the
-    declared domain counts where there is one. `dataset` is None until the columns in use have domains that its values
-    fit; `encoded` are those domains. `number` tells the tables of a session apart; `version` counts the changes to what
-    is declared of this one, but for those typed into the page's own table. `bounds` and `target` are what is typed for
-    a regression, one line for every column of numbers, and `own` the columns once they are complete. `said` is how the
-    file was read; `source` is the same when one file is read twice, in two ways.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    dataset: Dataset | None = None
-    proposals: tuple[Proposal, ...] = ()
-    columns: tuple[DeclaredColumn, ...] = ()
-    encoded: tuple[Column, ...] = ()
-    number: int = 0
-    version: int = 0
-    bounds: pd.DataFrame | None = None
-    target: str = ""
-    own: OwnColumns | None = None
-    said: str = ""
-    source: str = ""
-
-    @property
-    def leaks(self) -> frozenset[str]:
-        """The columns whose domains were taken from the data, or are not said to be public."""
-        return frozenset(column.name for column in self.encoded if not column.public)
-
-    def domain(self, place: int) -> Column | None:
-        """Return the domain of a column of the file: the declared one, else the proposed one, else None."""
-        return self.columns[place].domain or self.proposals[place].domain
-
-    def declared(self, columns: Iterable[DeclaredColumn]) -> "Upload":
-        """Return the table with other declared columns, which its page has not shown yet."""
-        return replace(self, columns=tuple(columns), version=self.version + 1)
-
-
-def keep_upload(mine: Upload) -> None:
-    """Make this the session's uploaded table."""
-    st.session_state["upload"] = mine
-
-
-def upload() -> Upload | None:
-    """Return this session's uploaded table, if any."""
-    found = st.session_state.get("upload")
-    return found if isinstance(found, Upload) else None
-
-
-def given_cpts() -> dict[str, np.ndarray]:
-    """Return the CPTs given by hand or by a BIF file, by graph text; session only."""
-    tables: dict[str, np.ndarray] = st.session_state.setdefault("given_cpts", {})
-    return tables
 
 
 # The table
@@ -268,51 +194,3 @@ def defaults_for(chosen: type[Any], settings: Settings, net: Network) -> dict[st
     if "t" not in parameters_of(chosen) or not net.is_binary:
         return {}
     return {"t": stealth_increment(net, settings.parameter("calibration"), STEALTH)}
-
-
-def stealth_increment(net: Network, calibration: Calibration, probability: float) -> float:
-    """Return the t that keeps releases of this graph non-negative with this probability, to four digits, rounded up."""
-    is_small = is_simulated(net)
-    t = increment_for(probability, needed(net, calibration)) if is_small else _proved(net, calibration, probability)
-    return math.ceil(t * 1e4) / 1e4
-
-
-def is_simulated(net: Network) -> bool:
-    """Return whether `stealth_increment` comes from a simulation; it is proved by a formula for large networks."""
-    return net.cell_count <= MOST_SIMULATED
-
-
-@st.cache_data(scope="session", max_entries=128, show_spinner=False, hash_funcs={Network: hash})
-def _proved(net: Network, calibration: Calibration, probability: float) -> float:
-    return certified_increment(net, probability, noise=noise_of(net, calibration))
-
-
-def noise_of(net: Network, calibration: Calibration) -> CoefficientNoise:
-    """Return what the bounds need to know of a calibration."""
-    return certified_noise(net) if calibration is Calibration.CERTIFIED else printed_noise(net)
-
-
-def kept_share(net: Network, calibration: Calibration, t: float) -> float:
-    """Return how often t keeps releases of no data non-negative: as simulated, or at least as often as proved."""
-    if is_simulated(net):
-        return float(np.mean(needed(net, calibration) <= t))
-    return 1 - float(negative_marginal_probability(net, noise=noise_of(net, calibration), t=t))
-
-
-@st.cache_data(scope="session", max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
-def needed(net: Network, calibration: Calibration) -> np.ndarray:
-    """Return simulated needed increments of the Fourier mechanism; they depend on the graph only."""
-    draws = 10_000 if net.cell_count < 1000 else 2_000
-    return needed_increments(net, calibration, stream(0, "stealth"), draws=draws)
-
-
-def open_story(story: Story) -> None:
-    """Show a ready example from the seat the person sits in; uploads stay where they are. `story_page` leads to it."""
-    st.session_state["settings"] = replace(story.settings, seat=current().seat)
-    st.session_state["story.opened"] = story
-    st.session_state["story.page"] = story.page
-
-
-def story_page() -> str | None:
-    """Return, once, the page of a story that was just opened: a callback cannot turn to it, the next run can."""
-    return st.session_state.pop("story.page", None)

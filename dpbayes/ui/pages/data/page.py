@@ -14,8 +14,9 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, ShippedTable, shipped_domains, shipped_frame
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
-from dpbayes.ui.session.chosen import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
+from dpbayes.ui.session.chosen import data_title, dataset, graph, leaking_columns, truth
 from dpbayes.ui.session.settings import Cpts, change, current
+from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, sentence_instead
 

@@ -15,19 +15,12 @@ from dpbayes.model.network import Network
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import (
-    STEALTH,
-    adopt_as_source,
-    domains,
-    given_cpts,
-    graph,
-    network,
-    stealth_increment,
-    strays,
-)
+from dpbayes.ui.session.chosen import adopt_as_source, domains, graph, network, strays
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
+from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.settings import Cpts, current
+from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.widgets.show import chart, noise_is_not_error, sentence_instead, source

@@ -21,8 +21,8 @@ from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import own_table
 from dpbayes.ui.pages.regression.work import Run, own_columns, possible, public_size, recipe_for, run_of
-from dpbayes.ui.session.chosen import upload
 from dpbayes.ui.session.settings import current, write_link
+from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.running import progress, run_again

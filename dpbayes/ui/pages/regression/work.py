@@ -24,8 +24,8 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.ui.session.chosen import upload
 from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Coming
 

@@ -6,7 +6,8 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
+from dpbayes.ui.session.chosen import defaults_for
+from dpbayes.ui.session.increments import STEALTH, is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import is_curator, sentence_instead

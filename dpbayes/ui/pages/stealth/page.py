@@ -28,7 +28,8 @@ from dpbayes.theory.zhang16.stealth import (
 )
 from dpbayes.ui.pages.stealth.details import agreement, counted, details, many, share_text
 from dpbayes.ui.pages.stealth.simulations import Stealth, agreement_of, proved_probability, stealth_of
-from dpbayes.ui.session.chosen import dataset, is_simulated, network
+from dpbayes.ui.session.chosen import dataset, network
+from dpbayes.ui.session.increments import is_simulated
 from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import Settings, current, set_parameter, write_link
 from dpbayes.ui.widgets import controls

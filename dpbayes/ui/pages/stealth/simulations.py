@@ -32,7 +32,8 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
-from dpbayes.ui.session.chosen import counts, is_simulated, noise_of
+from dpbayes.ui.session.chosen import counts
+from dpbayes.ui.session.increments import is_simulated, noise_of
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.running import Part, Running, running
 from dpbayes.ui.widgets.show import is_curator
