@@ -305,7 +305,7 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("audit.die_steps", "ui.pages.audit.work"):
         monkeypatch.setattr(f"dpbayes.{place}.AT_ONCE", 50)
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "100"})
     assert seen == [[1], [2]]
     assert [p.proto.text.startswith("Stopped after") for p in at.get("progress")] == [True]
@@ -320,7 +320,7 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
 
 def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.audit.details.QUICK_DIE", 10)
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = press(opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.n": "20"}), "Find it")
     assert seen == [[1], [2]]
     assert "Stopped after" in at.get("progress")[0].proto.text

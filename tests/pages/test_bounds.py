@@ -228,7 +228,7 @@ def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:
 
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE)
     assert seen == [[1], [2]]
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 11 points of the curves."]

@@ -110,7 +110,7 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
         run.stopped = len(shown) == 2
         st.rerun()
 
-    monkeypatch.setattr("dpbayes.ui.pages.regression.page.run_again", again)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", again)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "120"}))
     assert shown == [25, 50]
     assert "Stopped after 50 of 120 repeats." in [p.proto.text for p in at.get("progress")]
@@ -226,7 +226,7 @@ def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(mo
 
 
 def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.regression.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
     most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
     one_sentence(at, f"Shown is the nearest that is possible: repeats = {most:,}.")

@@ -1,10 +1,11 @@
-"""From the settings to the values on the page: the table, the network, the counts, the mechanism.
+"""What a person chose, as values: the table, the network, the counts, the mechanism; resolved once in a run of a page.
 
 All caches but that of the shipped tables are the session's own, so an upload never leaves it.
-Errors are InputErrors that a page shows as they are.
 """
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shippe
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
-from dpbayes.ui.session.settings import Cpts, Settings, change
+from dpbayes.ui.session.settings import Cpts, Seat, Settings, change, current
 from dpbayes.ui.session.uploads import given_cpts, upload
 
 SLOW_SAMPLE = 500_000
@@ -34,7 +35,212 @@ FIRST_COLUMNS = 12
 """How many columns of an uploaded table become nodes at first."""
 
 
-# The table
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The settings of one run, and what they stand for; a page and its parts take it, and ask the session for none.
+
+    Each value is resolved when it is first used. Errors: InputError there, which a page shows as it is, for what the
+    settings name and the session does not have, or no network can be.
+    """
+
+    settings: Settings
+
+    @classmethod
+    def now(cls) -> "Chosen":
+        """Return what is chosen by now: to be taken once, where a page or a part that reruns alone begins."""
+        return cls(current())
+
+    @property
+    def is_curator(self) -> bool:
+        """Whether exact things may be shown."""
+        return self.settings.seat is Seat.CURATOR
+
+    @property
+    def seed(self) -> int:
+        """The seed of all that is simulated."""
+        return self.settings.seed
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy parameter."""
+        return float(self.parameter("epsilon"))
+
+    def parameter(self, name: str, default: object = None) -> Any:
+        """Return the value of a parameter or option: what was chosen, else `default`, else the typical one."""
+        return self.settings.parameter(name, default)
+
+    def options(self, page: str) -> Any:
+        """Return all options of a page."""
+        return self.settings.options(page)
+
+    # The table
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The table. Errors: InputError when it was uploaded elsewhere, or is not encoded yet."""
+        if self.settings.data == "synthetic":
+            return self._synthetic()
+        if self.settings.data in SHIPPED:
+            return _shipped(self.settings.data)
+        mine = upload()
+        if mine is None:
+            raise InputError(
+                "There is no uploaded table here, and uploads never leave their session. "
+                "Load the file on the Data page to see this view."
+            )
+        if mine.dataset is None:
+            raise InputError("The uploaded table has no public domains yet; state them on the Data page.")
+        return mine.dataset
+
+    @property
+    def n(self) -> int | None:
+        """The public number of records, None where there is no table."""
+        try:
+            return self.dataset.n
+        except InputError:
+            return None
+
+    @cached_property
+    def truth(self) -> tuple[Network, np.ndarray]:
+        """The network and the CPTs (K,) that synthetic records come from. Errors: InputError for CPTs that are gone."""
+        settings, network = self.settings, network_of(graph_of(self.settings.source))
+        given = given_cpts().get(settings.source)
+        if settings.cpts is Cpts.GIVEN and given is None:
+            raise InputError(
+                "The probabilities that this table was drawn from were typed or uploaded in another session. "
+                "Load the same BIF file on the Network page, or choose random probabilities on the Data page."
+            )
+        if settings.cpts is Cpts.GIVEN and given is not None and given.shape == (network.cell_count,):
+            return network, given
+        if settings.cpts is Cpts.PUBLISHED and settings.source in NAMED:
+            return load_named(settings.source)
+        return network, random_cpts(network, stream(settings.data_seed, "cpts"))
+
+    def _synthetic(self) -> Dataset:
+        settings = self.settings
+        given = given_cpts().get(settings.source)
+        mark = hashlib.sha256(given.tobytes()).hexdigest() if given is not None else ""
+        key = (settings.source, settings.cpts, settings.records, settings.data_seed, mark)
+        kept = st.session_state.get("synthetic")
+        if kept and kept[0] == key:
+            return kept[1]
+        rng = stream(settings.data_seed, "records")
+        if settings.records > SLOW_SAMPLE:
+            bar = st.progress(0.0, f"Drawing {settings.records:,} records …")
+            data = sample_dataset(*self.truth, settings.records, rng, progress=bar.progress)
+            bar.empty()
+        else:
+            data = sample_dataset(*self.truth, settings.records, rng)
+        st.session_state["synthetic"] = (key, data)
+        return data
+
+    @property
+    def leaking_columns(self) -> frozenset[str]:
+        """The columns whose domains were taken from the data and so tell something of it."""
+        mine = upload()
+        return mine.leaks if self.settings.data == "upload" and mine else frozenset()
+
+    @property
+    def data_title(self) -> str:
+        """A short name of the table for headlines."""
+        settings = self.settings
+        if settings.data in SHIPPED:
+            return SHIPPED[settings.data].title
+        if settings.data == "synthetic":
+            name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
+            return f"{settings.records:,} synthetic records from {name}"
+        mine = upload()
+        return mine.name if mine else "an uploaded table"
+
+    # The network
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph to fit: the drawn one, else the one that comes with the data."""
+        settings = self.settings
+        if settings.graph:
+            return graph_of(settings.graph)
+        if settings.data == "synthetic":
+            return graph_of(settings.source)
+        if settings.data in SHIPPED:
+            return Graph.of(default_network(settings.data))
+        mine = upload()
+        names = mine.dataset.names[:FIRST_COLUMNS] if mine and mine.dataset else ()
+        return Graph(names, ())
+
+    @cached_property
+    def domains(self) -> dict[str, tuple[str, ...]]:
+        """The public states of the table's columns, empty when there is no table."""
+        try:
+            data = self.dataset
+        except InputError:
+            return {}
+        return dict(zip(data.names, data.states, strict=True))
+
+    @property
+    def strays(self) -> tuple[str, ...]:
+        """The nodes that are not columns of the table."""
+        return tuple(name for name in self.graph.names if name not in self.domains)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network to fit. Errors: InputError for a cycle or a table that would not fit."""
+        settings = self.settings
+        key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
+        kept = st.session_state.get("network")
+        if kept and kept[0] == key:
+            return kept[1]
+        network = network_of(self.graph, self.domains)
+        st.session_state["network"] = (key, network)
+        return network
+
+    def adopt_as_source(self) -> None:
+        """Make the drawn network the one that synthetic records come from."""
+        drawn = self.graph
+        code = code_of(Graph(drawn.names, drawn.edges, drawn.places, self.domains | dict(drawn.states)))
+        change(data="synthetic", source=code, graph="", cpts=Cpts.RANDOM)
+
+    # Counts and mechanism
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The table's counts under the network. Errors: InputError, also for nodes that are not columns."""
+        data, net = self.dataset, self.network
+        missing = [name for name in net.names if name not in data.position]
+        if missing:
+            raise InputError(
+                f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
+                "or draw synthetic records from this network there."
+            )
+        kept = st.session_state.get("counts")
+        if kept and kept[0] is data and kept[1] == net:
+            return kept[2]
+        counts = count(net, data)
+        st.session_state["counts"] = (data, net, counts)
+        return counts
+
+    @cached_property
+    def prior(self) -> Dirichlets:
+        """The symmetric prior of the network's rows."""
+        return Dirichlets.symmetric(self.network, self.settings.prior)
+
+    @cached_property
+    def mechanism(self) -> Mechanism[Outcome]:
+        """The chosen mechanism. Errors: InputError where it cannot be run."""
+        return self.mechanism_called(self.settings.mechanism)
+
+    def mechanism_called(self, name: str) -> Mechanism[Outcome]:
+        """Return the mechanism of this class with the parameters that are chosen. Errors: InputError."""
+        kind = next(kind for kind in MECHANISMS if kind.__name__ == name)
+        defaults = self.defaults_for(kind)
+        values = {each: self.parameter(each, defaults.get(each)) for each in parameters_of(kind)}
+        return kind(prior=self.prior, **values)
+
+    def defaults_for(self, kind: type[Any]) -> dict[str, object]:
+        """Return the parameters that suit the network where the person has chosen none: the t that stealth needs."""
+        if "t" not in parameters_of(kind) or not self.network.is_binary:
+            return {}
+        return {"t": stealth_increment(self.network, self.parameter("calibration"), STEALTH)}
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")
@@ -42,155 +248,39 @@ def _shipped(key: str) -> Dataset:
     return load_shipped(key)
 
 
-def truth(settings: Settings) -> tuple[Network, np.ndarray]:
-    """Return the network and the CPTs that synthetic records come from."""
-    network = network_of(graph_of(settings.source))
-    given = given_cpts().get(settings.source)
-    if settings.cpts is Cpts.GIVEN and given is None:
-        raise InputError(
-            "The probabilities that this table was drawn from were typed or uploaded in another session. "
-            "Load the same BIF file on the Network page, or choose random probabilities on the Data page."
-        )
-    if settings.cpts is Cpts.GIVEN and given is not None and given.shape == (network.cell_count,):
-        return network, given
-    if settings.cpts is Cpts.PUBLISHED and settings.source in NAMED:
-        return load_named(settings.source)
-    return network, random_cpts(network, stream(settings.data_seed, "cpts"))
-
-
-def _synthetic(settings: Settings) -> Dataset:
-    given = given_cpts().get(settings.source)
-    mark = hashlib.sha256(given.tobytes()).hexdigest() if given is not None else ""
-    key = (settings.source, settings.cpts, settings.records, settings.data_seed, mark)
-    kept = st.session_state.get("synthetic")
-    if kept and kept[0] == key:
-        return kept[1]
-    network, cpts = truth(settings)
-    rng = stream(settings.data_seed, "records")
-    if settings.records > SLOW_SAMPLE:
-        bar = st.progress(0.0, f"Drawing {settings.records:,} records …")
-        data = sample_dataset(network, cpts, settings.records, rng, progress=bar.progress)
-        bar.empty()
-    else:
-        data = sample_dataset(network, cpts, settings.records, rng)
-    st.session_state["synthetic"] = (key, data)
-    return data
+# Of settings that are at hand
 
 
 def dataset(settings: Settings) -> Dataset:
-    """Return the table the settings name. Errors: InputError when it was uploaded elsewhere, or not encoded yet."""
-    if settings.data == "synthetic":
-        return _synthetic(settings)
-    if settings.data in SHIPPED:
-        return _shipped(settings.data)
-    mine = upload()
-    if mine is None:
-        raise InputError(
-            "There is no uploaded table here, and uploads never leave their session. "
-            "Load the file on the Data page to see this view."
-        )
-    if mine.dataset is None:
-        raise InputError("The uploaded table has no public domains yet; state them on the Data page.")
-    return mine.dataset
+    """Return the table that settings name. Errors: InputError."""
+    return Chosen(settings).dataset
+
+
+def network(settings: Settings) -> Network:
+    """Return the network that settings name. Errors: InputError."""
+    return Chosen(settings).network
+
+
+def counts(settings: Settings) -> Counts:
+    """Return the counts of the table that settings name under their network. Errors: InputError."""
+    return Chosen(settings).counts
+
+
+def mechanism(settings: Settings, _net: Network, name: str = "") -> Mechanism[Outcome]:
+    """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
+    return Chosen(settings).mechanism_called(name or settings.mechanism)
+
+
+def defaults_for(kind: type[Any], settings: Settings, _net: Network) -> dict[str, object]:
+    """Return the parameters that suit the network where the person has chosen none."""
+    return Chosen(settings).defaults_for(kind)
 
 
 def leaking_columns(settings: Settings) -> frozenset[str]:
     """Return the columns whose domains were taken from the data and so tell something of it."""
-    mine = upload()
-    return mine.leaks if settings.data == "upload" and mine else frozenset()
+    return Chosen(settings).leaking_columns
 
 
 def data_title(settings: Settings) -> str:
     """Return a short name of the table for headlines."""
-    if settings.data in SHIPPED:
-        return SHIPPED[settings.data].title
-    if settings.data == "synthetic":
-        name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
-        return f"{settings.records:,} synthetic records from {name}"
-    mine = upload()
-    return mine.name if mine else "an uploaded table"
-
-
-# The network
-
-
-def graph(settings: Settings) -> Graph:
-    """Return the graph to fit: the drawn one, else the one that comes with the data."""
-    if settings.graph:
-        return graph_of(settings.graph)
-    if settings.data == "synthetic":
-        return graph_of(settings.source)
-    if settings.data in SHIPPED:
-        return Graph.of(default_network(settings.data))
-    mine = upload()
-    names = mine.dataset.names[:FIRST_COLUMNS] if mine and mine.dataset else ()
-    return Graph(names, ())
-
-
-def domains(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Return the public states of the table's columns, empty when there is no table."""
-    try:
-        data = dataset(settings)
-    except InputError:
-        return {}
-    return dict(zip(data.names, data.states, strict=True))
-
-
-def strays(settings: Settings) -> tuple[str, ...]:
-    """Return the nodes that are not columns of the table."""
-    known = domains(settings)
-    return tuple(name for name in graph(settings).names if name not in known)
-
-
-def network(settings: Settings) -> Network:
-    """Return the network to fit. Errors: InputError for a cycle or a table that would not fit."""
-    known = domains(settings)
-    key = (settings.graph, settings.data, settings.source, tuple(known.items()))
-    kept = st.session_state.get("network")
-    if kept and kept[0] == key:
-        return kept[1]
-    found = network_of(graph(settings), known)
-    st.session_state["network"] = (key, found)
-    return found
-
-
-def adopt_as_source(settings: Settings) -> None:
-    """Make the drawn network the one that synthetic records come from."""
-    drawn = graph(settings)
-    code = code_of(Graph(drawn.names, drawn.edges, drawn.places, domains(settings) | dict(drawn.states)))
-    change(data="synthetic", source=code, graph="", cpts=Cpts.RANDOM)
-
-
-# Counts and mechanism
-
-
-def counts(settings: Settings) -> Counts:
-    """Count the table under the network. Errors: InputError, also for nodes that are not columns."""
-    data, net = dataset(settings), network(settings)
-    missing = [name for name in net.names if name not in data.position]
-    if missing:
-        raise InputError(
-            f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
-            "or draw synthetic records from this network there."
-        )
-    kept = st.session_state.get("counts")
-    if kept and kept[0] is data and kept[1] == net:
-        return kept[2]
-    found = count(net, data)
-    st.session_state["counts"] = (data, net, found)
-    return found
-
-
-def mechanism(settings: Settings, net: Network, name: str = "") -> Mechanism[Outcome]:
-    """Return the chosen (or the named) mechanism with the settings' parameters. Errors: InputError."""
-    chosen = next(kind for kind in MECHANISMS if kind.__name__ == (name or settings.mechanism))
-    defaults = defaults_for(chosen, settings, net)
-    prior = Dirichlets.symmetric(net, settings.prior)
-    return chosen(prior=prior, **{key: settings.parameter(key, defaults.get(key)) for key in parameters_of(chosen)})
-
-
-def defaults_for(chosen: type[Any], settings: Settings, net: Network) -> dict[str, object]:
-    """Return the parameters that suit this network where the person has chosen none: the t that stealth needs."""
-    if "t" not in parameters_of(chosen) or not net.is_binary:
-        return {}
-    return {"t": stealth_increment(net, settings.parameter("calibration"), STEALTH)}
+    return Chosen(settings).data_title

@@ -32,11 +32,9 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
-from dpbayes.ui.session.chosen import counts
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import is_simulated, noise_of
-from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.running import Part, Running, running
-from dpbayes.ui.widgets.show import is_curator
 
 MOST_SHOWN = 20_000
 """Most records of the made-up table."""
@@ -124,23 +122,22 @@ class Stealth:
         return float(invented_records(self.network, noise=noise, epsilon=self.mechanism.epsilon, t=1.0))
 
 
-def stealth_of(settings: Settings, network: Network) -> Stealth:
-    """Return simulations and bounds for the settings. Errors: InputError when a node is not binary."""
-    calibration, sense = settings.parameter("calibration"), settings.options("stealth").sense
-    prior = Dirichlets.symmetric(network, settings.prior)
-    mechanism = LaplaceFourier(prior=prior, epsilon=settings.parameter("epsilon"), t=0.0, calibration=calibration)
+def stealth_of(chosen: Chosen) -> Stealth:
+    """Return simulations and bounds for what is chosen. Errors: InputError when a node is not binary."""
+    network, calibration, sense = chosen.network, chosen.parameter("calibration"), chosen.options("stealth").sense
+    mechanism = LaplaceFourier(prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration)
     simulation = running("stealth", (network, calibration), lambda: _worst_steps(network, calibration))
     simulation.work()
     noise = Worst.joined(simulation.parts)
     worst = {
         Sense.MARGINALS: noise.least.needed(),
-        Sense.PARAMETERS: noise.least.needed(settings.prior / mechanism.noise_scale),
+        Sense.PARAMETERS: noise.least.needed(chosen.settings.prior / mechanism.noise_scale),
     }
     if noise.table is not None:
         worst[Sense.TABLE] = noise.table
     grid = _grid(worst[Sense.MARGINALS])
     proved = _proved(network, calibration, sense, tuple(grid))
-    again, refused = _real(settings, mechanism, sense) if is_curator() else (None, "")
+    again, refused = _real(chosen, mechanism, sense) if chosen.is_curator else (None, "")
     if again is None:
         return Stealth(mechanism, worst, None, refused, grid, proved, (simulation,))
     again.work()
@@ -193,10 +190,10 @@ def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
     return _steps(draws, each=each, step=step)
 
 
-def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[Needed] | None, str]:
+def _real(chosen: Chosen, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[Needed] | None, str]:
     """Simulate with the real counts; kept while they and the mechanism stay the same. Never shared."""
     try:
-        found = counts(settings)
+        counts = chosen.counts
     except InputError as error:
         return None, str(error)
     network, calibration = mechanism.prior.network, mechanism.calibration
@@ -208,9 +205,9 @@ def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[
     rng = stream(0, "stealth")
 
     def step(size: int) -> Needed:
-        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, found.values)
+        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, counts.values)
 
-    key = (network, calibration, mechanism.epsilon, settings.prior, sense, found.digest)
+    key = (network, calibration, mechanism.epsilon, chosen.settings.prior, sense, counts.digest)
     return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
 
 
@@ -237,17 +234,17 @@ class Agreement:
         return {label: Noticed.joined([part[label] for part in parts]) for label in parts[0]}
 
 
-def agreement_of(found: Stealth, t: float, *, records: int | None, seed: int, chosen: str | None) -> Agreement:
-    """Return what two tables of a release say of the `chosen` node, else of the first that two tables hold."""
-    network = found.network
+def agreement_of(stealth: Stealth, t: float, *, records: int | None, seed: int, asked: str | None) -> Agreement:
+    """Return what two tables of a release say of the node `asked` for, else of the first that two tables hold."""
+    network = stealth.network
     shared = tuple(name for k, name in enumerate(network.names) if len(sharing_families(network, k)) > 1)
-    node = network.index(chosen if isinstance(chosen, str) and chosen in shared else shared[0]) if shared else 0
+    node = network.index(asked if isinstance(asked, str) and asked in shared else shared[0]) if shared else 0
     families = sharing_families(network, node)[:2]
     public = min(records if records is not None else WITHOUT_TABLE, MOST_SHOWN)
-    fourier = replace(found.mechanism, t=min(t, INCREMENT.high))
+    fourier = replace(stealth.mechanism, t=min(t, INCREMENT.high))
     key = (network, fourier.calibration, fourier.epsilon, fourier.t, node, public, seed)
     work = running("stealth.agreement", key, lambda: _agreement_steps(fourier, public, seed, node, families))
-    if not work.parts or not any(other.going for other in found.works):
+    if not work.parts or not any(other.going for other in stealth.works):
         work.work()
     return Agreement(public, shared, node, families, work)
 
@@ -261,9 +258,9 @@ def _agreement_steps(
     drawn = {each.label: stream(seed, "stealth", each.label) for each in mechanisms}
 
     def step(size: int) -> dict[str, Noticed]:
-        held = made_up_counts(network, records, seed)
+        counts = made_up_counts(network, records, seed)
         return {
-            each.label: noticed(each, held, drawn[each.label], releases=size, node=node, families=families)
+            each.label: noticed(each, counts, drawn[each.label], releases=size, node=node, families=families)
             for each in mechanisms
         }
 
