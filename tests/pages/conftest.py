@@ -170,7 +170,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
         works = [
             work for key in st.session_state if key.endswith(".running") for work in st.session_state[key].values()
         ]
-        seen.append([len(work.parts) for work in works])
+        seen.append([work.taken for work in works])
         for work in works:
             work.stopped = work.stopped or len(seen) == 2
         st.rerun()

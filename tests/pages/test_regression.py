@@ -15,7 +15,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import recipe_of
 from dpbayes.experiments.regression.records import NumericColumn, OwnColumns
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
-from dpbayes.experiments.regression.study import RegressionResult, final
+from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.experiments.steps import finished
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
@@ -45,7 +46,7 @@ def result_of(query: dict[str, str], seed: int = 1) -> tuple[RegressionScenario,
     settings, problems = settings_from(query)
     assert not problems
     scenario = settings.options("regression")
-    return scenario, final(experiment(scenario, records_of(scenario, seed=1), seed=seed))
+    return scenario, finished(experiment(scenario, records_of(scenario, seed=1), seed=seed))
 
 
 def line(at: AppTest, name: str, key: str = ERRORS) -> list[float]:
@@ -105,8 +106,8 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     shown: list[int] = []
 
     def again() -> None:
-        (run,) = st.session_state["regression.runs"].values()
-        shown.append(run.last.repeats)
+        (run,) = st.session_state["regression.running"].values()
+        shown.append(run.so_far.result.repeats)
         run.stopped = len(shown) == 2
         st.rerun()
 
@@ -123,10 +124,10 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
 
 def test_moving_the_precision_looked_at_repeats_no_work() -> None:
     at = open_page(PAGE, **SMALL)
-    before = dict(at.session_state["regression.runs"])
+    before = dict(at.session_state["regression.running"])
     put(at, "box.regression.precision", "1e4")
     assert "b = 10,000" in headline(at)
-    assert dict(at.session_state["regression.runs"]) == before
+    assert dict(at.session_state["regression.running"]) == before
 
 
 def test_what_is_nearest_to_the_precision_asked_for_is_said() -> None:

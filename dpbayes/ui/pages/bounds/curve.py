@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.memo import Memo
+from dpbayes.experiments.steps import Steps, in_parts
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject, grid, moved, place
@@ -41,7 +42,7 @@ class Evaluation:
 
     claim: BoundClaim
     axis: Axis
-    work: Running[Curve]
+    work: Running[tuple[Curve, ...]]
     curve: Curve
     here: float
     bound: Bound
@@ -101,7 +102,7 @@ def evaluated(chosen: Chosen, claim: BoundClaim, settings: Settings) -> Evaluati
     bound = exhibit.bound(subject, at)
     work = running("bounds", (claim, axis, *key), lambda: _steps(claim, axis, subject, at))
     work.work()
-    curve = _joined(work.parts)
+    curve = _joined(work.so_far)
     measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
     return Evaluation(claim, axis, work, curve, here, bound, measured, at, subject)
 
@@ -113,19 +114,19 @@ def _memo() -> Memo:
     return memo
 
 
-def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Steps[tuple[Curve, ...]]:
     """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
     exhibit, x = EXHIBITS[claim.name], grid(subject, axis)
     several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1
     groups = coarse_to_fine(len(x), most=several)
 
     def step(number: int) -> Curve:
-        some = tuple(x[k] for k in groups[number])
-        there = (subject, replace(at, epsilon=some)) if axis is Axis.EPSILON else moved(subject, at, axis, some[0])
-        bound = exhibit.bound(*there)
-        return Curve(some, bound, exhibit.measure(*there, bound))
+        points = tuple(x[k] for k in groups[number])
+        along = (subject, replace(at, epsilon=points)) if axis is Axis.EPSILON else moved(subject, at, axis, points[0])
+        bound = exhibit.bound(*along)
+        return Curve(points, bound, exhibit.measure(*along, bound))
 
-    return Running(step, total=len(groups))
+    return in_parts(step, len(groups))
 
 
 def coarse_to_fine(points: int, *, most: int) -> list[tuple[int, ...]]:

@@ -158,9 +158,9 @@ def _picture(evaluation: Evaluation) -> None:
     )
 
 
-def _progress(work: Running[Curve]) -> None:
+def _progress(work: Running[tuple[Curve, ...]]) -> None:
     if work.is_long:
-        points = sum(len(part.x) for part in work.parts)
+        points = sum(len(part.x) for part in work.so_far)
         progress(work, work.share, f"{points} points of the curves", key="bounds.stop")
 
 

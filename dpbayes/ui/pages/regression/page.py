@@ -19,13 +19,13 @@ from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, sev
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import own_table
-from dpbayes.ui.pages.regression.work import Run, own_columns, possible, public_size, recipe_for, run_of
+from dpbayes.ui.pages.regression.work import ErrorCurves, errors_of, own_columns, possible, public_size, recipe_for
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.running import progress
+from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
 
 
@@ -36,7 +36,7 @@ def regression_page(chosen: Chosen) -> bool:
     with page.picture:
         nearby = _possible(chosen, asked)
         scenario = nearby.settings.options("regression") if nearby is not None else asked
-        errors = _errors(chosen, scenario) if nearby is not None and shows_errors(chosen, scenario) else None
+        work = _errors(chosen, scenario) if nearby is not None and shows_errors(chosen, scenario) else None
     with page.controls:
         _controls(scenario, nearby)
     if nearby is None:
@@ -44,16 +44,17 @@ def regression_page(chosen: Chosen) -> bool:
     if not shows_errors(chosen, scenario):
         _price(page, chosen, scenario)
         return False
-    if errors is None:
+    if work is None:
         return False
-    run, result = errors
-    page.say(verdict(result, scenario, target=run.target.name))
+    errors = work.so_far
+    result = errors.result
+    page.say(verdict(result, scenario, target=errors.target.name))
     with page.picture:
-        _beside(run, result, chosen, scenario)
+        _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
     with st.expander("The same from Python or the command line"):
         code(recipe_for(scenario, chosen.settings))
-    return run.going
+    return work.going
 
 
 def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
@@ -63,7 +64,7 @@ def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
     size = (study.checked_training(n, features=d), d)
     page.say(price(study, scenario, size=size))
     with page.top:
-        st.caption("Errors on real records are not private, even those of private draws: the curator sees them.")
+        st.caption("ErrorCurves on real records are not private, even those of private draws: the curator sees them.")
     _below(page, chosen, scenario, study, size=size)
 
 
@@ -185,17 +186,15 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
     return nearby
 
 
-def _errors(chosen: Chosen, scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None:
+def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
     """Work for a moment and show what is in; what turns out not to run gets its sentence."""
     try:
-        run = run_of(scenario, chosen.settings)
+        work = errors_of(scenario, chosen.settings)
+        work.work()
     except InputError as error:
         refusal(error)
         return None
-    run.work()
-    result = run.last
-    if result is None:
-        return None
+    result = work.so_far.result
     k = looked_at(result.study, scenario)
     b = np.array(result.study.precisions)
     summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in result.errors.items())
@@ -204,35 +203,30 @@ def _errors(chosen: Chosen, scenario: RegressionScenario) -> tuple[Run, Regressi
         key="regression.errors",
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
-    _progress(run, result)
-    return run, result
+    if not work.done:
+        said = f"{result.repeats:,} of {result.study.repeats:,} repeats"
+        progress(work, work.share, said, key="regression.stop")
+    return work
 
 
-def _progress(run: Run, result: RegressionResult) -> None:
-    if run.done:
-        return
-    total = result.study.repeats
-    said = f"{result.repeats:,} of {total:,} repeats"
-    progress(run, result.repeats / total, said, key="regression.stop")
-
-
-def _beside(run: Run, result: RegressionResult, chosen: Chosen, scenario: RegressionScenario) -> None:
+def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) -> None:
     """Say what the curves are, give the numbers at the precision looked at, and offer all of them."""
+    result = shown.result
     k, study = looked_at(result.study, scenario), result.study
     costs = {ONE_NAME: study.certified[k] / study.draws, several_name(study.draws): study.certified[k]}
-    unit = f", {run.target.unit}" if run.target.unit else ""
+    unit = f", {shown.target.unit}" if shown.target.unit else ""
     frame = pd.DataFrame(
         {
             f"at b = {numeral(study.precisions[k], 4)}": name,
             "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
             "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
-            f"root error{unit}": _known(run.target.root(float(errors.mean[k])), numeral),
+            f"root error{unit}": _known(shown.target.root(float(errors.mean[k])), numeral),
             "certified ε": numeral(float(costs[name])) if name in costs else "none",
         }
         for name, errors in result.errors.items()
     )
     st.dataframe(frame, hide_index=True)
-    st.caption(_about(run, result, scenario))
+    st.caption(_about(shown, scenario))
     numbers_and_files(recipe_for(scenario, chosen.settings), result)
 
 
@@ -244,12 +238,13 @@ def _known(number: float, shown: Callable[[float], str]) -> str:
     return "unknown" if np.isnan(number) else shown(float(number))
 
 
-def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> str:
+def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
+    result = shown.result
     made_up = scenario.records is Records.SYNTHETIC
     whose = "Made-up records, a stand-in for the paper's census. " if made_up else ""
     clipped = (
-        f"{run.clipped:,} of {run.values:,} values lay outside the public bounds and were clipped. "
-        if run.clipped
+        f"{shown.clipped:,} of {shown.values:,} values lay outside the public bounds and were clipped. "
+        if shown.clipped
         else ""
     )
     repeats = "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"

@@ -8,6 +8,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
+from dpbayes.experiments.steps import Steps, in_parts
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.die import DieMechanism
@@ -21,7 +22,7 @@ from dpbayes.ui.pages.release.controls import question
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, refusal, sentence_instead, source
 
 DRAWS = 200
@@ -200,12 +201,12 @@ def _comparison(chosen: Chosen, cell: int) -> bool:
         while work.going and net.cell_count <= MANY_VALUES // LEAST_DRAWS:
             work.work()
         if work.is_long:
-            told = f"{len(work.parts)} of {work.total} mechanisms"
+            told = f"{len(work.so_far)} of {len(MECHANISM_NAMES)} mechanisms"
             progress(work, work.share, told, key="comparison.stop")
-        for each in work.parts:
+        for each in work.so_far:
             if isinstance(each, InputError):
                 refusal(each)
-        records = [each for each in work.parts if not isinstance(each, InputError)]
+        records = [each for each in work.so_far if not isinstance(each, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
                 records += [_compared(study, other, cell) for other, study in hellinger_studies(chosen)]
@@ -218,7 +219,7 @@ def _comparison(chosen: Chosen, cell: int) -> bool:
         return work.going
 
 
-def _comparison_steps(chosen: Chosen, cell: int) -> Running[Compared]:
+def _comparison_steps(chosen: Chosen, cell: int) -> Steps[tuple[Compared, ...]]:
     def step(number: int) -> Compared:
         try:
             other = chosen.mechanism_called(MECHANISM_NAMES[number])
@@ -226,7 +227,7 @@ def _comparison_steps(chosen: Chosen, cell: int) -> Running[Compared]:
         except InputError as error:
             return error
 
-    return Running(step, total=len(MECHANISM_NAMES))
+    return in_parts(step, len(MECHANISM_NAMES))
 
 
 def hellinger_studies(chosen: Chosen) -> list[tuple[DieMechanism, ReleaseStudy]]:

@@ -14,6 +14,7 @@ import streamlit as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
+from dpbayes.experiments.steps import Part, Steps, in_parts
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.stealth import (
@@ -34,7 +35,7 @@ from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, p
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import is_simulated, noise_of
-from dpbayes.ui.widgets.running import Part, Running, running
+from dpbayes.ui.widgets.running import Running, running
 
 MOST_SHOWN = 20_000
 """Most records of the made-up table."""
@@ -128,7 +129,7 @@ def stealth_of(chosen: Chosen) -> Stealth:
     mechanism = LaplaceFourier(prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration)
     simulation = running("stealth", (network, calibration), lambda: _worst_steps(network, calibration))
     simulation.work()
-    noise = Worst.joined(simulation.parts)
+    noise = Worst.joined(simulation.so_far)
     worst = {
         Sense.MARGINALS: noise.least.needed(),
         Sense.PARAMETERS: noise.least.needed(chosen.settings.prior / mechanism.noise_scale),
@@ -141,7 +142,7 @@ def stealth_of(chosen: Chosen) -> Stealth:
     if again is None:
         return Stealth(mechanism, worst, None, refused, grid, proved, (simulation,))
     again.work()
-    return Stealth(mechanism, worst, Needed.joined(again.parts), "", grid, proved, (simulation, again))
+    return Stealth(mechanism, worst, Needed.joined(again.so_far), "", grid, proved, (simulation, again))
 
 
 def proved_probability(network: Network, calibration: Calibration, sense: Sense, t: np.ndarray) -> np.ndarray:
@@ -170,12 +171,12 @@ def _draws(network: Network) -> int:
     return max(LEAST_DRAWS, min(2_000, MOST_NOISE // network.cell_count))
 
 
-def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Running[Part]:
+def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Steps[tuple[Part, ...]]:
     """Return a simulation of `draws` in steps of `each`; `step` is given how many to draw."""
-    return Running(lambda number: step(min(each, draws - number * each)), total=math.ceil(draws / each))
+    return in_parts(lambda number: step(min(each, draws - number * each)), math.ceil(draws / each))
 
 
-def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
+def _worst_steps(network: Network, calibration: Calibration) -> Steps[tuple[Worst, ...]]:
     """Simulate what depends on the graph alone; the whole table only where it is in reach."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
     each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
@@ -190,7 +191,7 @@ def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
     return _steps(draws, each=each, step=step)
 
 
-def _real(chosen: Chosen, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[Needed] | None, str]:
+def _real(chosen: Chosen, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[tuple[Needed, ...]] | None, str]:
     """Simulate with the real counts; kept while they and the mechanism stay the same. Never shared."""
     try:
         counts = chosen.counts
@@ -225,12 +226,12 @@ class Agreement:
     shared: tuple[str, ...]
     node: int
     families: tuple[int, ...]
-    work: Running[dict[str, Noticed]]
+    work: Running[tuple[dict[str, Noticed], ...]]
 
     @property
     def seen(self) -> dict[str, Noticed]:
         """What shows in the releases so far, by mechanism."""
-        parts = self.work.parts
+        parts = self.work.so_far
         return {label: Noticed.joined([part[label] for part in parts]) for label in parts[0]}
 
 
@@ -244,14 +245,14 @@ def agreement_of(stealth: Stealth, t: float, *, records: int | None, seed: int, 
     fourier = replace(stealth.mechanism, t=min(t, INCREMENT.high))
     key = (network, fourier.calibration, fourier.epsilon, fourier.t, node, public, seed)
     work = running("stealth.agreement", key, lambda: _agreement_steps(fourier, public, seed, node, families))
-    if not work.parts or not any(other.going for other in stealth.works):
+    if not work.taken or not any(other.going for other in stealth.works):
         work.work()
     return Agreement(public, shared, node, families, work)
 
 
 def _agreement_steps(
     fourier: LaplaceFourier, records: int, seed: int, node: int, families: Sequence[int]
-) -> Running[dict[str, Noticed]]:
+) -> Steps[tuple[dict[str, Noticed], ...]]:
     """Simulate releases of a made-up table under Laplace and under Fourier: nothing here depends on anybody's data."""
     network = fourier.prior.network
     mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon), fourier)
