@@ -102,7 +102,8 @@ def test_real_errors_are_the_curators() -> None:
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run of the page does one step; the person presses Stop while the second is shown."""
-    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     shown: list[int] = []
 
     def again() -> None:
