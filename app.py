@@ -5,10 +5,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.chosen import open_story, story_page
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of, write_link
-from dpbayes.ui.session.stories import STORIES
+from dpbayes.ui.session.stories import STORIES, open_story, story_page
 from dpbayes.ui.widgets.controls import segments
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.show import guarded

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.record import Record, median_ms
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.options.index import AuditSubject
 
 APP = Path(__file__).parents[1] / "app.py"
 MOST_TIMES_ASIA = 25.0

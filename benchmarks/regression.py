@@ -9,7 +9,8 @@ from benchmarks.record import Record, median_ms
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.regression.design import RegressionStudy, precision_grid
 from dpbayes.experiments.regression.scenario import RegressionScenario, records_of
-from dpbayes.experiments.regression.study import SplitTable, final, regression_curves
+from dpbayes.experiments.regression.study import SplitTable, regression_curves
+from dpbayes.experiments.steps import finished
 from dpbayes.model.regression import ScaledRegression
 
 RECORDS, FEATURES, PRECISIONS, REPEATS = 370_000, 14, 20, 100
@@ -25,7 +26,7 @@ def made_up(n: int, features: int) -> SplitTable:
 
 def run(table: SplitTable, *, repeats: int, precisions: int = PRECISIONS) -> None:
     study = RegressionStudy(precisions=precision_grid(1e-2, 1e6, precisions), repeats=repeats)
-    final(regression_curves(table, study, stream(1, "benchmark")))
+    finished(regression_curves(table, study, stream(1, "benchmark")))
 
 
 def products(table: SplitTable, *, repeats: int) -> None:

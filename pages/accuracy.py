@@ -3,15 +3,7 @@
 import streamlit as st
 
 from dpbayes.ui.pages.accuracy.page import accuracy_page
-from dpbayes.ui.widgets.show import fragment
+from dpbayes.ui.widgets.page import live
 
 st.title("Accuracy")
-
-
-@fragment
-def live() -> None:
-    """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
-    accuracy_page()
-
-
-live()
+live(accuracy_page)

@@ -3,15 +3,7 @@
 import streamlit as st
 
 from dpbayes.ui.pages.audit.page import audit_page
-from dpbayes.ui.widgets.show import fragment
+from dpbayes.ui.widgets.page import live
 
 st.title("Audit")
-
-
-@fragment
-def live() -> None:
-    """Rerun alone when one of its controls moves, so that a slider repaints its charts at once."""
-    audit_page()
-
-
-live()
+live(audit_page)

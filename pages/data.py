@@ -3,14 +3,15 @@
 import streamlit as st
 
 from dpbayes.ui.pages.data.page import about, choose, look, shown_table
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 st.title("Data")
-place = st.container()
-choose()
+chosen, place = Chosen.now(), st.container()
+choose(chosen)
 with sentence_instead():
-    data = shown_table()
+    data = shown_table(chosen)
     with place:
-        headline(about(data))
+        headline(about(data, chosen))
     if data is not None:
-        look(data)
+        look(data, chosen)

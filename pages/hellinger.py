@@ -3,15 +3,7 @@
 import streamlit as st
 
 from dpbayes.ui.pages.hellinger.page import hellinger_page
-from dpbayes.ui.widgets.show import fragment
+from dpbayes.ui.widgets.page import live
 
 st.title("Hellinger mechanism")
-
-
-@fragment
-def live() -> None:
-    """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
-    hellinger_page()
-
-
-live()
+live(hellinger_page)

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.chosen import data_title, network, open_story
-from dpbayes.ui.session.settings import current
-from dpbayes.ui.session.stories import STORIES
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.stories import STORIES, open_story
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 STEPS = (
@@ -30,10 +29,9 @@ for column, (target, title, text) in zip(st.columns(len(STEPS)), STEPS, strict=T
         st.caption(text)
 
 with sentence_instead():
-    net = network(current())
-    st.info(
-        f"Open now: {escaped(data_title(current()))}, a network of {len(net.names)} nodes and {len(net.edges)} arrows."
-    )
+    chosen = Chosen.now()
+    net = chosen.network
+    st.info(f"Open now: {escaped(chosen.data_title)}, a network of {len(net.names)} nodes and {len(net.edges)} arrows.")
 
 st.subheader("Ready examples")
 for start in range(0, len(STORIES), PER_ROW):

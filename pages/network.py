@@ -3,22 +3,22 @@
 import streamlit as st
 
 from dpbayes.ui.pages.network.page import arrows, costs, editor, exchange, headline_of
-from dpbayes.ui.session.chosen import network
-from dpbayes.ui.session.settings import current
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 st.title("Network")
+chosen = Chosen.now()
 place = st.empty()
 left, right = st.columns([5, 3], gap="medium")
 with left:
-    editor()
+    editor(chosen)
 net = None
 with place.container(), sentence_instead():  # above the drawing that it is about
-    net = network(current())
-    headline(headline_of(net))
+    net = chosen.network
+    headline(headline_of(net, epsilon=chosen.epsilon))
 if net is not None:
     with right, sentence_instead():
-        costs(net)
+        costs(net, epsilon=chosen.epsilon)
     with left:
-        arrows(net)
-exchange()
+        arrows(net, epsilon=chosen.epsilon)
+exchange(chosen)

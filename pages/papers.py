@@ -3,15 +3,7 @@
 import streamlit as st
 
 from dpbayes.ui.pages.papers.page import papers_page
-from dpbayes.ui.widgets.show import fragment
+from dpbayes.ui.widgets.page import live
 
 st.title("Papers")
-
-
-@fragment
-def live() -> None:
-    """Rerun alone when a claim is chosen."""
-    papers_page()
-
-
-live()
+live(papers_page)

@@ -3,15 +3,7 @@
 import streamlit as st
 
 from dpbayes.ui.pages.stealth.page import stealth_page
-from dpbayes.ui.widgets.show import fragment
+from dpbayes.ui.widgets.page import live
 
 st.title("Stealth")
-
-
-@fragment
-def live() -> None:
-    """Rerun alone when one of its controls moves, so that a slider repaints its chart at once."""
-    stealth_page()
-
-
-live()
+live(stealth_page)

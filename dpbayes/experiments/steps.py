@@ -1,19 +1,35 @@
 """Work in short steps, so that it can be watched, stopped and gone on with; and random streams that never notice."""
 
-from collections.abc import Generator, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from dpbayes.base.randomness import stream
 
+Part = TypeVar("Part")
 Result = TypeVar("Result")
+Other = TypeVar("Other")
+
+
+@dataclass(frozen=True, eq=False)
+class Partial(Generic[Result]):
+    """What work has come to after a step: the share of it that is done, and its result so far."""
+
+    share: float
+    result: Result
+
+
 Work = Generator[float, None, Result]
-"""Yields after every step the share of its work that is done, and returns what it found."""
+"""Yields after every step but the last the share of its work that is done, and returns its result."""
+
+Steps = Generator[Partial[Result], None, Result]
+"""Yields after every step but the last what there is to show by then, and returns its result."""
 
 
-def finished(work: Work[Result]) -> Result:
-    """Take all steps and return what was found."""
+def finished(work: Work[Result] | Steps[Result]) -> Result:
+    """Take all steps and return the result."""
     while True:
         try:
             next(work)
@@ -31,6 +47,25 @@ def part_of(work: Work[Result], start: float, end: float) -> Work[Result]:
             result: Result = over.value
             return result
         yield start + share * (end - start)
+
+
+def in_parts(step: Callable[[int], Part], total: int) -> Steps[tuple[Part, ...]]:
+    """Take `total` steps, at least one, of which number k makes the part k; the result are all parts."""
+    parts = [step(0)]
+    for k in range(1, total):
+        yield Partial(k / total, tuple(parts))
+        parts.append(step(k))
+    return tuple(parts)
+
+
+def mapped(steps: Steps[Result], change: Callable[[Result], Other]) -> Steps[Other]:
+    """Take steps whose result is changed, each time there is one."""
+    while True:
+        try:
+            partial = next(steps)
+        except StopIteration as end:
+            return change(end.value)
+        yield Partial(partial.share, change(partial.result))
 
 
 def slices(length: int, step: int) -> Iterator[slice]:

@@ -141,16 +141,18 @@ def fine(at: AppTest) -> AppTest:
     return at
 
 
-WORKING = ("accuracy", "audit", "bounds", "regression", "release", "stealth")
-"""The pages whose long work goes on from run to run."""
+RUN_AGAIN = tuple(
+    f"dpbayes.ui.{place}.run_again" for place in ("widgets.page", "pages.accuracy.page", "pages.audit.page")
+)
+"""What runs a page again, so that its long work goes on."""
 
 
 def stop_after_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and the page not run again by itself."""
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
-    for page in WORKING:
-        monkeypatch.setattr(f"dpbayes.ui.pages.{page}.page.run_again", lambda: None)
+    for name in RUN_AGAIN:
+        monkeypatch.setattr(name, lambda: None)
 
 
 @pytest.fixture
@@ -160,7 +162,7 @@ def first_look(monkeypatch: pytest.MonkeyPatch) -> None:
         stop_after_a_step(monkeypatch)
 
 
-def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch, page: str) -> list[list[int]]:
+def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
 
     Returns a list that fills with how many steps each work had done whenever the page was about to run again.
@@ -173,12 +175,13 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch, page: str) ->
         works = [
             work for key in st.session_state if key.endswith(".running") for work in st.session_state[key].values()
         ]
-        seen.append([len(work.parts) for work in works])
+        seen.append([work.taken for work in works])
         for work in works:
             work.stopped = work.stopped or len(seen) == 2
         st.rerun()
 
-    monkeypatch.setattr(f"dpbayes.ui.pages.{Path(page).stem}.page.run_again", again)
+    for name in RUN_AGAIN:
+        monkeypatch.setattr(name, again)
     return seen
 
 

@@ -11,8 +11,8 @@ from dpbayes.experiments.accuracy.command import digest
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyStudy, Measures, Method
 from dpbayes.model.dataset import Dataset
 from dpbayes.ui.pages.accuracy.headline import verdict
-from dpbayes.ui.session.chosen import Upload
 from dpbayes.ui.session.options.accuracy import Scene
+from dpbayes.ui.session.uploads import Upload
 from tests.experiments.crafted import crafted
 from tests.pages.conftest import figures, fine, headline, open_page, sentences
 

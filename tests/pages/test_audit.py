@@ -27,7 +27,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.pages.audit.work import stepped
-from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
 from tests.conftest import crossed
 from tests.pages.conftest import (
@@ -304,7 +304,7 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.audit.die_steps.AT_ONCE", 50)
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = opened(AuditSubject.HellingerLocal, **{"audit.prior": "0.1", "audit.n": "100"})
     assert seen == [[1], [2]]
     assert [p.proto.text.startswith("Stopped after") for p in at.get("progress")] == [True]
@@ -319,7 +319,7 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
 
 def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.audit.hellinger.QUICK_DIE", 10)
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = press(opened(AuditSubject.HellingerGlobal, **{"audit.n": "20"}), "Find it")
     assert seen == [[1], [2]]
     assert "Stopped after" in at.get("progress")[0].proto.text

@@ -228,7 +228,7 @@ def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:
 
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE)
     assert seen == [[1], [2]]
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 11 points of the curves."]
@@ -245,10 +245,10 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
 def test_a_moving_epsilon_repeats_no_work() -> None:
     at = open_page(PAGE)
     (work,) = at.session_state["bounds.running"].values()
-    parts = list(work.parts)
+    parts = work.so_far
     fine(at.select_slider(key="parameter.epsilon").set_value(0.5).run())
     assert list(at.session_state["bounds.running"].values()) == [work]
-    assert all(a is b for a, b in zip(work.parts, parts, strict=True))
+    assert all(a is b for a, b in zip(work.so_far, parts, strict=True))
 
 
 @pytest.mark.parametrize(

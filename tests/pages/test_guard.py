@@ -16,11 +16,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
 
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.guard import WENT_WRONG
 from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of
 
-FRAGMENTS = tuple(page for page in PAGES if "@fragment" in (APP.parent / page).read_text(encoding="utf-8"))
+FRAGMENTS = tuple(page for page in PAGES if "\nlive(" in (APP.parent / page).read_text(encoding="utf-8"))
 
 
 def fail(*_: Any, **__: Any) -> None:
@@ -30,11 +31,14 @@ def fail(*_: Any, **__: Any) -> None:
 def break_parts_of(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every function that the page file takes from the dashboard fail, but what shows sentences and settings."""
     for line in ast.parse((APP.parent / page).read_text(encoding="utf-8")).body:
-        kept = ("dpbayes.ui.widgets.show", "dpbayes.ui.session.settings")
+        kept = ("dpbayes.ui.widgets.page", "dpbayes.ui.widgets.show", "dpbayes.ui.session.settings")
         if isinstance(line, ast.ImportFrom) and line.module not in kept:
             module = importlib.import_module(str(line.module))
             for name in line.names:
-                if callable(getattr(module, name.name)):
+                part = getattr(module, name.name)
+                if part is Chosen:
+                    monkeypatch.setattr(Chosen, "now", fail)
+                elif callable(part):
                     monkeypatch.setattr(module, name.name, fail)
 
 

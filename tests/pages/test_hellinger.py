@@ -16,7 +16,7 @@ from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.ui.pages.hellinger.page import scenario_of, verdict
-from dpbayes.ui.session.options.index import ShownSensitivity
+from dpbayes.ui.session.options.hellinger import ShownSensitivity
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences
 

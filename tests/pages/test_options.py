@@ -9,8 +9,10 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.options.index import OPTIONS, AuditSubject, StealthAim
+from dpbayes.ui.session.options.index import OPTIONS
+from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import thorough
 from tests.pages.conftest import figures, fine, open_page, sentences, stop_after_a_step

@@ -15,11 +15,12 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import recipe_of
 from dpbayes.experiments.regression.records import NumericColumn, OwnColumns
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
-from dpbayes.experiments.regression.study import RegressionResult, final
+from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.experiments.steps import finished
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
-from dpbayes.ui.session.chosen import Upload
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
+from dpbayes.ui.session.uploads import Upload
 from tests.pages.conftest import (
     APP,
     NO_LIMIT,
@@ -45,7 +46,7 @@ def result_of(query: dict[str, str], seed: int = 1) -> tuple[RegressionScenario,
     settings, problems = settings_from(query)
     assert not problems
     scenario = settings.options("regression")
-    return scenario, final(experiment(scenario, records_of(scenario, seed=1), seed=seed))
+    return scenario, finished(experiment(scenario, records_of(scenario, seed=1), seed=seed))
 
 
 def line(at: AppTest, name: str, key: str = ERRORS) -> list[float]:
@@ -101,16 +102,17 @@ def test_real_errors_are_the_curators() -> None:
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run of the page does one step; the person presses Stop while the second is shown."""
-    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     shown: list[int] = []
 
     def again() -> None:
-        (run,) = st.session_state["regression.runs"].values()
-        shown.append(run.last.repeats)
+        (run,) = st.session_state["regression.running"].values()
+        shown.append(run.so_far.result.repeats)
         run.stopped = len(shown) == 2
         st.rerun()
 
-    monkeypatch.setattr("dpbayes.ui.pages.regression.page.run_again", again)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", again)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "120"}))
     assert shown == [25, 50]
     assert "Stopped after 50 of 120 repeats." in [p.proto.text for p in at.get("progress")]
@@ -123,10 +125,10 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
 
 def test_moving_the_precision_looked_at_repeats_no_work() -> None:
     at = open_page(PAGE, **SMALL)
-    before = dict(at.session_state["regression.runs"])
+    before = dict(at.session_state["regression.running"])
     put(at, "box.regression.precision", "1e4")
     assert "b = 10,000" in headline(at)
-    assert dict(at.session_state["regression.runs"]) == before
+    assert dict(at.session_state["regression.running"]) == before
 
 
 def test_what_is_nearest_to_the_precision_asked_for_is_said() -> None:
@@ -226,7 +228,7 @@ def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(mo
 
 
 def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.regression.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
     most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
     one_sentence(at, f"Shown is the nearest that is possible: repeats = {most:,}.")

@@ -26,9 +26,9 @@ from dpbayes.posteriors.dirichlet import LEAST_PRIOR, Dirichlets
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.session.chosen import Upload
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings
+from dpbayes.ui.session.uploads import Upload
 from tests.pages.conftest import (
     APP,
     NO_LIMIT,

@@ -406,7 +406,7 @@ def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str)
 def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """10,000 draws in steps of 2,500: those of the noise alone, and those of the real counts."""
     monkeypatch.setattr("dpbayes.ui.pages.stealth.simulations.STEP", 2500 * ASIA.cell_count)
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE)
     assert [sorted(works)[-2:] for works in seen] == [[1, 1], [2, 2]], "those of the made-up table take one step"
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 50 % of the simulated releases."]
@@ -423,9 +423,9 @@ def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pyte
 def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """A probability of 0.99 needs some 700 draws; the first steps have 300. Stopped there, it is the proved t."""
     monkeypatch.setattr("dpbayes.ui.pages.stealth.simulations.STEP", 300 * ASIA.cell_count)
-    seen = stopped_at_the_second_picture(monkeypatch, PAGE)
+    seen = stopped_at_the_second_picture(monkeypatch)
     said: list[str] = []
-    monkeypatch.setattr("dpbayes.ui.pages.stealth.page.headline", lambda text: said.append(text))
+    monkeypatch.setattr("dpbayes.ui.widgets.page.headline", lambda text: said.append(text))
     at = open_page(PAGE, **{"stealth.target": "0.99"})
     assert len(seen) == 2
     assert len(said) == 1, "no sentence while draws were few and more to come"
@@ -442,9 +442,9 @@ def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: 
 
 def test_what_no_number_of_draws_tells_is_proved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.stealth.simulations.STEP", 2500 * ASIA.cell_count)
-    stopped_at_the_second_picture(monkeypatch, PAGE)
+    stopped_at_the_second_picture(monkeypatch)
     said: list[str] = []
-    monkeypatch.setattr("dpbayes.ui.pages.stealth.page.headline", lambda text: said.append(text))
+    monkeypatch.setattr("dpbayes.ui.widgets.page.headline", lambda text: said.append(text))
     press(open_page(PAGE, **{"stealth.target": "0.99999"}), "Go on")
     assert len(said) >= 4
     assert len(set(said)) == 1

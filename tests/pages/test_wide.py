@@ -21,10 +21,10 @@ from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.ui.pages.release.details import MOST_VALUES
-from dpbayes.ui.session import chosen as work
+from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.options.index import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import crossed
 from tests.pages.conftest import (
@@ -107,7 +107,7 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
 
     monkeypatch.setattr("dpbayes.mechanisms.stealth.coefficient_noise", counted)
     monkeypatch.setattr(fourier, "coefficient_noise", counted)
-    seen = stopped_at_the_second_picture(monkeypatch, "pages/stealth.py")
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page("pages/stealth.py", source=graph, cpts="random", records="100")
     assert len(seen) == 2
     assert "is proved to keep nine of ten releases non-negative" in headline(at), "no need to wait for all draws"
@@ -133,8 +133,8 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
 ) -> None:
     """On a graph that is small enough for both."""
     told = []
-    for most in (work.MOST_SIMULATED, 0):
-        monkeypatch.setattr(work, "MOST_SIMULATED", most)
+    for most in (increments.MOST_SIMULATED, 0):
+        monkeypatch.setattr(increments, "MOST_SIMULATED", most)
         query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
         at = open_page("pages/release.py", **query)
         t = float(at.text_input(key="box.t").value)
@@ -219,7 +219,7 @@ def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_ov
 def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen = stopped_at_the_second_picture(monkeypatch, "pages/release.py")
+    seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page("pages/release.py", source=star(15), **SMALL)
     at.session_state["comparison"] = True
     fine(at.run())
@@ -261,7 +261,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 ) -> None:
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
-    monkeypatch.setattr("dpbayes.ui.pages.bounds.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     at = open_page("pages/bounds.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
     assert not sentences(at)
     assert said in headline(at)
@@ -275,7 +275,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a graph that is small enough for both."""
-    monkeypatch.setattr("dpbayes.ui.pages.bounds.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
         told = []
         for most in (bounds_subject.MOST_CELLS, 0):
@@ -283,7 +283,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
             at = open_page("pages/bounds.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
             told.append({metric.label: metric.value for metric in at.metric})
             monkeypatch.undo()
-            monkeypatch.setattr("dpbayes.ui.pages.bounds.page.run_again", lambda: None)
+            monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
         simulated, exact = told
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()

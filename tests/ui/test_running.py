@@ -3,8 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.runtime.scriptrunner import RerunException
 
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.steps import Steps, Work, in_parts, mapped
 from dpbayes.ui.pages.bounds.curve import coarse_to_fine
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Coming, Running
@@ -17,56 +19,100 @@ def one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_moment_goes_on_where_the_last_one_ended() -> None:
-    work = Running(lambda k: 10 * k, total=3)
+    work = Running(in_parts(lambda k: 10 * k, 3))
     seen = []
     while not work.done:
         work.work()
-        seen.append((list(work.parts), work.share))
-    assert seen == [([0], 1 / 3), ([0, 10], 2 / 3), ([0, 10, 20], 1)]
+        seen.append((work.so_far, work.share, work.taken))
+    assert seen == [((0,), 1 / 3, 1), ((0, 10), 2 / 3, 2), ((0, 10, 20), 1, 3)]
     work.work()
-    assert work.parts == [0, 10, 20]
+    assert work.result == (0, 10, 20)
     assert not work.going
     assert not work.is_long
 
 
 def test_a_moment_is_as_many_steps_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "FIRST", 60.0)
-    work = Running(lambda k: k, total=1000)
+    work = Running(in_parts(lambda k: k, 1000))
     work.work()
     assert work.done
 
 
 def test_stopped_work_stands_still_but_for_the_first_picture() -> None:
-    work = Running(lambda k: k, total=3, stopped=True)
+    work = Running(in_parts(lambda k: k, 3), stopped=True)
     work.work()
     work.work()
-    assert work.parts == [0]
+    assert work.result == (0,)
     assert work.is_long, "the button to go on stays"
     work.stopped = False
     work.work()
-    assert work.parts == [0, 1]
+    assert work.result == (0, 1)
 
 
-def test_a_step_that_raises_is_taken_again() -> None:
-    fails = [True]
+def shares() -> Work[int]:
+    yield 0.25
+    yield 0.5
+    return 0
 
-    def step(number: int) -> int:
-        if number == 1 and fails.pop():
-            raise InputError("Not now.")
+
+def test_work_that_tells_its_share_alone_has_a_result_at_the_end() -> None:
+    work = Running(shares())
+    seen = []
+    while work.going:
+        work.work()
+        seen.append((work.share, work.result))
+    assert seen == [(0.25, None), (0.5, None), (1.0, 0)], "nothing is a result too"
+
+
+def test_work_whose_result_is_changed_takes_the_same_steps() -> None:
+    work = Running(mapped(in_parts(lambda k: k, 2), len))
+    work.work()
+    assert (work.share, work.so_far) == (0.5, 1)
+    work.work()
+    assert (work.done, work.so_far) == (True, 2)
+
+
+def test_what_is_refused_is_refused_each_time() -> None:
+    def refuse(number: int) -> int:
+        if number:
+            raise InputError("Not at all.")
         return number
 
-    work = Running(step, total=2)
+    work = Running(in_parts(refuse, 3))
     work.work()
-    with pytest.raises(InputError, match="Not now"):
-        work.work()
-    fails.append(False)
-    work.work()
-    assert work.parts == [0, 1]
+    for _ in range(2):
+        with pytest.raises(InputError, match="Not at all"):
+            work.work()
+    assert work.result == (0,)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, RerunException])
+def test_work_that_ends_in_another_way_begins_anew(
+    monkeypatch: pytest.MonkeyPatch, failure: type[BaseException]
+) -> None:
+    monkeypatch.setattr(running.st, "session_state", {})
+    fails = [True, False]
+
+    def step(number: int) -> int:
+        if number and fails.pop(0):
+            raise failure("the browser asked for another run")
+        return number
+
+    def ask() -> Running[tuple[int, ...]]:
+        return running.running("kind", "key", lambda: in_parts(step, 2))
+
+    ask().work()
+    with pytest.raises(failure):
+        ask().work()
+    ask().work()
+    ask().work()
+    assert ask().done
+    assert ask().result == (0, 1)
 
 
 @pytest.mark.parametrize(("seconds", "is_long"), [(0.01, False), (10.0, True)])
 def test_only_long_work_has_a_bar(seconds: float, *, is_long: bool) -> None:
-    work = Running(lambda k: k, total=3, parts=[0], seconds=seconds)
+    work = Running(in_parts(lambda k: k, 3), share=1 / 3, taken=1, seconds=seconds)
     assert work.is_long is is_long
 
 
@@ -103,12 +149,14 @@ def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(running.st, "session_state", {})
     started: list[str] = []
 
-    def ask(key: str) -> Running[str]:
-        def start() -> Running[str]:
+    def ask(key: str) -> Running[tuple[str, ...]]:
+        def start() -> Steps[tuple[str, ...]]:
             started.append(key)
-            return Running(lambda k: key, total=1)
+            return in_parts(lambda k: key, 1)
 
-        return running.running("kind", key, start)
+        work = running.running("kind", key, start)
+        work.work()
+        return work
 
     first = ask("a")
     ask("b")
@@ -118,3 +166,19 @@ def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     assert started == ["a", "b", "c"]
     ask("b")
     assert started == ["a", "b", "c", "b"], "b was the oldest when c came"
+
+
+def test_few_works_that_are_not_done_are_kept_and_all_that_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running.st, "session_state", {})
+
+    def ask(key: int, total: int) -> Running[tuple[int, ...]]:
+        work = running.running("kind", key, lambda: in_parts(lambda k: k, total))
+        work.work()
+        return work
+
+    done = [ask(key, 1) for key in range(5)]
+    under_way = [ask(key, 9) for key in range(5, 9)]
+    assert [ask(key, 1) for key in range(5)] == done
+    assert ask(8, 9) is under_way[-1]
+    assert ask(7, 9) is under_way[-2]
+    assert ask(5, 9) is not under_way[0], "what it worked on is forgotten"

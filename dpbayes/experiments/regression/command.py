@@ -30,7 +30,8 @@ from dpbayes.experiments.regression.scenario import (
     settings_text,
     study_records,
 )
-from dpbayes.experiments.regression.study import RegressionResult, final
+from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.experiments.steps import finished
 from dpbayes.sources.files import read_table
 
 _PREFIX = "regression."
@@ -86,7 +87,7 @@ class Recipe:
 
     def result(self) -> RegressionResult:
         """Run the experiment. Errors: InputError, OSError."""
-        return final(experiment(self.scenario, self.records(), seed=self.seed))
+        return finished(experiment(self.scenario, self.records(), seed=self.seed))
 
     def frame(self, result: RegressionResult) -> pd.DataFrame:
         """Return a result's frame with `settings` in its last columns, of as many repeats as the result has."""

@@ -1,12 +1,11 @@
 """Figure 2 of [Zhang16] as one value that a page, a link and a command line share: which records, and what is varied.
 
 scenario = RegressionScenario(records=Records.FULTON, repeats=100)
-result = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
 frame = result.frame()
 """
 
 import enum
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from dpbayes.experiments.regression.design import (
 )
 from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
 from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
+from dpbayes.experiments.steps import Steps
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import PublicBounds, RegressionData, scaled
@@ -143,8 +143,8 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
     )
 
 
-def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Iterator[RegressionResult]:
-    """Yield the result of ever more repeats. Errors, before any work: InputError."""
+def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Steps[RegressionResult]:
+    """Take the repeats some at a time. Errors, before any work: InputError."""
     return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
 
 

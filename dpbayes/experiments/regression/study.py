@@ -5,8 +5,6 @@ every precision and every error on the rest: no record is read again. Errors are
 """
 
 import math
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,6 +15,7 @@ from dpbayes.base.looks import BOUND, EXACT, PRIVATE, PURPLE, Curve, Look
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.experiments.steps import Partial, Steps
 from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
@@ -252,10 +251,8 @@ class RegressionResult:
 # The work
 
 
-def regression_curves(
-    table: SplitTable, study: RegressionStudy, rng: np.random.Generator
-) -> Iterator[RegressionResult]:
-    """Yield the result of ever more repeats, the last of all; stop asking to stop the work.
+def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.Generator) -> Steps[RegressionResult]:
+    """Take the repeats some at a time; stop asking to stop the work.
 
     The exact curve of a repeat depends on `rng` and the training share alone, and not on how many repeats follow.
     Errors, before any work: InputError for too few records, and for more work than MOST_SECONDS.
@@ -265,22 +262,21 @@ def regression_curves(
     return _blocks(table, study, train, (splits, draws))
 
 
-def final(results: Iterator[RegressionResult]) -> RegressionResult:
-    """Return the last of the results."""
-    return deque(results, maxlen=1)[0]
-
-
 def _blocks(
     table: SplitTable, study: RegressionStudy, train: int, rngs: tuple[np.random.Generator, np.random.Generator]
-) -> Iterator[RegressionResult]:
-    total: RegressionResult | None = None
+) -> Steps[RegressionResult]:
     draws = study.draws_made(train)
     size = max(1, min(_REPEATS_AT_ONCE, _ENTRIES // (len(study.precisions) * draws * table.features)))
-    for start in range(0, study.repeats, size):
+
+    def block(start: int) -> RegressionResult:
         products = table.split_products(train, rngs[0], min(size, study.repeats - start))
-        block = _evaluated(table, study, products, rngs[1])
-        total = block if total is None else total + block
-        yield total
+        return _evaluated(table, study, products, rngs[1])
+
+    result = block(0)
+    for start in range(size, study.repeats, size):
+        yield Partial(start / study.repeats, result)
+        result = result + block(start)
+    return result
 
 
 def _evaluated(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.chosen import graph
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of, placed
 from dpbayes.ui.session.settings import Settings, change, current
 
@@ -177,14 +177,14 @@ def _restored(then: DrawnNetwork, now: Settings) -> Settings:
 
 
 def _shown(settings: Settings) -> DrawnNetwork:
-    return DrawnNetwork(placed(graph(settings)), settings)
+    return DrawnNetwork(placed(Chosen(settings).graph), settings)
 
 
 def _is_shown(shown: DrawnNetwork, settings: Settings) -> bool:
     """Whether these settings show nothing new: only an uploaded table changes its network under the same settings."""
     same = _table(shown.settings) == _table(settings) and shown.settings.graph == settings.graph
     own_upload = settings.data == "upload" and not settings.graph
-    return same and (not own_upload or shown.graph.names == graph(settings).names)
+    return same and (not own_upload or shown.graph.names == Chosen(settings).graph.names)
 
 
 def _table(settings: Settings) -> dict[str, object]:

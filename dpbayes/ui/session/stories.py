@@ -1,9 +1,11 @@
 """Ready examples: a question, and the settings that show its answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import streamlit as st
 
 from dpbayes.mechanisms import Calibration
-from dpbayes.ui.session.settings import Cpts, Settings
+from dpbayes.ui.session.settings import Cpts, Settings, current
 
 
 @dataclass(frozen=True)
@@ -82,3 +84,15 @@ STORIES: dict[str, Story] = {
         Settings(),
     ),
 }
+
+
+def open_story(story: Story) -> None:
+    """Show a ready example from the seat the person sits in; uploads stay where they are. `story_page` leads to it."""
+    st.session_state["settings"] = replace(story.settings, seat=current().seat)
+    st.session_state["story.opened"] = story
+    st.session_state["story.page"] = story.page
+
+
+def story_page() -> str | None:
+    """Return, once, the page of a story that was just opened: a callback cannot turn to it, the next run can."""
+    return st.session_state.pop("story.page", None)

@@ -5,44 +5,46 @@ answers meanwhile, and stopping is a button like any other.
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, cast
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-Part = TypeVar("Part")
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.steps import Partial, Steps, Work
 
-FIRST, MOMENT = 0.05, 0.4
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+FIRST, MOMENT = 0.05, 0.5
 """Seconds of work before the first picture, and in each later run."""
 
-KEPT = 32
-"""Works of one kind that the session keeps, with all that they have found."""
+KEPT, UNFINISHED = 32, 2
+"""Works of one kind that the session keeps with what they have found, and of those the ones that are not done: these
+hold what they work on."""
 
 NOTICED = 0.5
 """Seconds still to go from which on there is a progress bar and a button to stop."""
 
 
 @dataclass
-class Running(Generic[Part]):
-    """Work in `total` steps: `step(k)` is the part k, `parts` are in. A step that raises is taken again when asked."""
+class Running(Generic[Result]):
+    """Work that goes on from run to run: `share` of it is done in `taken` steps, and `result` is what is in.
 
-    step: Callable[[int], Part]
-    total: int
-    parts: list[Part] = field(default_factory=list)
+    What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`.
+    """
+
+    steps: Generator[float | Partial[Result], None, Result]
+    share: float = 0.0
+    result: Result | None = None
+    taken: int = 0
     seconds: float = 0.0
+    done: bool = False
     stopped: bool = False
-
-    @property
-    def done(self) -> bool:
-        """Whether every part is in."""
-        return len(self.parts) >= self.total
-
-    @property
-    def share(self) -> float:
-        """How much of the work is done."""
-        return len(self.parts) / self.total
+    refused: str = ""
+    lost: bool = False
 
     @property
     def going(self) -> bool:
@@ -52,19 +54,45 @@ class Running(Generic[Part]):
     @property
     def is_long(self) -> bool:
         """Whether so much is still to do that a person wants to see how far it is, and a way to stop it."""
-        if self.done or not self.parts:
+        if self.done or not self.taken:
             return False
-        return self.stopped or self.seconds / len(self.parts) * (self.total - len(self.parts)) > NOTICED
+        return self.stopped or self.seconds * (1 - self.share) > NOTICED * self.share
+
+    @property
+    def so_far(self) -> Result:
+        """What is in, where every step brings something."""
+        assert self.result is not None
+        return self.result
 
     def work(self) -> None:
-        """Do steps for a moment, unless the work is stopped; the first time one at least, which the picture needs."""
-        end = time.perf_counter() + (MOMENT if self.parts else FIRST)
-        while self.going or not self.parts:
+        """Do steps for a moment, unless stopped; the first time one at least, for the picture. Errors: InputError."""
+        if self.refused:
+            raise InputError(self.refused)
+        end = time.perf_counter() + (MOMENT if self.taken else FIRST)
+        while self.going or not self.taken:
             start = time.perf_counter()
-            self.parts.append(self.step(len(self.parts)))
+            self._step()
             self.seconds += time.perf_counter() - start
             if time.perf_counter() >= end:
                 return
+
+    def _step(self) -> None:
+        try:
+            step = next(self.steps)
+        except StopIteration as end:
+            self.share, self.result, self.done = 1.0, end.value, True
+        except InputError as error:
+            self.refused = str(error)
+            raise
+        except BaseException:  # Streamlit's own ways to end a run are no `Exception`
+            self.lost = True
+            raise
+        else:
+            if isinstance(step, Partial):
+                self.share, self.result = step.share, step.result
+            else:
+                self.share = step
+        self.taken += 1
 
 
 @dataclass
@@ -102,14 +130,15 @@ class Stoppable(Protocol):
         ...
 
 
-def running(kind: str, key: Hashable, start: Callable[[], Running[Part]]) -> Running[Part]:
-    """Return this session's work with this key, started if it is new; the one not asked for longest is forgotten."""
+def running(kind: str, key: Hashable, start: Callable[[], Work[Result] | Steps[Result]]) -> Running[Result]:
+    """Return this session's work with this key, started if it is new; those not asked for longest are forgotten."""
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
-    found = kept.pop(key, None) or start()
-    kept[key] = found
-    while len(kept) > KEPT:
-        kept.pop(next(iter(kept)))
-    return cast("Running[Part]", found)
+    known = kept.pop(key, None)
+    kept[key] = work = Running(start()) if known is None or known.lost else known
+    unfinished = [old for old, each in kept.items() if not each.done]
+    for old in {*list(kept)[:-KEPT], *unfinished[:-UNFINISHED]}:
+        del kept[old]
+    return work
 
 
 def progress(work: Stoppable, share: float, said: str, *, key: str, along: Sequence[Stoppable] = ()) -> None:

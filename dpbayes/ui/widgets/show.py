@@ -1,6 +1,5 @@
 """How a page shows things: a sentence, a chart with its data, a refusal."""
 
-import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,7 +12,7 @@ from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.export import safe_csv
-from dpbayes.ui.session.settings import Seat, current, write_link
+from dpbayes.ui.session.settings import Seat, current
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 
 SLOW = 2_000_000
@@ -85,18 +84,6 @@ def guarded() -> Iterator[None]:
         _inside.reset(token)
 
 
-def fragment(part: Callable[[], None]) -> Callable[[], None]:
-    """Let a part of a page rerun alone when one of its controls moves: `app.py` then neither guards nor links it."""
-
-    @st.fragment
-    @functools.wraps(part)
-    def alone() -> None:
-        with linked(), guarded():
-            part()
-
-    return alone
-
-
 @contextmanager
 def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
     """Show a bar while so many bytes or values are worked on, unless they take but a moment."""
@@ -108,13 +95,6 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
         yield lambda share: bar.progress(min(max(share, 0.0), 1.0), escaped(text))
     finally:
         bar.empty()
-
-
-@contextmanager
-def linked() -> Iterator[None]:
-    """Keep the address up to date with what happened inside."""
-    yield
-    write_link()
 
 
 def chart(figure: go.Figure, *, key: str, alt: str) -> None:

@@ -44,7 +44,8 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
     study_records,
 )
-from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, final, regression_curves
+from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, regression_curves
+from dpbayes.experiments.steps import finished
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
@@ -65,7 +66,7 @@ def study(**fields: object) -> RegressionStudy:
 
 
 def curves(records: SplitTable, asked: RegressionStudy, seed: int = 1) -> RegressionResult:
-    return final(regression_curves(records, asked, stream(seed, "run")))
+    return finished(regression_curves(records, asked, stream(seed, "run")))
 
 
 def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list[np.ndarray]:
@@ -121,10 +122,12 @@ def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() ->
     base = curves(records, study(repeats=25))
     for other in (study(repeats=25, draws=7), study(repeats=25, rule=BoundForEpsilon(2.0))):
         assert np.array_equal(curves(records, other).exact.mean, base.exact.mean)
-    first = next(regression_curves(records, study(repeats=60), stream(1, "run")))
+    first = next(regression_curves(records, study(repeats=60), stream(1, "run"))).result
     assert first.repeats == 25
     assert np.array_equal(first.exact.mean, base.exact.mean)
-    assert [r.repeats for r in regression_curves(records, study(repeats=60), stream(1, "run"))] == [25, 50, 60]
+    steps = regression_curves(records, study(repeats=60), stream(1, "run"))
+    assert [(each.share, each.result.repeats) for each in steps] == [(25 / 60, 25), (50 / 60, 50)]
+    assert finished(regression_curves(records, study(repeats=60), stream(1, "run"))).repeats == 60
 
 
 @given(st.lists(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=2), min_size=2, max_size=12), st.data())
@@ -231,7 +234,7 @@ def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
     assert [asked.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
     assert study(draws=70).draws_made(30) == 70
     scenario = RegressionScenario(n=300, lowest=1e-3, highest=1e6, points=25)
-    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    found = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
     assert found.cut.mean[:6] == pytest.approx(found.exact.mean[:6], rel=0.6)
     assert np.all(found.cut.mean > 5 * found.cut.standard_error)
     assert np.array_equal(found.shown_cut.mean, found.cut.mean)
@@ -271,7 +274,7 @@ def test_both_epsilons_of_figure_2(b: float, certified: float, printed: float) -
 def test_the_shape_of_figure_2() -> None:
     """[Zhang16] Figure 2: larger b, worse errors; private only slightly worse where b is small; both end together."""
     scenario = RegressionScenario(n=100_000, points=9, repeats=5)
-    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    found = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
     assert np.all(np.diff(found.exact.mean[2:]) > 0)
     assert found.exact.mean[0] == pytest.approx(0.0226, rel=0.1)
     assert found.exact.mean[-1] == pytest.approx(0.0602, rel=0.1)
@@ -321,7 +324,7 @@ SMALL = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=N
 
 def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
     recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
-    frame = recipe.frame(final(experiment(SMALL, records_of(SMALL, seed=7), seed=5)))
+    frame = recipe.frame(finished(experiment(SMALL, records_of(SMALL, seed=7), seed=5)))
     text, command = frame["settings"][0], frame["command"][0]
     pasted = ("--settings", "http://localhost/regression?" + text + "&accuracy.points=3&seat=recipient")
     assert recipe_of(pasted) == recipe_of(("--settings", text)) == recipe
@@ -339,7 +342,7 @@ def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
 def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
     asked = RegressionScenario(n=500, features=2, points=2, repeats=60)
     recipe = Recipe(scenario=asked)
-    half = recipe.frame(next(experiment(asked, records_of(asked, seed=1), seed=1)))
+    half = recipe.frame(next(experiment(asked, records_of(asked, seed=1), seed=1)).result)
     again = recipe_of(("--settings", half["settings"][0]))
     assert again.scenario.repeats == 25
     pd.testing.assert_frame_equal(again.frame(again.result()), half)
@@ -383,7 +386,7 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
         short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))
         assert short == recipe
     direct = study_records(*numeric_table(frame.astype(object).fillna("").astype(str), OWN.features, OWN.target))
-    expected = final(experiment(asked, direct, seed=1)).frame()
+    expected = finished(experiment(asked, direct, seed=1)).frame()
     for each in found.values():
         pd.testing.assert_frame_equal(each[expected.columns], expected)
 
@@ -480,7 +483,7 @@ def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
     assert clipped == outside, "only incomes lie outside what is stated"
     assert 0 < clipped < 0.05 * data.n
     scenario = RegressionScenario(records=Records.FULTON, repeats=3, points=3)
-    found = final(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    found = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
     assert found.exact.mean[0] < 0.9 * found.baseline.mean[0]
 
 

@@ -21,6 +21,7 @@ from dpbayes.ui.pages.accuracy.work import (
     study_run,
     table_is_asked,
 )
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, Curves, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import called, current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
@@ -32,7 +33,7 @@ PAINT = 0.03
 """Seconds for the browser to paint the first chart before the rest of the page competes for it."""
 
 
-def accuracy_page() -> None:
+def accuracy_page(_chosen: Chosen) -> None:
     """Show the curves first, whatever their place on the page; then the controls and what lies behind."""
     place = st.container()
     left, right = st.columns([1, 2], gap="medium")

@@ -20,7 +20,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network, assignment
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
 from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.options.index import AttackedTables, AuditOptions
+from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings, current
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest

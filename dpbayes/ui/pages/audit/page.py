@@ -32,12 +32,13 @@ from dpbayes.ui.pages.audit.subject import (
 )
 from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
-from dpbayes.ui.pages.release.page import PAINT
 from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.widgets.page import PAINT
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
 
@@ -56,7 +57,7 @@ SLOTS = 40
 """More than the elements that follow the curve."""
 
 
-def audit_page() -> None:
+def audit_page(_chosen: Chosen) -> None:
     """Show the curve first, whatever its place on the page: it is what a moving slider waits for."""
     _known_cases()
     place = st.container()

@@ -19,7 +19,7 @@ from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.options.index import AuditSubject
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Settings
 
 POINTS = 161

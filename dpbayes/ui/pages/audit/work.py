@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -12,12 +12,26 @@ from dpbayes.audit.reports import AuditReport, recalibration_steps
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, report_of
 from dpbayes.ui.widgets import running as runs
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import progress
 
 
 @dataclass
-class Stepped(Running[Any]):
+class Stepped:
     """Work whose number of steps is not known: its parts are the shares that are done, and at the end the result."""
+
+    step: Callable[[int], Any]
+    parts: list[Any] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def going(self) -> bool:
+        """Whether the page is to run again to go on."""
+        return not (self.done or self.stopped)
+
+    @property
+    def taken(self) -> int:
+        """How many steps were done."""
+        return len(self.parts)
 
     @property
     def done(self) -> bool:
@@ -33,9 +47,7 @@ class Stepped(Running[Any]):
         """Go on for a moment, even at first: the page is drawn by then, and needs that long to be seen."""
         end = time.perf_counter() + runs.MOMENT
         while self.going:
-            start = time.perf_counter()
             self.parts.append(self.step(len(self.parts)))
-            self.seconds += time.perf_counter() - start
             if time.perf_counter() >= end:
                 return
 
@@ -58,21 +70,17 @@ def stepped(steps: Iterator[Any]) -> Stepped:
             refused.append(error)
             raise
 
-    return Stepped(step, total=1)
+    return Stepped(step)
 
 
 def _going(kind: str, key: Hashable, start: Callable[[], Iterator[Any]]) -> Stepped:
     """This session's work with this key. Others that were left half done are forgotten: what they hold is large."""
-
-    def fresh() -> Running[Any]:
-        kept = st.session_state.get(f"{kind}.running", {})
+    kept: dict[Hashable, Stepped] = st.session_state.setdefault(f"{kind}.running", {})
+    if key not in kept:
         for old in [name for name, work in kept.items() if not work.done]:
             del kept[old]
-        return stepped(start())
-
-    work = running(kind, key, fresh)
-    assert isinstance(work, Stepped)
-    return work
+        kept[key] = stepped(start())
+    return kept[key]
 
 
 def audit_work(subject: Audited) -> Stepped | AuditReport:

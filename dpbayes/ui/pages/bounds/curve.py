@@ -8,19 +8,17 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.memo import Memo
-from dpbayes.base.validation import InputError
-from dpbayes.model.network import Network
+from dpbayes.experiments.steps import Steps, in_parts
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject, grid, moved, place
 from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.session.chosen import counts, dataset
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
-from dpbayes.ui.widgets.show import is_curator
 
 TOGETHER = 250
 """Cells times epsilons that are evaluated at once: a few hundredths of a second."""
@@ -44,7 +42,7 @@ class Evaluation:
 
     claim: BoundClaim
     axis: Axis
-    work: Running[Curve]
+    work: Running[tuple[Curve, ...]]
     curve: Curve
     here: float
     bound: Bound
@@ -64,9 +62,9 @@ class Evaluation:
         return uses is Uses.PUBLIC or (uses is Uses.SIMULATION and self.subject.counts is None)
 
 
-def is_visible(claim: BoundClaim) -> bool:
+def is_visible(claim: BoundClaim, chosen: Chosen) -> bool:
     """Whether a claim may be shown in the seat at hand."""
-    return is_curator() or EXHIBITS[claim.name].uses is not Uses.COUNTS
+    return chosen.is_curator or EXHIBITS[claim.name].uses is not Uses.COUNTS
 
 
 def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
@@ -76,34 +74,35 @@ def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
     return chosen if chosen in axes else axes[0]
 
 
-def possible(net: Network, claim: BoundClaim, settings: Settings) -> Possible:
+def possible(chosen: Chosen, claim: BoundClaim) -> Possible:
     """Return the setting at which a claim can be evaluated, nearest to the one asked for. Errors: InputError."""
     exhibit = EXHIBITS[claim.name]
     giving = {name: lowest(name) for name in exhibit.gives}
-    return nearest(settings, giving, lambda there: exhibit.limit(*_setting(net, exhibit, there)))
+    return nearest(chosen.settings, giving, lambda settings: exhibit.limit(*_setting(chosen, exhibit, settings)))
 
 
-def _setting(net: Network, exhibit: Exhibit, settings: Settings) -> tuple[Subject, At]:
+def _setting(chosen: Chosen, exhibit: Exhibit, settings: Settings) -> tuple[Subject, At]:
+    """Return what a claim is evaluated for, at settings that differ from what is chosen in options only."""
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
-    held = counts(settings) if is_curator() and exhibit.uses is not Uses.PUBLIC else None
-    subject = Subject(net, settings.prior, records(settings), held, settings.seed, _memo())
+    counts = chosen.counts if chosen.is_curator and exhibit.uses is not Uses.PUBLIC else None
+    subject = Subject(chosen.network, settings.prior, chosen.n, counts, chosen.seed, _memo())
     return subject, At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
 
 
-def evaluated(net: Network, claim: BoundClaim, settings: Settings) -> Evaluation:
-    """Evaluate a claim that `is_visible`. Errors: InputError where it cannot be evaluated."""
+def evaluated(chosen: Chosen, claim: BoundClaim, settings: Settings) -> Evaluation:
+    """Evaluate a claim that `is_visible` at `possible` settings. Errors: InputError where it cannot be evaluated."""
     exhibit, axis = EXHIBITS[claim.name], axis_of(claim, settings)
-    subject, at = _setting(net, exhibit, settings)
+    subject, at = _setting(chosen, exhibit, settings)
     here = place(subject, at, axis)
     knobs = {name.rpartition(".")[2] for name in exhibit.knobs} - {axis.field, "prior"}
     fixed = tuple((name, getattr(at if hasattr(at, name) else at.knobs, name)) for name in sorted(knobs))
     prior = 0.0 if axis is Axis.PRIOR else subject.concentration
-    key = (fixed, net, prior, subject.n, subject.digest, subject.seed)
+    key = (fixed, subject.network, prior, subject.n, subject.digest, subject.seed)
     bound = exhibit.bound(subject, at)
     work = running("bounds", (claim, axis, *key), lambda: _steps(claim, axis, subject, at))
     work.work()
-    curve = _joined(work.parts)
+    curve = _joined(work.so_far)
     measured = _looked_up(curve, here) or exhibit.measure(subject, at, bound)
     return Evaluation(claim, axis, work, curve, here, bound, measured, at, subject)
 
@@ -115,19 +114,19 @@ def _memo() -> Memo:
     return memo
 
 
-def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Running[Curve]:
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Steps[tuple[Curve, ...]]:
     """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
     exhibit, x = EXHIBITS[claim.name], grid(subject, axis)
     several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1
     groups = coarse_to_fine(len(x), most=several)
 
     def step(number: int) -> Curve:
-        some = tuple(x[k] for k in groups[number])
-        there = (subject, replace(at, epsilon=some)) if axis is Axis.EPSILON else moved(subject, at, axis, some[0])
-        bound = exhibit.bound(*there)
-        return Curve(some, bound, exhibit.measure(*there, bound))
+        points = tuple(x[k] for k in groups[number])
+        along = (subject, replace(at, epsilon=points)) if axis is Axis.EPSILON else moved(subject, at, axis, points[0])
+        bound = exhibit.bound(*along)
+        return Curve(points, bound, exhibit.measure(*along, bound))
 
-    return Running(step, total=len(groups))
+    return in_parts(step, len(groups))
 
 
 def coarse_to_fine(points: int, *, most: int) -> list[tuple[int, ...]]:
@@ -165,11 +164,3 @@ def _looked_up(curve: Curve, here: float) -> Measured | None:
     if not np.isfinite([curve.measured.value[k], curve.measured.exact[k]]).any():
         return None
     return replace(curve.measured, **{name: getattr(curve.measured, name)[k : k + 1] for name in SERIES})
-
-
-def records(settings: Settings) -> int | None:
-    """Return the public n, where there is a table."""
-    try:
-        return dataset(settings).n
-    except InputError:
-        return None

@@ -10,15 +10,13 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
 from dpbayes.ui.pages.bounds.curve import Evaluation
-from dpbayes.ui.session.chosen import counts
-from dpbayes.ui.session.settings import Settings, current
-from dpbayes.ui.widgets.show import assumption, is_curator, refusal, source
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.show import assumption, refusal, source
 
 MARKS = {
     Verdict.HOLDS: "✓",
@@ -80,48 +78,48 @@ def _sentence(text: str) -> str:
 # Table 1
 
 
-def table_1_live(net: Network) -> None:
+def table_1_live(chosen: Chosen, net: Network) -> None:
     """Show Table 1 of [Zhang16] at this setting, once asked for; the recipient gets what is public of it."""
     with st.expander("Table 1 of the paper, live", on_change="rerun", key="bounds.table1") as opened:
         if not opened.open:
             return
         try:
-            rows = _table_1(net, current())
+            rows = _table_1(chosen)
         except InputError as error:
             refusal(error)
             return
-        st.dataframe(pd.DataFrame([_as_row(row) for row in rows]), hide_index=True)
-        for mechanism, why in not_computable(net, counts(current()).n).items():
+        st.dataframe(pd.DataFrame([_as_row(row, chosen) for row in rows]), hide_index=True)
+        for mechanism, why in not_computable(net, chosen.counts.n).items():
             st.caption(f"{mechanism} is not in the table: {why}.")
-        hidden = "" if is_curator() else " What is computed from the counts is left out: it is for the curator."
+        hidden = "" if chosen.is_curator else " What is computed from the counts is left out: it is for the curator."
         st.caption(
             "ε, δ, t, ω, L0, the prior and the number of draws are those of this page’s controls. Fourier shows its "
             f"largest table, MAP the first binary node without parents.{hidden}"
-            + (" Curator only: not private." if is_curator() else "")
+            + (" Curator only: not private." if chosen.is_curator else "")
         )
 
 
-def _table_1(net: Network, settings: Settings) -> tuple[Table1Row, ...]:
-    options = settings.options("bounds")
+def _table_1(chosen: Chosen) -> tuple[Table1Row, ...]:
+    options = chosen.options("bounds")
     setting = Setting(
-        epsilon=settings.parameter("epsilon"),
+        epsilon=chosen.epsilon,
         delta=options.delta,
         t=options.t,
         omega=options.omega,
-        draws=settings.parameter("draws"),
+        draws=chosen.parameter("draws"),
         gap=options.gap,
-        prior=settings.prior,
+        prior=chosen.settings.prior,
         start=options.start,
     )
-    return table_1(Dirichlets.symmetric(net, settings.prior), counts(settings), setting)
+    return table_1(chosen.prior, chosen.counts, setting)
 
 
-def _as_row(row: Table1Row) -> dict[str, str]:
+def _as_row(row: Table1Row, chosen: Chosen) -> dict[str, str]:
     promises = "; ".join(
         f"{_value(bound.printed)} (certified {_value(bound.certified)}) {bound.unit}" for bound in row.privacy
     )
     shown = {"mechanism": row.mechanism, "privacy, printed": promises, "utility of": row.utility_of}
-    if not (is_curator() or row.uses is not Uses.COUNTS):
+    if not (chosen.is_curator or row.uses is not Uses.COUNTS):
         return shown | {
             "utility, printed": "curator only",
             "utility, certified": "curator only",

@@ -1,7 +1,6 @@
 """The Bounds page: one claim, as printed, as certified and as measured, against what it depends on."""
 
 import math
-import time
 
 import numpy as np
 import pandas as pd
@@ -16,16 +15,14 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.bounds.curve import Curve, Evaluation, axis_of, evaluated, is_visible, possible
 from dpbayes.ui.pages.bounds.details import details, table_1_live
 from dpbayes.ui.pages.bounds.headline import verdict
-from dpbayes.ui.session.chosen import network
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import current, set_parameter, write_link
+from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
-from dpbayes.ui.widgets.running import Running, progress, run_again
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
-
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
 
 AXIS_TITLES = {
     Axis.EPSILON: "ε, nats of privacy loss",
@@ -48,65 +45,60 @@ AXIS_TITLES = {
 }
 
 
-def bounds_page() -> None:
+def bounds_page(chosen: Chosen) -> bool:
     """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
-    net, claim = network(current()), chosen_claim()
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
+    net, claim = chosen.network, chosen_claim(chosen)
+    page = places()
     nearby, evaluation = None, None
-    with right:
+    with page.picture:
         try:
-            if is_visible(claim):
-                nearby = possible(net, claim, current())
+            if is_visible(claim, chosen):
+                nearby = possible(chosen, claim)
                 remark(nearby.why)
-                evaluation = evaluated(net, claim, nearby.settings)
+                evaluation = evaluated(chosen, claim, nearby.settings)
             else:
-                _for_the_curator(claim)
+                _for_the_curator(claim, chosen)
         except InputError as error:
             refusal(error)
         if evaluation is not None:
             _picture(evaluation)
             _progress(evaluation.work)
-    with left:
-        _controls(claim, nearby)
+    with page.controls:
+        _controls(chosen, claim, nearby)
     if evaluation is not None:
-        with place:
-            headline(verdict(evaluation))
-        time.sleep(PAINT)
-        with right:
+        page.say(verdict(evaluation))
+        with page.picture:
             _numbers(evaluation)
         details(evaluation)
-    table_1_live(net)
-    if evaluation is not None and evaluation.work.going:
-        write_link()
-        run_again()
+    table_1_live(chosen, net)
+    return evaluation is not None and evaluation.work.going
 
 
-def chosen_claim() -> BoundClaim:
+def chosen_claim(chosen: Chosen) -> BoundClaim:
     """Return the claim that was chosen; else the first, and for the recipient the first that is public."""
-    claim = current().parameter("bounds.claim", _usual_claim())
+    claim = chosen.parameter("bounds.claim", _usual_claim(chosen))
     assert isinstance(claim, BoundClaim)
     return claim
 
 
-def _usual_claim() -> BoundClaim:
-    return next(claim for claim in BoundClaim if is_visible(claim))
+def _usual_claim(chosen: Chosen) -> BoundClaim:
+    return next(claim for claim in BoundClaim if is_visible(claim, chosen))
 
 
-def _for_the_curator(claim: BoundClaim) -> None:
+def _for_the_curator(claim: BoundClaim, chosen: Chosen) -> None:
     public = [each for each, exhibit in EXHIBITS.items() if exhibit.uses is not Uses.COUNTS]
     st.info(
         f"{claim.value.partition(':')[0]} is computed from the counts, so only the curator may see it. The other "
         f"{len(public)} of the {len(EXHIBITS)} claims depend on public things alone, such as "
-        f"{_usual_claim().value.partition(':')[0]}: they are for you too."
+        f"{_usual_claim(chosen).value.partition(':')[0]}: they are for you too."
     )
 
 
-def _controls(claim: BoundClaim, nearby: Possible | None) -> None:
-    controls.parameter_control("bounds.claim", default=_usual_claim())
+def _controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:
+    controls.parameter_control("bounds.claim", default=_usual_claim(chosen))
     exhibit = EXHIBITS[claim.name]
     if len(exhibit.axes) > 1:
-        _axis_control(claim)
+        _axis_control(claim, axis_of(claim, chosen.settings))
     for name in exhibit.knobs:
         if name == "prior":
             controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
@@ -114,15 +106,14 @@ def _controls(claim: BoundClaim, nearby: Possible | None) -> None:
             default = dict(exhibit.defaults).get(name.rpartition(".")[2])
             reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
             controls.parameter_control(name, default=default, reach=reach)
-    if is_curator():
+    if chosen.is_curator:
         with st.expander("Seed"):
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
-def _axis_control(claim: BoundClaim) -> None:
+def _axis_control(claim: BoundClaim, axis: Axis) -> None:
     """Offer what this claim depends on; the setting keeps an axis that it does not have, for the next claim."""
     axes, key = EXHIBITS[claim.name].axes, f"bounds.axis.{claim.name}"
-    axis = axis_of(claim, current())
     controls.mirror(key, axis)
     st.segmented_control(
         "Drawn against",
@@ -167,9 +158,9 @@ def _picture(evaluation: Evaluation) -> None:
     )
 
 
-def _progress(work: Running[Curve]) -> None:
+def _progress(work: Running[tuple[Curve, ...]]) -> None:
     if work.is_long:
-        points = sum(len(part.x) for part in work.parts)
+        points = sum(len(part.x) for part in work.so_far)
         progress(work, work.share, f"{points} points of the curves", key="bounds.stop")
 
 

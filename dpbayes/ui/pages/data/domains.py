@@ -27,7 +27,7 @@ from dpbayes.sources.columns import (
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.sources.proposals import Proposal, quantile_cuts
 from dpbayes.ui.pages.data.upload import require_drawable
-from dpbayes.ui.session.chosen import Upload, keep_upload, upload
+from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
 

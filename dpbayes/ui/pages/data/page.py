@@ -14,10 +14,11 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
-from dpbayes.ui.session.chosen import data_title, dataset, given_cpts, graph, leaking_columns, truth, upload
-from dpbayes.ui.session.settings import Cpts, change, current
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Cpts, change
+from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, sentence_instead
+from dpbayes.ui.widgets.show import chart, data_and_download, sentence_instead
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
@@ -26,19 +27,19 @@ MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
 
-def shown_table() -> Dataset | None:
+def shown_table(chosen: Chosen) -> Dataset | None:
     """Return the table to look at; None where the loader, or the table of its columns, has said what is missing."""
     mine = upload()
-    if current().data == "upload" and is_curator() and (mine is None or mine.dataset is None):
+    if chosen.settings.data == "upload" and chosen.is_curator and (mine is None or mine.dataset is None):
         return None
-    return dataset(current())
+    return chosen.dataset
 
 
-def about(data: Dataset | None) -> str:
+def about(data: Dataset | None, chosen: Chosen) -> str:
     """Return the page's sentence."""
     if data is None:
         return "Load a table of your own, then state what each of its columns can be."
-    leaks = len(leaking_columns(current()))
+    leaks = len(chosen.leaking_columns)
     told = "Their number and their possible values are public; everything else is what a release must protect."
     if leaks:
         columns = "1 column" if leaks == 1 else f"{leaks} columns"
@@ -46,15 +47,15 @@ def about(data: Dataset | None) -> str:
             f"Their number is public. The possible values of {columns} are not declared public: what is read off the "
             "data leaks."
         )
-    return f"{escaped(data_title(current()))}: {data.n:,} records of {len(data.names)} columns. {told}"
+    return f"{escaped(chosen.data_title)}: {data.n:,} records of {len(data.names)} columns. {told}"
 
 
 # Where the table comes from
 
 
-def choose() -> None:
+def choose(chosen: Chosen) -> None:
     """Offer the three origins, and the controls of the one chosen."""
-    data = current().data
+    data = chosen.settings.data
     origin = data if data in ORIGINS else "table"
     st.session_state["origin"] = origin
     st.segmented_control(
@@ -66,10 +67,10 @@ def choose() -> None:
         on_change=_set_origin,
     )
     if origin == "table":
-        _ready()
+        _ready(chosen)
     elif origin == "synthetic":
-        _synthesise()
-    elif is_curator():
+        _synthesise(chosen)
+    elif chosen.is_curator:
         loader()
         domain_table()
     else:
@@ -81,9 +82,9 @@ def _set_origin() -> None:
     change(data=next(iter(SHIPPED)) if origin == "table" else origin, graph="", row="", target="", evidence=())
 
 
-def _ready() -> None:
+def _ready(chosen: Chosen) -> None:
     keys = list(SHIPPED)
-    st.session_state["ready"] = current().data
+    st.session_state["ready"] = chosen.settings.data
     st.selectbox(
         "Table",
         keys,
@@ -91,22 +92,13 @@ def _ready() -> None:
         key="ready",
         on_change=lambda: change(data=st.session_state["ready"], graph="", row="", target="", evidence=()),
     )
-    table = SHIPPED[current().data]
+    table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
-    if _is_there():
-        _offer(current().data)
+    if chosen.n is not None:  # else the page says below why the table cannot be read
+        _offer(chosen.settings.data, chosen)
 
 
-def _is_there() -> bool:
-    """Whether the table can be read; the page says below why not."""
-    try:
-        dataset(current())
-    except InputError:
-        return False
-    return True
-
-
-def _offer(key: str) -> None:
+def _offer(key: str, chosen: Chosen) -> None:
     """Offer what can be done with a ready table's file."""
     with st.container(horizontal=True):
         st.download_button(
@@ -118,7 +110,7 @@ def _offer(key: str) -> None:
             key="domains.shipped",
             on_click="ignore",
         )
-        differently = is_curator() and st.button(
+        differently = chosen.is_curator and st.button(
             "Bin its columns differently", help="Opens the raw table as if you had loaded it."
         )
     if differently:
@@ -127,13 +119,13 @@ def _offer(key: str) -> None:
         st.rerun()
 
 
-def _synthesise() -> None:
+def _synthesise(chosen: Chosen) -> None:
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    source = current().source
+    settings, source = chosen.settings, chosen.settings.source
     options = list(dict.fromkeys((*FROM, *NAMED, source)))
     with left:
         controls.choice("Network to draw records from", "source", options, format_func=_source_title)
-        kinds = [kind for kind in Cpts if _available(kind) or kind is current().cpts]
+        kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
         controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
         if source.startswith("bayes:"):
             controls.text_field("Number of features", "source", prefix="bayes:")
@@ -141,20 +133,19 @@ def _synthesise() -> None:
         controls.text_field("Number of records, up to 10,000,000", "records")
     with right:
         controls.text_field("Seed", "data_seed", help="The same seed draws the same table.")
-    if current().graph and st.button("Draw from the network on the Network page"):
-        drawn = graph(current())
-        change(source=current().graph, cpts=Cpts.RANDOM, graph="")
-        st.toast(f"Records now come from the drawn network of {len(drawn.names)} nodes.")
+    if settings.graph and st.button("Draw from the network on the Network page"):
+        change(source=settings.graph, cpts=Cpts.RANDOM, graph="")
+        st.toast(f"Records now come from the drawn network of {len(chosen.graph.names)} nodes.")
         st.rerun()
-    if is_curator():
+    if chosen.is_curator:
         with st.expander("See or type its probabilities"), sentence_instead():
-            _probabilities()
+            _probabilities(chosen)
 
 
-def _available(kind: Cpts) -> bool:
+def _available(kind: Cpts, source: str) -> bool:
     if kind is Cpts.PUBLISHED:
-        return current().source in NAMED
-    return kind is Cpts.RANDOM or current().source in given_cpts()
+        return source in NAMED
+    return kind is Cpts.RANDOM or source in given_cpts()
 
 
 def _source_title(spec: str) -> str:
@@ -164,9 +155,10 @@ def _source_title(spec: str) -> str:
     return f"Naive Bayes with {size} features" if head == "bayes" else "The drawn network" if head == "g" else spec
 
 
-def _probabilities() -> None:
+def _probabilities(chosen: Chosen) -> None:
+    settings = chosen.settings
     try:
-        net, cpts = truth(current())
+        net, cpts = chosen.truth
     except InputError:  # the page says why, once
         return
     if net.cell_count > MOST_EDITABLE:
@@ -190,12 +182,12 @@ def _probabilities() -> None:
         hide_index=True,
         disabled=["row", "state"],
         column_config={"probability": st.column_config.NumberColumn(format="%.4f", min_value=0.0, max_value=1.0)},
-        key=f"cpts.{current().source}.{current().cpts.value}.{current().data_seed}",
+        key=f"cpts.{settings.source}.{settings.cpts.value}.{settings.data_seed}",
     )
     if st.button("Use these probabilities"):
         from dpbayes.model.cpts import checked_cpts
 
-        given_cpts()[current().source] = checked_cpts(net, edited["probability"].to_numpy(dtype=float))
+        given_cpts()[settings.source] = checked_cpts(net, edited["probability"].to_numpy(dtype=float))
         change(cpts=Cpts.GIVEN)
         st.rerun()
 
@@ -203,9 +195,9 @@ def _probabilities() -> None:
 # What it looks like
 
 
-def look(data: Dataset) -> None:
+def look(data: Dataset, chosen: Chosen) -> None:
     """Show the public domains to everybody; records and distributions to the curator."""
-    leaks = leaking_columns(current())
+    leaks = chosen.leaking_columns
     st.subheader("Domains" if leaks else "Public domains")
     frame = pd.DataFrame(
         {
@@ -222,7 +214,7 @@ def look(data: Dataset) -> None:
             f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
             "values occur. State them yourself, then mark them public."
         )
-    if not is_curator():
+    if not chosen.is_curator:
         return
     _distribution(data)
     with st.expander("First records (curator only: not private)"):
@@ -239,12 +231,12 @@ def _distribution(data: Dataset) -> None:
     st.subheader("Distribution of a column")
     name = st.selectbox("Column", data.names, key="column")
     states = data.domain(name)
-    found = np.bincount(data.column(name), minlength=len(states)).astype(float)
+    records = np.bincount(data.column(name), minlength=len(states)).astype(float)
     chart(
-        column_figure(states, found, name=name),
+        column_figure(states, records, name=name),
         key="column.chart",
         alt=f"Bars: how many records each state of {name} has.",
     )
     data_and_download(
-        lambda: pd.DataFrame({"state": states, "records": found.astype(int)}), name="column", curator_only=True
+        lambda: pd.DataFrame({"state": states, "records": records.astype(int)}), name="column", curator_only=True
     )

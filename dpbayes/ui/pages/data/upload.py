@@ -12,8 +12,8 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.sources.proposals import Proposal, proposal
-from dpbayes.ui.session.chosen import Upload, keep_upload, upload
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.show import shown_progress
 
 SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}

@@ -21,17 +21,15 @@ from dpbayes.figures.hellinger import (
     sensitivity_plane_figure,
 )
 from dpbayes.posteriors import hellinger
-from dpbayes.ui.session.options.index import OutputRange, ShownSensitivity
-from dpbayes.ui.session.settings import current
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
 
 
-def download(columns: Mapping[str, object], scenario: Scenario, *, name: str) -> None:
+def download(columns: Mapping[str, object], scenario: Scenario, *, seed: int, name: str) -> None:
     """Offer the numbers behind a chart, with the settings in their last columns."""
-    data_and_download(
-        lambda: with_settings(pd.DataFrame(columns), scenario, seed=current().seed), name=name, curator_only=False
-    )
+    data_and_download(lambda: with_settings(pd.DataFrame(columns), scenario, seed=seed), name=name, curator_only=False)
 
 
 def mechanism_table(frame: pd.DataFrame) -> None:
@@ -47,25 +45,25 @@ def promise(guarantee: Guarantee) -> str:
 # Sensitivities and outputs
 
 
-def pictures(scenario: Scenario, laws: Mapping[Method, ErrorLaw], noise: Noise) -> None:
+def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[Method, ErrorLaw], noise: Noise) -> None:
     """Show where sensitivities are large, and what comes out."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Sensitivity over the candidates")
         if scenario.sides == 3:
-            _plane(scenario)
+            _plane(chosen, scenario)
         else:
-            _line(scenario)
+            _line(scenario, seed=chosen.seed)
     with right:
         if scenario.sides == 2:
             st.subheader("What comes out")
-            _outputs(scenario, noise)
+            _outputs(chosen, scenario, noise)
         else:
             st.subheader("How far off releases are")
-            _error_laws(scenario, laws)
+            _error_laws(scenario, laws, seed=chosen.seed)
 
 
-def _line(scenario: Scenario) -> None:
+def _line(scenario: Scenario, *, seed: int) -> None:
     line, first = sensitivity_line(scenario), int(scenario.counts[0])
     rest = "; side 2 has the rest" if scenario.sides == 2 else ", taken from side 2"
     sensitivities = {
@@ -81,11 +79,11 @@ def _line(scenario: Scenario) -> None:
     if scenario.sides > 2:
         st.caption("The other sides keep the throws that they have in the data.")
     columns = {"side 1": line.first, "local": line.local, "smooth": line.smooth, "global": line.everywhere}
-    download(columns, scenario, name="hellinger-sensitivity")
+    download(columns, scenario, seed=seed, name="hellinger-sensitivity")
 
 
-def _plane(scenario: Scenario) -> None:
-    plane, shown = sensitivity_plane(scenario), current().options("hellinger").shown
+def _plane(chosen: Chosen, scenario: Scenario) -> None:
+    plane, shown = sensitivity_plane(scenario), chosen.options("hellinger").shown
     values = plane.smooth if shown is ShownSensitivity.SMOOTH else plane.local
     first, second = int(scenario.counts[0]), int(scenario.counts[1])
     chart(
@@ -102,11 +100,11 @@ def _plane(scenario: Scenario) -> None:
         "local": plane.local[rows, columns],
         "smooth": plane.smooth[rows, columns],
     }
-    download(table, scenario, name="hellinger-sensitivity")
+    download(table, scenario, seed=chosen.seed, name="hellinger-sensitivity")
 
 
-def _outputs(scenario: Scenario, noise: Noise) -> None:
-    near = current().options("hellinger").range is OutputRange.NEAR
+def _outputs(chosen: Chosen, scenario: Scenario, noise: Noise) -> None:
+    near = chosen.options("hellinger").range is OutputRange.NEAR
     released = outputs(scenario, noise, window=window_around(scenario) if near else (0, scenario.n))
     shares = {method.look: values for method, values in released.shares.items()}
     chart(
@@ -116,10 +114,10 @@ def _outputs(scenario: Scenario, noise: Noise) -> None:
     )
     controls.parameter_control("hellinger.range")
     columns = {"side 1 from": released.edges[:-1] + 0.5} | {look.name: values for look, values in shares.items()}
-    download(columns, scenario, name="hellinger-outputs")
+    download(columns, scenario, seed=chosen.seed, name="hellinger-outputs")
 
 
-def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
+def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw], *, seed: int) -> None:
     errors = np.linspace(0, 1, 201)
     shares = {method.look: law.share_within(errors) for method, law in laws.items()}
     chart(
@@ -128,13 +126,13 @@ def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
         alt="Probability of an error at most as large as each Hellinger distance, by mechanism.",
     )
     columns = {"Hellinger distance": errors} | {look.name: within for look, within in shares.items()}
-    download(columns, scenario, name="hellinger-laws")
+    download(columns, scenario, seed=seed, name="hellinger-laws")
 
 
 # Formulas and assumptions
 
 
-def details(scenario: Scenario) -> None:
+def details(scenario: Scenario, *, seed: int) -> None:
     """Show the formulas with their numbers, what they assume, what an audit finds, and the code."""
     with st.expander("Formulas, assumptions and source"):
         _formulas(scenario)
@@ -145,8 +143,8 @@ def details(scenario: Scenario) -> None:
             with sentence_instead():
                 _audit(scenario)
     with st.expander("The same from Python or the command line"):
-        st.code(python_of(scenario, seed=current().seed), language="python", wrap_lines=True)
-        st.code(command_of(scenario, seed=current().seed), language="bash", wrap_lines=True)
+        st.code(python_of(scenario, seed=seed), language="python", wrap_lines=True)
+        st.code(command_of(scenario, seed=seed), language="bash", wrap_lines=True)
         st.caption(
             "Errors at the setting and along n, ε and m. Add `--out results.parquet`, or .csv, to write them with "
             "their settings to a file; instead of single options, `--settings` takes this page's link."
@@ -206,13 +204,13 @@ def _assumptions(scenario: Scenario) -> None:
 
 
 def _audit(scenario: Scenario) -> None:
-    found = audited_epsilons(scenario)
+    epsilons = audited_epsilons(scenario)
     frame = pd.DataFrame(
         {
-            "mechanism": [method.value for method in found],
-            "claimed": [promise(scenario.claimed(method)) for method in found],
-            "proved": [promise(scenario.certified(method)) for method in found],
-            "measured: exact loss (ε at δ = 0)": list(found.values()),
+            "mechanism": [method.value for method in epsilons],
+            "claimed": [promise(scenario.claimed(method)) for method in epsilons],
+            "proved": [promise(scenario.certified(method)) for method in epsilons],
+            "measured: exact loss (ε at δ = 0)": list(epsilons.values()),
         }
     )
     mechanism_table(frame)

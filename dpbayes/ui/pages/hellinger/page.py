@@ -1,6 +1,5 @@
 """The Hellinger page: who is nearest to the exact posterior of a die. Its throws are made up: both seats see it all."""
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,13 +15,12 @@ from dpbayes.figures.hellinger import error_box_figure
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
 from dpbayes.ui.pages.hellinger.sweeps import sweeps
-from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.show import chart, headline, remark
-
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.show import chart, remark
 
 NAMES = {
     Method.GLOBAL: "the exponential mechanism with global sensitivity",
@@ -42,27 +40,23 @@ def scenario_of(settings: Settings) -> Scenario:
     return Scenario(epsilon=settings.parameter("epsilon"), **own)
 
 
-def hellinger_page() -> None:
+def hellinger_page(chosen: Chosen) -> None:
     """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    possible = nearest(current(), {"hellinger.n": lowest("hellinger.n")}, lambda settings: scenario_of(settings).die)
+    giving = {"hellinger.n": lowest("hellinger.n")}
+    possible = nearest(chosen.settings, giving, lambda settings: scenario_of(settings).die)
     scenario = scenario_of(possible.settings)
-    noise = noise_here(scenario, seed=current().seed)
-    with right:
+    page, noise = places(), noise_here(scenario, seed=chosen.seed)
+    with page.picture:
         remark(possible.why)
         laws = _errors(scenario, noise)
-    with left:
-        _controls(possible)
-    medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
-    with place:
-        headline(verdict(medians, scenario))
-    time.sleep(PAINT)
-    with right:
-        _table(scenario, laws)
-    pictures(scenario, laws, noise)
-    sweeps(scenario, laws)
-    details(scenario)
+    with page.controls:
+        _controls(scenario, possible)
+    page.say(verdict({method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}, scenario))
+    with page.picture:
+        _table(scenario, laws, seed=chosen.seed)
+    pictures(chosen, scenario, laws, noise)
+    sweeps(scenario, laws, seed=chosen.seed)
+    details(scenario, seed=chosen.seed)
 
 
 def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
@@ -86,12 +80,12 @@ def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
     return text + "."
 
 
-def _controls(possible: Possible) -> None:
+def _controls(scenario: Scenario, possible: Possible) -> None:
     controls.parameter_control("epsilon")
     controls.parameter_control("hellinger.n", reach=possible.stops("hellinger.n"))
     for name in ("sides", "balance"):
         controls.parameter_control(f"hellinger.{name}")
-    if current().options("hellinger").balance is Balance.SHARE:
+    if scenario.balance is Balance.SHARE:
         controls.parameter_control("hellinger.share")
     controls.parameter_control("hellinger.calibration")
     with st.expander("Prior, delta and seed"):
@@ -113,7 +107,7 @@ def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
     return laws
 
 
-def _table(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
+def _table(scenario: Scenario, laws: Mapping[Method, ErrorLaw], *, seed: int) -> None:
     """Say what is promised beside what it costs."""
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     st.caption(
@@ -132,4 +126,4 @@ def _table(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
     mechanism_table(frame)
     levels = np.linspace(0.01, 0.99, 99)
     shares = {method.value: law.quantiles(levels)[0] for method, law in laws.items()}
-    download({"probability": levels} | shares, scenario, name="hellinger-errors")
+    download({"probability": levels} | shares, scenario, seed=seed, name="hellinger-errors")

@@ -21,7 +21,6 @@ from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Method, Sc
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.export import safe_csv
-from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import chart
 
 
@@ -40,11 +39,10 @@ def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Acc
     return accuracy_against_sides(scenario, sides, noise_along(seed=seed))
 
 
-def sweeps(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> None:
+def sweeps(scenario: Scenario, laws: Mapping[Method, ErrorLaw], *, seed: int) -> None:
     """Show the errors against n, epsilon and m; each is computed again only when something else moves."""
     st.subheader("When does who win?")
     left, right = st.columns(2, gap="medium")
-    seed = current().seed
     with left:
         throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
         title = f"throws n, at ε = {scenario.epsilon:g}, m = {scenario.sides}"

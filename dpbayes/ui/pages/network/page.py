@@ -15,19 +15,12 @@ from dpbayes.model.network import Network
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import (
-    STEALTH,
-    adopt_as_source,
-    domains,
-    given_cpts,
-    graph,
-    network,
-    stealth_increment,
-    strays,
-)
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
-from dpbayes.ui.session.settings import Cpts, current
+from dpbayes.ui.session.increments import STEALTH, stealth_increment
+from dpbayes.ui.session.settings import Cpts
+from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.widgets.show import chart, noise_is_not_error, sentence_instead, source
@@ -42,13 +35,13 @@ CHOICES = ("data", *NAMED, *TEMPLATES)
 # The editor
 
 
-def editor() -> None:
+def editor(chosen: Chosen) -> None:
     """Draw the DAG by hand, or start from a ready one."""
     _start_from()
     history, place = drawings(), st.empty()  # the place is there without a sentence too: the editor stays put
     if history.replaced:
         place.caption(f"{history.replaced}; Undo brings it back.")
-    notes = {name: "no column of this name in the table" for name in strays(current())} if domains(current()) else {}
+    notes = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
     if st.session_state.get("rev") != history.rev:
         st.session_state["rev"] = history.rev
@@ -56,15 +49,17 @@ def editor() -> None:
     start: Drawing = st.session_state["drawing"]
     beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
     try:
-        drawn = dag_editor(start, rev=history.rev, key="dag", notes=notes, edge_notes=_arrow_notes(), beyond=beyond)
+        drawn = dag_editor(
+            start, rev=history.rev, key="dag", notes=notes, edge_notes=_arrow_notes(chosen), beyond=beyond
+        )
     except DrawingError as error:
         st.warning(escaped(str(error)))
         return
     if drawn != start:
         with sentence_instead():
-            _take(drawn)
+            _take(drawn, chosen)
             st.rerun()
-    _add_columns()
+    _add_columns(chosen)
     if notes:
         st.caption(
             f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
@@ -72,19 +67,19 @@ def editor() -> None:
         )
         if st.button("Draw synthetic records from this network"):
             with sentence_instead():
-                adopt_as_source(current())
+                chosen.adopt_as_source()
                 st.rerun()
 
 
-def _arrow_notes() -> dict[tuple[str, str], str]:
+def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
     """Say at each arrow what the network would be without it; nothing while the drawing is no valid network."""
     try:
-        net = network(current())
+        net = chosen.network
     except InputError:
         return {}
     if not 0 < len(net.edges) <= MANY_ARROWS:
         return {}
-    frame = _all_arrow_costs(net, current().parameter("epsilon"))
+    frame = _all_arrow_costs(net, chosen.epsilon)
     sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
     return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
 
@@ -93,10 +88,10 @@ def _drawing(graph: Graph) -> Drawing:
     return Drawing(tuple(DrawnNode(name, *graph.places[name]) for name in graph.names), graph.edges)
 
 
-def _take(drawn: Drawing) -> None:
+def _take(drawn: Drawing, chosen: Chosen) -> None:
     """Make the drawing the network to fit; states follow a node through everything but a new name."""
     places = {node.name: (node.x, node.y) for node in drawn.nodes}
-    before = graph(current()).states
+    before = chosen.graph.states
     draw(Graph(tuple(places), drawn.edges, places, {name: before[name] for name in places if name in before}))
     st.session_state["drawing"] = drawn
 
@@ -104,7 +99,7 @@ def _take(drawn: Drawing) -> None:
 def _turn(drawn: Drawing, direction: str) -> None:
     """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
     with suppress(InputError):  # too large to keep; the page has said so
-        _take(drawn)
+        _take(drawn, Chosen.now())
     travel(direction)
 
 
@@ -134,18 +129,17 @@ def _choice_title(kind: str) -> str:
     return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
 
 
-def _add_columns() -> None:
+def _add_columns(chosen: Chosen) -> None:
     """Offer the table's columns that are not nodes yet."""
-    names = graph(current()).names
-    unused = [name for name in domains(current()) if name not in names]
+    old = chosen.graph
+    unused = [name for name in chosen.domains if name not in old.names]
     if not unused:
         return
-    chosen = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
-    if chosen and st.button("Add as nodes"):
-        old = graph(current())
-        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(chosen)}
-        states = {name: domains(current())[name] for name in chosen}
-        added = Graph((*old.names, *chosen), old.edges, {**old.places, **places}, {**old.states, **states})
+    picked = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
+    if picked and st.button("Add as nodes"):
+        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(picked)}
+        states = {name: chosen.domains[name] for name in picked}
+        added = Graph((*old.names, *picked), old.edges, {**old.places, **places}, {**old.states, **states})
         with sentence_instead():
             replace_drawing("", graph=code_of(drawable(added)))
             st.rerun()
@@ -154,9 +148,8 @@ def _add_columns() -> None:
 # What the structure costs
 
 
-def headline_of(net: Network) -> str:
+def headline_of(net: Network, *, epsilon: float) -> str:
     """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
-    epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon)
     laplace = numeral(cost.laplace_noise)
     if cost.fourier_noise is None:
@@ -178,10 +171,9 @@ def _t_for(net: Network) -> float:
     return stealth_increment(net, Calibration.CERTIFIED, STEALTH) if net.is_binary else 0.0
 
 
-def costs(net: Network) -> None:
+def costs(net: Network, *, epsilon: float) -> None:
     """Show epsilon, sizes, and noise by node."""
     controls.parameter_control("epsilon")
-    epsilon = current().parameter("epsilon")
     cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)
     top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")
@@ -216,9 +208,8 @@ def costs(net: Network) -> None:
         source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))
 
 
-def arrows(net: Network) -> None:
+def arrows(net: Network, *, epsilon: float) -> None:
     """Show what the network would cost with each arrow removed."""
-    epsilon = current().parameter("epsilon")
     if not net.edges:
         st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
         return
@@ -240,7 +231,7 @@ def _all_arrow_costs(net: Network, epsilon: float) -> pd.DataFrame:
 # In and out
 
 
-def exchange() -> None:
+def exchange(chosen: Chosen) -> None:
     """Import and export the network as BIF or as a list of arrows."""
     with st.expander("Import or export"):
         left, right = st.columns(2)
@@ -248,9 +239,9 @@ def exchange() -> None:
             file = st.file_uploader("BIF file or list of arrows", type=["bif", "txt", "csv"], key="network.file")
             if file is not None and st.button("Use this file"):
                 with sentence_instead():
-                    _import(file.name, file.getvalue())
+                    _import(file.name, file.getvalue(), chosen)
         with right, suppress(InputError):  # the page has said why
-            net = network_of(graph(current()), domains(current()))
+            net = network_of(chosen.graph, chosen.domains)
             st.download_button(
                 "Download list of arrows", write_edges(net), "network.txt", key="edges.out", on_click="ignore"
             )
@@ -265,7 +256,7 @@ def exchange() -> None:
             )
 
 
-def _import(name: str, content: bytes) -> None:
+def _import(name: str, content: bytes, chosen: Chosen) -> None:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -274,7 +265,7 @@ def _import(name: str, content: bytes) -> None:
         net, cpts = read_bif(text)
         code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
-        if current().data == "synthetic":
+        if chosen.settings.data == "synthetic":
             replace_drawing(FILE, source=code, cpts=Cpts.GIVEN, graph="")
         else:
             replace_drawing(FILE, graph=code)

@@ -16,8 +16,9 @@ from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.index import CLAIMS, counterexamples_of
 from dpbayes.theory.paper_map import Entry, paper_map
 from dpbayes.ui.pages.papers.links import view_of
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.papers import ClaimShown, claims_listed
-from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import data_and_download, headline, source
 
@@ -45,33 +46,34 @@ def _map() -> tuple[Entry, ...]:
     return paper_map(package, package.parent / "tests")
 
 
-def papers_page() -> None:
+def papers_page(chosen: Chosen) -> None:
     """Show the map, then one claim in full."""
     entries = dict(zip(ClaimShown, _map(), strict=True))
     headline(verdict_sentence(CLAIMS))
     controls.parameter_control("papers.paper")
-    listed = claims_listed(current().options("papers").paper)
+    listed = claims_listed(chosen.options("papers").paper)
     frame = table_of([entries[shown] for shown in listed])
     st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 480))
     data_and_download(lambda: frame, name="claims", curator_only=False)
     st.subheader("One claim")
-    _claim_control(listed)
-    _one(entries[current().options("papers").claim])
+    claim = chosen.options("papers").claim
+    if claim not in listed:  # the first that is takes its place
+        claim = listed[0]
+        set_parameter("papers.claim", claim)
+    _claim_control(listed, claim)
+    _one(entries[claim])
 
 
-def _claim_control(listed: Sequence[ClaimShown]) -> None:
-    """Offer the claims that are listed; the first of them takes the place of one that is not."""
-    name, key = "papers.claim", "parameter.papers.claim"
-    if current().options("papers").claim not in listed:
-        set_parameter(name, listed[0])
-    chosen = current().options("papers").claim
-    controls.mirror(key, chosen)
+def _claim_control(listed: Sequence[ClaimShown], claim: ClaimShown) -> None:
+    """Offer the claims that are listed."""
+    key = "parameter.papers.claim"
+    controls.mirror(key, claim)
     st.selectbox(
         "Claim",
         listed,
         key=key,
         format_func=lambda shown: str(shown.value),
-        on_change=lambda: set_parameter(name, st.session_state[key]),
+        on_change=lambda: set_parameter("papers.claim", st.session_state[key]),
     )
 
 

@@ -1,6 +1,5 @@
 """The Regression page: Figure 2 of AAAI-16, with what is proved of epsilon at every point."""
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -20,65 +19,67 @@ from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, sev
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import own_table
-from dpbayes.ui.pages.regression.work import Run, own_columns, possible, public_size, recipe_for, run_of
-from dpbayes.ui.session.chosen import upload
-from dpbayes.ui.session.settings import current, write_link
+from dpbayes.ui.pages.regression.work import ErrorCurves, errors_of, own_columns, possible, public_size, recipe_for
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
-from dpbayes.ui.widgets.running import progress, run_again
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark
-
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
 
 
-def regression_page() -> None:
+def regression_page(chosen: Chosen) -> bool:
     """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
-    scenario: RegressionScenario = current().options("regression")
-    place = st.container()
-    if scenario.records is Records.UPLOAD and is_curator():
-        own_table()
-    left, right = st.columns([1, 2], gap="medium")
-    with right:
-        nearby = _possible(scenario)
-        if nearby is not None:
-            scenario = nearby.settings.options("regression")
-        found = _errors(scenario) if nearby is not None and shows_errors(scenario) else None
-    with left:
+    asked: RegressionScenario = chosen.options("regression")
+    page = places(own_table if asked.records is Records.UPLOAD and chosen.is_curator else None)
+    with page.picture:
+        nearby = _possible(chosen, asked)
+        scenario = nearby.settings.options("regression") if nearby is not None else asked
+        work = _errors(chosen, scenario) if nearby is not None and shows_errors(chosen, scenario) else None
+    with page.controls:
         _controls(scenario, nearby)
     if nearby is None:
-        return
-    if shows_errors(scenario):
-        if found is None:
-            return
-        run, result = found
-        with place:
-            headline(verdict(result, scenario, target=run.target.name))
-        time.sleep(PAINT)
-        with right:
-            _beside(run, result, scenario)
-        study, size = result.study, (result.train, result.features)
-    else:
-        n, d = public_size(scenario)
-        study = study_of(scenario)
-        run, size = None, (study.checked_training(n, features=d), d)
-        with place:
-            headline(price(study, scenario, size=size))
-            st.caption("Errors on real records are not private, even those of private draws: the curator sees them.")
-    with right:
-        _epsilons(study, scenario, size=size)
+        return False
+    if not shows_errors(chosen, scenario):
+        _price(page, chosen, scenario)
+        return False
+    if work is None:
+        return False
+    errors = work.so_far
+    result = errors.result
+    page.say(verdict(result, scenario, target=errors.target.name))
+    with page.picture:
+        _beside(errors, chosen, scenario)
+    _below(page, chosen, scenario, result.study, size=(result.train, result.features))
+    with st.expander("The same from Python or the command line"):
+        code(recipe_for(scenario, chosen.settings))
+    return work.going
+
+
+def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
+    """Show what the draws cost to those who may not see what they are worth."""
+    n, d = public_size(scenario)
+    study = study_of(scenario)
+    size = (study.checked_training(n, features=d), d)
+    page.say(price(study, scenario, size=size))
+    with page.top:
+        st.caption("ErrorCurves on real records are not private, even those of private draws: the curator sees them.")
+    _below(page, chosen, scenario, study, size=size)
+
+
+def _below(
+    page: Places, chosen: Chosen, scenario: RegressionScenario, study: RegressionStudy, *, size: tuple[int, int]
+) -> None:
+    """Show what both seats may see: epsilon, which depends on public numbers alone."""
+    with page.picture:
+        _epsilons(study, chosen, scenario, size=size)
     details(study, scenario, size=size)
-    if run:
-        with st.expander("The same from Python or the command line"):
-            code(recipe_for(scenario, current()))
-    if run and not run.done and not run.stopped:
-        write_link()
-        run_again()
 
 
-def shows_errors(scenario: RegressionScenario) -> bool:
+def shows_errors(chosen: Chosen, scenario: RegressionScenario) -> bool:
     """Whether this seat may see errors: those of real records, private or not, are for the curator."""
-    return is_curator() or scenario.records is Records.SYNTHETIC
+    return chosen.is_curator or scenario.records is Records.SYNTHETIC
 
 
 def looked_at(study: RegressionStudy, scenario: RegressionScenario) -> int:
@@ -116,9 +117,9 @@ def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[i
 
 def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
     """Return which precision is looked at, and what was asked for where that is another one."""
-    found, asked = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
-    nearest = f", of the {len(study.precisions)} computed the nearest to {asked}" if asked != found else ""
-    return f"prior precision b = {found}{nearest}"
+    shown, asked = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
+    nearest = f", of the {len(study.precisions)} computed the nearest to {asked}" if asked != shown else ""
+    return f"prior precision b = {shown}{nearest}"
 
 
 def _draws(study: RegressionStudy) -> str:
@@ -170,32 +171,30 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
 # Pictures
 
 
-def _possible(scenario: RegressionScenario) -> Possible | None:
+def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
     """Return what can be run, nearest to what is asked for; what cannot is said."""
     stated = scenario.records is not Records.UPLOAD or upload() is None or own_columns() is not None
-    if not stated and shows_errors(scenario):
+    if not stated and shows_errors(chosen, scenario):
         st.info("The picture comes once every column in use has its public bounds.")
         return None
     try:
-        found = possible(current())
+        nearby = possible(chosen.settings)
     except InputError as error:
         refusal(error)
         return None
-    remark(found.why)
-    return found
+    remark(nearby.why)
+    return nearby
 
 
-def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None:
+def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
     """Work for a moment and show what is in; what turns out not to run gets its sentence."""
     try:
-        run = run_of(scenario, current())
+        work = errors_of(scenario, chosen.settings)
+        work.work()
     except InputError as error:
         refusal(error)
         return None
-    run.work()
-    result = run.last
-    if result is None:
-        return None
+    result = work.so_far.result
     k = looked_at(result.study, scenario)
     b = np.array(result.study.precisions)
     summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in result.errors.items())
@@ -204,36 +203,31 @@ def _errors(scenario: RegressionScenario) -> tuple[Run, RegressionResult] | None
         key="regression.errors",
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
-    _progress(run, result)
-    return run, result
+    if not work.done:
+        said = f"{result.repeats:,} of {result.study.repeats:,} repeats"
+        progress(work, work.share, said, key="regression.stop")
+    return work
 
 
-def _progress(run: Run, result: RegressionResult) -> None:
-    if run.done:
-        return
-    total = result.study.repeats
-    said = f"{result.repeats:,} of {total:,} repeats"
-    progress(run, result.repeats / total, said, key="regression.stop")
-
-
-def _beside(run: Run, result: RegressionResult, scenario: RegressionScenario) -> None:
+def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) -> None:
     """Say what the curves are, give the numbers at the precision looked at, and offer all of them."""
+    result = shown.result
     k, study = looked_at(result.study, scenario), result.study
     costs = {ONE_NAME: study.certified[k] / study.draws, several_name(study.draws): study.certified[k]}
-    unit = f", {run.target.unit}" if run.target.unit else ""
+    unit = f", {shown.target.unit}" if shown.target.unit else ""
     frame = pd.DataFrame(
         {
             f"at b = {numeral(study.precisions[k], 4)}": name,
             "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
             "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
-            f"root error{unit}": _known(run.target.root(float(errors.mean[k])), numeral),
+            f"root error{unit}": _known(shown.target.root(float(errors.mean[k])), numeral),
             "certified ε": numeral(float(costs[name])) if name in costs else "none",
         }
         for name, errors in result.errors.items()
     )
     st.dataframe(frame, hide_index=True)
-    st.caption(_about(run, result, scenario))
-    numbers_and_files(recipe_for(scenario, current()), result)
+    st.caption(_about(shown, scenario))
+    numbers_and_files(recipe_for(scenario, chosen.settings), result)
 
 
 def _features(d: int) -> str:
@@ -244,12 +238,13 @@ def _known(number: float, shown: Callable[[float], str]) -> str:
     return "unknown" if np.isnan(number) else shown(float(number))
 
 
-def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> str:
+def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
+    result = shown.result
     made_up = scenario.records is Records.SYNTHETIC
     whose = "Made-up records, a stand-in for the paper's census. " if made_up else ""
     clipped = (
-        f"{run.clipped:,} of {run.values:,} values lay outside the public bounds and were clipped. "
-        if run.clipped
+        f"{shown.clipped:,} of {shown.values:,} values lay outside the public bounds and were clipped. "
+        if shown.clipped
         else ""
     )
     repeats = "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
@@ -262,7 +257,7 @@ def _about(run: Run, result: RegressionResult, scenario: RegressionScenario) -> 
     return text if made_up else text + " Curator only: not private."
 
 
-def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
+def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
     k, b = looked_at(study, scenario), np.array(study.precisions)
     one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
     several = study.certified if study.draws > 1 else None
@@ -279,7 +274,7 @@ def _epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
     columns |= {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}
     data_and_download(
         lambda: pd.DataFrame(columns | {"training_records": size[0], "features": size[1]}).assign(
-            **recipe_for(scenario, current()).settings
+            **recipe_for(scenario, chosen.settings).settings
         ),
         name="regression-epsilons",
         curator_only=False,

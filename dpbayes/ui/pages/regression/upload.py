@@ -13,7 +13,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import NumericColumn, OwnColumns, is_numeric, stated_column
 from dpbayes.ui.pages.data.upload import loader
 from dpbayes.ui.pages.regression.work import own_columns
-from dpbayes.ui.session.chosen import Upload, keep_upload, upload
+from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.show import refusal, sentence_instead
 

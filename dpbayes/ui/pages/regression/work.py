@@ -24,13 +24,11 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.ui.session.chosen import upload
+from dpbayes.experiments.steps import Steps, mapped
 from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
-from dpbayes.ui.widgets.running import Coming
-
-KEPT = 8
-"""Experiments kept, with what they have found."""
+from dpbayes.ui.widgets.running import Running, running
 
 NO_TABLE = (
     "There is no uploaded table here, and uploads never leave their session. Load a file below, then tick its columns "
@@ -38,13 +36,14 @@ NO_TABLE = (
 )
 
 
-@dataclass(kw_only=True)
-class Run(Coming[RegressionResult]):
-    """An experiment on its way; of the records it keeps their target, and how many of all values were clipped."""
+@dataclass(frozen=True, eq=False)
+class ErrorCurves:
+    """What an experiment has found; of its records their target, and how many of all values were clipped."""
 
+    result: RegressionResult
     target: TargetUnits
-    clipped: int = 0
-    values: int = 0
+    clipped: int
+    values: int
 
 
 # The records
@@ -80,12 +79,12 @@ def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords:
     if kept and kept[0] == key:
         return kept[1]
     if scenario.records is Records.UPLOAD:
-        found = _own(own_columns())
+        records = _own(own_columns())
     else:
         with st.spinner(f"Making up {scenario.n:,} records …"):
-            found = records_of(scenario, seed=settings.data_seed)
-    st.session_state["regression.records"] = (key, found)
-    return found
+            records = records_of(scenario, seed=settings.data_seed)
+    st.session_state["regression.records"] = (key, records)
+    return records
 
 
 def own_frame() -> pd.DataFrame:
@@ -138,25 +137,22 @@ def _checked(settings: Settings) -> None:
     study_of(scenario).checked_training(n, features=features)
 
 
-def run_of(scenario: RegressionScenario, settings: Settings) -> Run:
+def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[ErrorCurves]:
     """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
     varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
-    key = (varied, records_key(scenario, settings), settings.seed)
-    runs: dict[Hashable, Run] = st.session_state.setdefault("regression.runs", {})
-    if key not in runs:
+
+    def start() -> Steps[ErrorCurves]:
         known = records(scenario, settings)
-        coming = experiment(scenario, known, seed=settings.seed)
-        new = Run(coming, target=known.target, clipped=known.clipped, values=known.values)
-        # What is not finished holds its records: it is forgotten.
-        finished = [(old, run) for old, run in runs.items() if run.done][1 - KEPT :]
-        st.session_state["regression.runs"] = runs = dict(finished) | {key: new}
-    return runs[key]
+        steps = experiment(scenario, known, seed=settings.seed)
+        return mapped(steps, lambda result: ErrorCurves(result, known.target, known.clipped, known.values))
+
+    return running("regression", (varied, records_key(scenario, settings), settings.seed), start)
 
 
 def recipe_for(scenario: RegressionScenario, settings: Settings) -> Recipe:
     """Return what gives the experiment's numbers again, outside of this session too."""
     mine, columns = upload(), own_columns()
-    found = Recipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
+    recipe = Recipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
     if scenario.records is not Records.UPLOAD or mine is None or columns is None:
-        return found
-    return replace(found, table=mine.name, columns=columns)
+        return recipe
+    return replace(recipe, table=mine.name, columns=columns)

@@ -6,10 +6,11 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import STEALTH, defaults_for, is_simulated, kept_share, stealth_increment
-from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current, set_parameter
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.increments import STEALTH, is_simulated, kept_share, stealth_increment
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import is_curator, sentence_instead
+from dpbayes.ui.widgets.show import sentence_instead
 
 ARROW = ":material/arrow_forward:"
 
@@ -23,54 +24,56 @@ ROW_HELP = "A node, and the states of its parents."
 NUMBER_HELP = "Rows are counted through the states of the parents, those of the last parent first."
 
 
-def picked(net: Network) -> tuple[int, int]:
+def picked(chosen: Chosen) -> tuple[int, int]:
     """Return the row and the cell in the picture: what the settings name, else an example and its telling state."""
-    named = (net.row_called(name) for name in (current().row, EXAMPLE))
+    net, settings = chosen.network, chosen.settings
+    named = (net.row_called(name) for name in (settings.row, EXAMPLE))
     row = next((row for row in named if row is not None), 0)
     node, _ = net.node_and_codes(row)
     states = net.states[node]
-    state = states.index(current().state) if current().state in states else net.telling_state(node)
+    state = states.index(settings.state) if settings.state in states else net.telling_state(node)
     return row, net.cells_of_row(row).start + state
 
 
-def has_picked(net: Network) -> bool:
+def has_picked(chosen: Chosen) -> bool:
     """Whether the row in the picture is the person's choice."""
-    return net.row_called(current().row) is not None
+    return chosen.network.row_called(chosen.settings.row) is not None
 
 
-def question(net: Network) -> tuple[str, dict[str, str]]:
+def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
     """Return the target, the first node where none is chosen, and what is given: states by node."""
-    target = current().target if current().target in net.names else net.names[0]
+    net, settings = chosen.network, chosen.settings
+    target = settings.target if settings.target in net.names else net.names[0]
     states = dict(zip(net.names, net.states, strict=True))
-    given = {name: state for name, state in current().evidence if name != target and state in states.get(name, ())}
+    given = {name: state for name, state in settings.evidence if name != target and state in states.get(name, ())}
     return target, given
 
 
-def has_asked(net: Network) -> bool:
+def has_asked(chosen: Chosen) -> bool:
     """Whether the question is the person's: she chose a target or what is given."""
-    return current().target in net.names or bool(question(net)[1])
+    return chosen.settings.target in chosen.network.names or bool(question(chosen)[1])
 
 
-def release_controls(net: Network) -> None:
+def release_controls(chosen: Chosen) -> None:
     """Offer everything that a release depends on."""
     names = {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
-    _elsewhere(net)
-    chosen = names[current().mechanism]
-    controls.parameter_controls(chosen, defaults_for(chosen, current(), net))
-    if chosen is LaplaceFourier:
+    _elsewhere(chosen)
+    kind = names[chosen.settings.mechanism]
+    controls.parameter_controls(kind, chosen.defaults_for(kind))
+    if kind is LaplaceFourier:
         with sentence_instead():
-            _stealth(net)
-    row_choice(net)
-    with st.expander("Prior and seed" if is_curator() else "Prior"):
+            _stealth(chosen)
+    row_choice(chosen)
+    with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
-        if is_curator():
+        if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
-def row_choice(net: Network) -> None:
+def row_choice(chosen: Chosen) -> None:
     """Offer the CPT rows and the states of the one picked."""
-    row, _ = picked(net)
+    net, (row, _) = chosen.network, picked(chosen)
     node, _ = net.node_and_codes(row)
     if net.row_count <= MOST_LISTED:
         controls.choice("CPT row", "row", net.row_labels(), default=net.row_label(row), help=ROW_HELP)
@@ -101,9 +104,9 @@ def _pick_node(net: Network) -> None:
     change(row=net.row_label(int(net.row_offsets[net.index(st.session_state["row.node"])])))
 
 
-def _elsewhere(net: Network) -> None:
+def _elsewhere(chosen: Chosen) -> None:
     """Lead to the mechanisms that do not release a network's CPTs."""
-    compared = is_curator() and len(net.names) == 1
+    compared = chosen.is_curator and len(chosen.network.names) == 1
     die = " This network is a single die: the comparison below has the former." if compared else ""
     st.caption(
         "Two more release something else, on pages of their own: one of the finitely many posteriors of a single die, "
@@ -114,12 +117,12 @@ def _elsewhere(net: Network) -> None:
         st.page_link("pages/regression.py", label="Regression", icon=ARROW)
 
 
-def _stealth(net: Network) -> None:
+def _stealth(chosen: Chosen) -> None:
     """Say how often the chosen t keeps every table non-negative, and find a t for a target."""
+    net, calibration = chosen.network, chosen.parameter("calibration")
     if not net.is_binary:
         return
-    calibration = current().parameter("calibration")
-    t = current().parameter("t", stealth_increment(net, calibration, STEALTH))
+    t = chosen.parameter("t", stealth_increment(net, calibration, STEALTH))
     kept = f"{kept_share(net, calibration, t):.1%} of releases"
     said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
     st.caption(f"With no data at all, {said} non-negative; real counts only help.")

@@ -8,6 +8,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
+from dpbayes.experiments.steps import Steps, in_parts
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.die import DieMechanism
@@ -18,11 +19,11 @@ from dpbayes.model.network import Network, assignment
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.release.controls import question
-from dpbayes.ui.session.chosen import counts, data_title, leaking_columns, mechanism
-from dpbayes.ui.session.settings import MECHANISM_NAMES, change, current
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.running import Running, progress, running
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, is_curator, refusal, sentence_instead, source
+from dpbayes.ui.widgets.running import progress, running
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, refusal, sentence_instead, source
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
@@ -51,12 +52,12 @@ MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
 page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
 
 
-def draws_of(chosen: Mechanism[Outcome]) -> int:
+def draws_of(mechanism: Mechanism[Outcome]) -> int:
     """Return how many releases to simulate: fewer of a large network, or where each holds many draws.
 
     Errors: InputError where one release alone holds too many numbers.
     """
-    cells, each = chosen.prior.network.cell_count, getattr(chosen, "draws", 1)
+    cells, each = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
     size = cells * each
     if size > MOST_VALUES and each > 1:
         raise InputError(
@@ -66,40 +67,39 @@ def draws_of(chosen: Mechanism[Outcome]) -> int:
     return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
 
 
-def simulate(chosen: Mechanism[Outcome]) -> ReleaseStudy:
+def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
     """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
-    found = counts(current())
-    rng = stream(current().seed, "release", type(chosen).__name__)
-    return study_release(chosen, found, rng, draws_of(chosen))
+    rng = stream(chosen.seed, "release", type(mechanism).__name__)
+    return study_release(mechanism, chosen.counts, rng, draws_of(mechanism))
 
 
-def release_details(study: ReleaseStudy, net: Network, cell: int) -> Running[Compared] | None:
-    """Show everything below the picture; the recipient gets what one release contains. Returns what still goes on."""
-    _spread_and_query(study, net, cell)
-    _all_rows(study, net)
-    _guarantee(mechanism(current(), net))
-    work = _comparison(net, cell) if is_curator() else None
-    _download(study)
-    return work if work is not None and work.going else None
+def release_details(chosen: Chosen, study: ReleaseStudy, cell: int) -> bool:
+    """Show everything below the picture; the recipient gets what one release contains. Returns whether it goes on."""
+    _spread_and_query(chosen, study, cell)
+    _all_rows(chosen, study)
+    _guarantee(chosen)
+    goes_on = chosen.is_curator and _comparison(chosen, cell)
+    _download(chosen, study)
+    return goes_on
 
 
-def _spread_and_query(study: ReleaseStudy, net: Network, cell: int) -> None:
+def _spread_and_query(chosen: Chosen, study: ReleaseStudy, cell: int) -> None:
     left, right = st.columns(2, gap="medium")
-    if is_curator():
+    if chosen.is_curator:
         with left:
             st.subheader("Many possible releases")
-            name = f"P({net.cell_label(cell)})"
+            name = f"P({chosen.network.cell_label(cell)})"
             figure = quantile_dots_figure(study.private[:, cell], float(study.exact.mean[cell]), name=name)
             chart(figure, key="dots", alt=f"Quantile dots of the private posterior mean of {name}.")
             st.caption(f"{len(study.private)} simulated releases. Publishing them all would cost ε for each.")
-    with right if is_curator() else left, sentence_instead():
+    with right if chosen.is_curator else left, sentence_instead():
         st.subheader("Ask a question")
-        _query(study, net)
+        _query(chosen, study)
 
 
-def _query(study: ReleaseStudy, net: Network) -> None:
+def _query(chosen: Chosen, study: ReleaseStudy) -> None:
+    net, (target, evidence) = chosen.network, question(chosen)
     controls.choice("What is the probability of", "target", net.names)
-    target, evidence = question(net)
     known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
     st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
@@ -107,13 +107,13 @@ def _query(study: ReleaseStudy, net: Network) -> None:
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
     frame = pd.DataFrame({"state": states, "private": private[0]})
-    if is_curator():
+    if chosen.is_curator:
         frame["exact"] = exact
         frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)
         low, high = np.quantile(private, (0.05, 0.95), axis=0)
         frame["nine of ten releases"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
     st.dataframe(frame.round(4), hide_index=True)
-    if is_curator():
+    if chosen.is_curator:
         st.caption("Exact and differences: curator only, not private.")
 
 
@@ -123,15 +123,16 @@ def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
     change(evidence=tuple(picked.items()))
 
 
-def _all_rows(study: ReleaseStudy, net: Network) -> None:
+def _all_rows(chosen: Chosen, study: ReleaseStudy) -> None:
+    net = chosen.network
     with st.expander("All rows of the network", expanded=net.row_count <= ROWS_AT_ONCE):
         rows = _rows_shown(net)
         cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
         labels = [net.cell_label(int(cell)) for cell in cells]
         first = _summary(study.posterior.part(0), cells) if study.is_posterior else _drawn_summary(study, cells)
-        figure = rows_figure(labels, first, _summary(study.exact, cells) if is_curator() else None)
+        figure = rows_figure(labels, first, _summary(study.exact, cells) if chosen.is_curator else None)
         chart(figure, key="rows", alt="Means with 95 % intervals of one state of every row.")
-        if is_curator():
+        if chosen.is_curator:
             _kl_of_rows(study, net)
 
 
@@ -173,101 +174,96 @@ def _drawn_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray, 
     return drawn.mean(axis=-1), low, high
 
 
-def _guarantee(chosen: Mechanism[Outcome]) -> None:
+def _guarantee(chosen: Chosen) -> None:
+    mechanism = chosen.mechanism
     with st.expander("What is promised, by whom, and why"):
         left, right = st.columns(2)
-        left.metric("Claimed", str(chosen.claimed))
-        left.caption(str(chosen.claimed.reference))
-        right.metric("Certified", str(chosen.certified))
-        right.caption(str(chosen.certified.reference))
-        assumption(f"Neighbours are {chosen.certified.neighbours.value}.", holds=True)
-        assumption("Every column's domain is public, not taken from the data.", holds=not leaking_columns(current()))
+        left.metric("Claimed", str(mechanism.claimed))
+        left.caption(str(mechanism.claimed.reference))
+        right.metric("Certified", str(mechanism.certified))
+        right.caption(str(mechanism.certified.reference))
+        assumption(f"Neighbours are {mechanism.certified.neighbours.value}.", holds=True)
+        assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
         assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
-        st.markdown(formula(chosen))
-        source(chosen.claimed.reference)
+        st.markdown(formula(mechanism))
+        source(mechanism.claimed.reference)
 
 
-def _comparison(net: Network, cell: int) -> Running[Compared] | None:
-    """Show what each mechanism would do, once asked for: of a large network, one in each run of the page."""
+def _comparison(chosen: Chosen, cell: int) -> bool:
+    """Show what each mechanism would do, once asked for: of a large network, one in each run of the page, if so."""
     with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as comparison:
         if not comparison.open:
-            return None
-        settings = current()
-        key = (net, settings.prior, settings.seed, settings.parameters, cell, counts(settings).digest)
-        work = running("release.comparison", key, lambda: _comparison_steps(net, cell))
+            return False
+        net, settings = chosen.network, chosen.settings
+        key = (net, settings.prior, settings.seed, settings.parameters, cell, chosen.counts.digest)
+        work = running("release.comparison", key, lambda: _comparison_steps(chosen, cell))
         work.work()
         while work.going and net.cell_count <= MANY_VALUES // LEAST_DRAWS:
             work.work()
         if work.is_long:
-            told = f"{len(work.parts)} of {work.total} mechanisms"
+            told = f"{len(work.so_far)} of {len(MECHANISM_NAMES)} mechanisms"
             progress(work, work.share, told, key="comparison.stop")
-        for each in work.parts:
+        for each in work.so_far:
             if isinstance(each, InputError):
                 refusal(each)
-        records = [each for each in work.parts if not isinstance(each, InputError)]
+        records = [each for each in work.so_far if not isinstance(each, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
-                records += [_compared(study, other, cell) for other, study in hellinger_studies(net)]
+                records += [_compared(study, other, cell) for other, study in hellinger_studies(chosen)]
         numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
         st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
         st.caption(
             "Curator only: not private. Means over simulated releases; KL in nats. A release that holds draws and no "
             "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
         )
-        return work
+        return work.going
 
 
-def _comparison_steps(net: Network, cell: int) -> Running[Compared]:
-    settings = current()
-
+def _comparison_steps(chosen: Chosen, cell: int) -> Steps[tuple[Compared, ...]]:
     def step(number: int) -> Compared:
         try:
-            other = mechanism(settings, net, MECHANISM_NAMES[number])
-            return _compared(simulate(other), other, cell)
+            other = chosen.mechanism_called(MECHANISM_NAMES[number])
+            return _compared(simulate(chosen, other), other, cell)
         except InputError as error:
             return error
 
-    return Running(step, total=len(MECHANISM_NAMES))
+    return in_parts(step, len(MECHANISM_NAMES))
 
 
-def hellinger_studies(net: Network) -> list[tuple[DieMechanism, ReleaseStudy]]:
+def hellinger_studies(chosen: Chosen) -> list[tuple[DieMechanism, ReleaseStudy]]:
     """Simulate the Hellinger mechanisms on a network of one node, a die. Errors: InputError for too many candidates."""
-    found, prior = counts(current()), Dirichlets.symmetric(net, current().prior)
-    die = Die(tuple(prior.alpha), found.n)
-    epsilon, delta = current().parameter("epsilon"), current().parameter("hellinger.delta")
+    counts, prior = chosen.counts, chosen.prior
+    die = Die(tuple(prior.alpha), counts.n)
+    epsilon, delta = chosen.epsilon, chosen.parameter("hellinger.delta")
     studies: list[tuple[DieMechanism, ReleaseStudy]] = []
-    for chosen in (
+    for mechanism in (
         HellingerGlobal(die=die, epsilon=epsilon),
         HellingerSmooth(die=die, epsilon=epsilon, delta=delta),
         HellingerLocal(die=die, epsilon=epsilon),
     ):
-        rng = stream(current().seed, "release", type(chosen).__name__)
-        made = chosen.release(found.values.astype(np.int64), rng, (DRAWS,))
-        outcome = ReleasedPosterior(prior, made.alpha - prior.alpha)
-        release = Release[Outcome](outcome, made.guarantee, made.mechanism, made.public)
-        studies.append((chosen, ReleaseStudy(prior.updated(found), release)))
+        rng = stream(chosen.seed, "release", type(mechanism).__name__)
+        of_die = mechanism.release(counts.values.astype(np.int64), rng, (DRAWS,))
+        outcome = ReleasedPosterior(prior, of_die.alpha - prior.alpha)
+        release = Release[Outcome](outcome, of_die.guarantee, of_die.mechanism, of_die.public)
+        studies.append((mechanism, ReleaseStudy(prior.updated(counts), release)))
     return studies
 
 
-def _compared(study: ReleaseStudy, chosen: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
-    found: dict[str, object] = {
-        "mechanism": chosen.label,
-        "certified": str(chosen.certified),
+def _compared(study: ReleaseStudy, mechanism: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
+    record: dict[str, object] = {
+        "mechanism": mechanism.label,
+        "certified": str(mechanism.certified),
         "|diff.|, all": study.shift.mean(),
         "prediction KL": study.predictive_kl.mean(),
         "|diff.|, cell": study.shifts[:, cell].mean(),
     }
     if study.is_posterior:
-        held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
-        found |= {
-            "posterior KL": study.kl.mean(),
-            "s.e.": study.kl_error,
-            "held": held.mean(),
-        }
-    return found
+        coverage = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+        record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "held": coverage.mean()}
+    return record
 
 
-def _download(study: ReleaseStudy) -> None:
+def _download(chosen: Chosen, study: ReleaseStudy) -> None:
     """Offer the first simulated release: what a recipient would get, and nothing else."""
     net = study.exact.network
     st.download_button(
@@ -279,4 +275,4 @@ def _download(study: ReleaseStudy) -> None:
         help="What the recipient would get. Its noise is seeded, so it protects nobody: for demonstration only.",
         on_click="ignore",
     )
-    st.caption(f"Table: {escaped(data_title(current()))}.")
+    st.caption(f"Table: {escaped(chosen.data_title)}.")

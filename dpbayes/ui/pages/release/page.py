@@ -1,6 +1,5 @@
 """The Release page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
 
-import time
 from contextlib import suppress
 
 import numpy as np
@@ -12,90 +11,82 @@ from dpbayes.base.text import apart, escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.network import assignment
 from dpbayes.ui.pages.release.controls import has_asked, has_picked, picked, question, release_controls
 from dpbayes.ui.pages.release.details import LEVEL, release_details, simulate
-from dpbayes.ui.session.chosen import mechanism, network
-from dpbayes.ui.session.settings import current, write_link
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.running import run_again
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, inside, is_curator, refusal
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.show import chart, data_and_download, inside, refusal
 
 SHOWN_CURVES = 16
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
 
 
-def release_page() -> None:
+def release_page(chosen: Chosen) -> bool:
     """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
-    net = network(current())
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    row, cell = picked(net)
-    with right:
-        study = _picture(net, cell)
-    with left:
-        release_controls(net)
+    row, cell = picked(chosen)
+    page = places()
+    with page.picture:
+        study = _picture(chosen, cell)
+    with page.controls:
+        release_controls(chosen)
     if study is None:
-        return
-    with place:
-        headline(_headline(study, net, cell))
-    time.sleep(PAINT)
-    with right:
-        _measures(study, row, cell)
+        return False
+    page.say(_headline(chosen, study, cell))
+    with page.picture:
+        _measures(chosen, study, row, cell)
     st.divider()
-    if release_details(study, net, cell) is not None:
-        write_link()
-        run_again()
+    return release_details(chosen, study, cell)
 
 
-def _headline(study: ReleaseStudy, net: Network, cell: int) -> str:
+def _headline(chosen: Chosen, study: ReleaseStudy, cell: int) -> str:
     """Speak of all rows; of the person's question and of the row that she picked, where she did, after that."""
     start = f"With {escaped(str(study.release.guarantee))}, "
-    if not is_curator():
-        says = [f"{name} is about {_probability(value)}" for name, value in _said(study, net, cell).items()]
-        whole = f"this release gives all {net.cell_count:,} probabilities of this network"
+    if not chosen.is_curator:
+        says = [f"{name} is about {_probability(value)}" for name, value in _said(chosen, study, cell).items()]
+        whole = f"this release gives all {chosen.network.cell_count:,} probabilities of this network"
         return f"{start}{whole}; it says that {', and that '.join(says)}."
     moved = f"the probabilities of this network by {numeral(study.shift.mean(), 2)} on average"
-    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(study, net, cell).items())]
+    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(chosen, study, cell).items())]
     return f"{start}a {inside(study.release.mechanism)} release moves {'; '.join(parts)}."
 
 
-def _moved(study: ReleaseStudy, net: Network, cell: int) -> dict[str, float]:
+def _moved(chosen: Chosen, study: ReleaseStudy, cell: int) -> dict[str, float]:
     """Return how far releases are from exact on average in what the person asked for and picked, by its name."""
-    found = {}
-    if answers := _answers(study, net):
+    moved = {}
+    if answers := _answers(chosen, study):
         exact, private = answers
-        found[f"{_question_name(net)}, your question,"] = float(np.abs(private - exact).mean())
-    if has_picked(net):
-        found[f"{escaped(f'P({net.cell_label(cell)})')}, which you picked,"] = float(study.shifts[:, cell].mean())
-    return found
+        moved[f"{_question_name(chosen)}, your question,"] = float(np.abs(private - exact).mean())
+    if has_picked(chosen):
+        name = escaped(f"P({chosen.network.cell_label(cell)})")
+        moved[f"{name}, which you picked,"] = float(study.shifts[:, cell].mean())
+    return moved
 
 
-def _said(study: ReleaseStudy, net: Network, cell: int) -> dict[str, float]:
+def _said(chosen: Chosen, study: ReleaseStudy, cell: int) -> dict[str, float]:
     """Return what the first release says of what the person asked for and picked, else of what is in the picture."""
-    found = {}
-    if answers := _answers(study, net):
-        node = net.index(question(net)[0])
+    said, net = {}, chosen.network
+    if answers := _answers(chosen, study):
+        node = net.index(question(chosen)[0])
         state = net.telling_state(node)
-        found[f"{_question_name(net, net.states[node][state])}, your question,"] = float(answers[1][0, state])
-    if has_picked(net) or not found:
-        why = "which you picked" if has_picked(net) else "in the picture"
-        found[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = float(study.private[0, cell])
-    return found
+        said[f"{_question_name(chosen, net.states[node][state])}, your question,"] = float(answers[1][0, state])
+    if has_picked(chosen) or not said:
+        why = "which you picked" if has_picked(chosen) else "in the picture"
+        said[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = float(study.private[0, cell])
+    return said
 
 
-def _answers(study: ReleaseStudy, net: Network) -> tuple[np.ndarray, np.ndarray] | None:
+def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the answers to the person's question; none if she has none, or it has no answer: that is said below."""
-    if not has_asked(net):
+    if not has_asked(chosen):
         return None
     with suppress(InputError):
-        return study.query(*question(net))
+        return study.query(*question(chosen))
     return None
 
 
-def _question_name(net: Network, state: str = "") -> str:
-    target, given = question(net)
+def _question_name(chosen: Chosen, state: str = "") -> str:
+    target, given = question(chosen)
     asked = assignment(target, state) if state else target
     known = ", ".join(assignment(*pair) for pair in given.items())
     return escaped(f"P({asked} | {known})" if known else f"P({asked})")
@@ -105,51 +96,54 @@ def _probability(value: float) -> str:
     return near_one(value) if value > 0.99 else numeral(value, 2)
 
 
-def _picture(net: Network, cell: int) -> ReleaseStudy | None:
+def _picture(chosen: Chosen, cell: int) -> ReleaseStudy | None:
     """Show the densities and return the releases behind them; a setting that cannot be released gets its sentence."""
     try:
-        study = simulate(mechanism(current(), net))
+        study = simulate(chosen, chosen.mechanism)
     except InputError as error:
         refusal(error)
         return None
-    name, beside = net.cell_label(cell), " beside the exact density." if is_curator() else "."
+    name, zoom = chosen.network.cell_label(cell), chosen.settings.zoom
+    beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:
-        figure = density_figure(*_curves(study, cell), name=name, zoom=current().zoom)
+        figure = density_figure(*_curves(chosen, study, cell), name=name, zoom=zoom)
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}")
     else:
-        figure = draws_figure(*_draws(study, cell), name=name, zoom=current().zoom)
+        figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom)
         chart(figure, key="density", alt=f"The values of P({name}) that this release holds{beside}")
     return study
 
 
-def _curves(study: ReleaseStudy, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _curves(chosen: Chosen, study: ReleaseStudy, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return theta, the private densities and the exact one; the recipient gets one release and nothing exact."""
     first = study.posterior.part(0)
-    theta = density_grid([study.exact, first] if is_curator() else [first], cell)
-    shown = study.posterior.part(slice(0, SHOWN_CURVES if is_curator() else 1))
-    return theta, density(shown, cell, theta), density(study.exact, cell, theta) if is_curator() else None
+    if not chosen.is_curator:
+        theta = density_grid([first], cell)
+        return theta, density(study.posterior.part(slice(0, 1)), cell, theta), None
+    theta = density_grid([study.exact, first], cell)
+    return theta, density(study.posterior.part(slice(0, SHOWN_CURVES)), cell, theta), density(study.exact, cell, theta)
 
 
 def _draws(
-    study: ReleaseStudy, cell: int
+    chosen: Chosen, study: ReleaseStudy, cell: int
 ) -> tuple[np.ndarray, np.ndarray | None, tuple[np.ndarray, np.ndarray] | None]:
     """Return the first release's values, all possible ones and the exact density; the recipient gets the first."""
     drawn = drawn_values(study, cell)
-    if not is_curator():
+    if not chosen.is_curator:
         return drawn[0], None, None
     theta = density_grid([study.exact], cell)
     return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
 
 
-def _measures(study: ReleaseStudy, row: int, cell: int) -> None:
+def _measures(chosen: Chosen, study: ReleaseStudy, row: int, cell: int) -> None:
     """Say how far the releases are from exact, for the curator; offer the numbers."""
     controls.toggle("Zoom to the posteriors", "zoom")
-    if is_curator():
+    if chosen.is_curator:
         _compared(study, row)
         if study.is_posterior:
             _of_posteriors(study, row, cell)
         st.caption("Curator only: not private.")
-    data_and_download(lambda: _curve_frame(study, cell), name="density", curator_only=is_curator())
+    data_and_download(lambda: _curve_frame(chosen, study, cell), name="density", curator_only=chosen.is_curator)
 
 
 def _compared(study: ReleaseStudy, row: int) -> None:
@@ -183,8 +177,8 @@ def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
     )
 
 
-def _curve_frame(study: ReleaseStudy, cell: int) -> pd.DataFrame:
+def _curve_frame(chosen: Chosen, study: ReleaseStudy, cell: int) -> pd.DataFrame:
     if not study.is_posterior:
         return pd.DataFrame({"draw of this release": drawn_values(study, cell)[0]})
-    theta, curves, exact = _curves(study, cell)
+    theta, curves, exact = _curves(chosen, study, cell)
     return pd.DataFrame({"theta": theta, "private": curves[0]} | ({} if exact is None else {"exact": exact}))

@@ -13,11 +13,13 @@ from dpbayes.base.text import numeral
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.ui.pages.robustness.details import details
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.robustness import RobustnessOptions
-from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, remark
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.show import chart, data_and_download, remark
 
 GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}
 """What gives way where the weakest prior shown is not weaker than the strongest."""
@@ -29,22 +31,19 @@ PRIORS = {
 }
 
 
-def robustness_page() -> None:
+def robustness_page(chosen: Chosen) -> None:
     """Show the picture first: it is what a moving slider waits for."""
-    possible = nearest(current(), GIVING, _range_of_priors)
+    possible = nearest(chosen.settings, GIVING, _range_of_priors)
     options: RobustnessOptions = possible.settings.options("robustness")
-    tables = tables_of(options)
+    page, tables = places(), tables_of(options)
     here = _curves(tables, (options.prior,), options.error)
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    with place:
-        headline(verdict(here))
     curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
-    with right:
+    with page.picture:
         remark(possible.why)
         _moved(curves, here)
-    with left:
+    with page.controls:
         _controls(options.family, possible)
+    page.say(verdict(here))
     _answers(curves, here, options)
     data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
     details(tables, here, prior=options.prior)

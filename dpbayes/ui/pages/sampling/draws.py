@@ -10,11 +10,10 @@ from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, 
 from dpbayes.figures.sampling import draws_figure, omega_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import MOST_DRAWS
-from dpbayes.model.network import Network
-from dpbayes.ui.pages.sampling.page import ShownRow, row_shown
-from dpbayes.ui.session.chosen import network
-from dpbayes.ui.session.settings import current
-from dpbayes.ui.widgets.show import chart, data_and_download, is_curator
+from dpbayes.ui.pages.sampling.row import ShownRow
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.widgets.show import chart, data_and_download
 
 TIMES = (1.0, 10.0, 100.0)
 """How many times the chosen epsilon the curves are drawn for."""
@@ -25,38 +24,35 @@ SIMULATED = 20_000
 NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
 
 
-def draws_section() -> None:
+def draws_section(chosen: Chosen, shown: ShownRow) -> None:
     """Show the trade-off between more draws and less trimming."""
-    net = network(current())
-    shown = row_shown(net)
     st.subheader("What do draws buy?")
     left, right = st.columns(2, gap="medium")
     with left:
-        _error(shown, net)
+        _error(chosen, shown)
     with right:
-        _omega(shown, net)
+        _omega(shown)
 
 
-def hypothetical() -> RowState:
+def hypothetical(options: SamplingOptions) -> RowState:
     """Return the row of two states that the query game's public sliders describe."""
-    options = current().options("sampling")
     successes = round(options.records * options.share)
     prior = options.concentration
     return RowState(np.array([prior + successes, prior + options.records - successes]), 0)
 
 
-def _error(shown: ShownRow, net: Network) -> None:
-    row = shown.posterior if is_curator() else hypothetical()
-    epsilon = shown.mechanism.epsilon
+def _error(chosen: Chosen, shown: ShownRow) -> None:
+    row = shown.posterior if chosen.is_curator else hypothetical(chosen.options("sampling"))
+    net, epsilon = chosen.network, shown.mechanism.epsilon
     several = epsilon * np.array(TIMES)[:, None]
     errors = row.error_of_mean(certified_bound(net, epsilon=several, draws=NUMBERS), NUMBERS)
     best = best_draws(errors, NUMBERS)
     labels = [f"ε = {epsilon * times:g}" for times in TIMES]
     certified = shown.mechanism.calibration is Calibration.CERTIFIED
-    measured = _measured(shown) if is_curator() and certified else None
+    measured = _measured(shown, seed=chosen.seed) if chosen.is_curator and certified else None
     figure = draws_figure(NUMBERS, errors, labels, best=best, measured=measured)
     chart(figure, key="draws", alt="Error of the mean of N draws over N, for three epsilons; best N marked.")
-    place = escaped(f"P({net.cell_label(shown.cell)})") if is_curator() else "a hypothetical row (see the game)"
+    place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
     count = int(best[0])
     st.markdown(
         f"At ε = {epsilon:g} in all, the mean of **{count:,} draw{'s' if count > 1 else ''}** is nearest to the exact "
@@ -65,46 +61,47 @@ def _error(shown: ShownRow, net: Network) -> None:
     )
     st.caption(
         "Curves are computed, not simulated; certified calibration. Curator only: not private."
-        if is_curator()
+        if chosen.is_curator
         else "Curves are computed, not simulated; certified calibration, and no one's data."
     )
     data_and_download(
         lambda: pd.DataFrame({"draws N": NUMBERS} | dict(zip(labels, errors, strict=True))),
         name="error-by-draws",
-        curator_only=is_curator(),
+        curator_only=chosen.is_curator,
     )
 
 
-def _measured(shown: ShownRow) -> tuple[int, float, float]:
+def _measured(shown: ShownRow, *, seed: int) -> tuple[int, float, float]:
     """Return N, the simulated root mean square error and its standard error, for the release that is set."""
     draws = shown.mechanism.draws
     repeats = max(20, SIMULATED // draws)
-    rng = stream(current().seed, "sampling", "error", shown.cell)
+    rng = stream(seed, "sampling", "error", shown.cell)
     means = shown.posterior.sample(shown.bound, rng, (repeats, draws)).mean(axis=1)
     squares = (means - shown.posterior.mean) ** 2
     error = float(np.sqrt(squares.mean()))
     return draws, error, float(squares.std(ddof=1) / np.sqrt(repeats) / (2 * error)) if error > 0 else 0.0
 
 
-def _omega(shown: ShownRow, net: Network) -> None:
-    chosen = shown.mechanism
+def _omega(shown: ShownRow) -> None:
+    sampler = shown.mechanism
+    net = sampler.prior.network
     epsilon = np.geomspace(1e-2, 1e3, 201)
-    certified = certified_omega(net, epsilon=epsilon, draws=chosen.draws)
+    certified = certified_omega(net, epsilon=epsilon, draws=sampler.draws)
     printed = printed_omega(net, epsilon=epsilon)
-    figure = omega_figure(epsilon, certified, printed, chosen=(chosen.epsilon, chosen.omega))
+    figure = omega_figure(epsilon, certified, printed, chosen=(sampler.epsilon, sampler.omega))
     chart(figure, key="omega", alt="Omega over epsilon: certified for this network and N, and as printed.")
-    at_printed = float(printed_omega(net, epsilon=chosen.epsilon))
+    at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):
-        said = f"The printed ω = exp(−ε/2) leaves nothing to draw from at ε = {chosen.epsilon:g}."
+        said = f"The printed ω = exp(−ε/2) leaves nothing to draw from at ε = {sampler.epsilon:g}."
     else:
-        kept = float(certified_omega(net, epsilon=chosen.epsilon, draws=chosen.draws))
+        kept = float(certified_omega(net, epsilon=sampler.epsilon, draws=sampler.draws))
         said = (
-            f"At ε = {chosen.epsilon:g} the printed ω is {numeral(at_printed)}; "
+            f"At ε = {sampler.epsilon:g} the printed ω is {numeral(at_printed)}; "
             f"{'safe is' if at_printed < kept else 'enough would be'} {numeral(kept)} for this network "
-            f"and {chosen.draws:,} draw{'s' if chosen.draws > 1 else ''}."
+            f"and {sampler.draws:,} draw{'s' if sampler.draws > 1 else ''}."
         )
     st.markdown(said)
     st.caption(
         "ω depends on ε, the network and N alone: it is public."
-        + (" The dot is as printed." if chosen.calibration is Calibration.AS_PRINTED else "")
+        + (" The dot is as printed." if sampler.calibration is Calibration.AS_PRINTED else "")
     )

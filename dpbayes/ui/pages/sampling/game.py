@@ -32,8 +32,9 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers_tail,
 )
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
-from dpbayes.ui.session.options.index import SamplingOptions
-from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import chart, data_and_download, refusal
 
@@ -72,20 +73,19 @@ class Game:
         return max(1.0, float(least)), max(1.0, float(most))
 
 
-def chosen_game() -> Game:
+def chosen_game(options: SamplingOptions, calibration: Calibration) -> Game:
     """Return the game that the settings describe. Errors: InputError where nothing can be drawn."""
-    options: SamplingOptions = current().options("sampling")
-    chosen = None
+    sampler, bound = None, math.inf
     if options.family is Family.NETWORK:
-        calibration, epsilon = current().parameter("calibration"), options.answer_epsilon
+        epsilon = options.answer_epsilon
         if calibration is Calibration.AS_PRINTED and epsilon <= LEAST_PRINTED:
             raise InputError(
                 f"The epsilon of one answer must be above {LEAST_PRINTED:.4g} for the printed omega = exp(-epsilon/2) "
                 f"to leave anything to draw from; {epsilon:g} is not. Raise it, or use the certified calibration."
             )
-        chosen = answering(options.columns, epsilon=epsilon, calibration=calibration)
-    bound = chosen.log_odds_bound if chosen else math.inf
-    return Game(options, pair_of(options.family, tables(options), bound=bound), chosen)
+        sampler = answering(options.columns, epsilon=epsilon, calibration=calibration)
+        bound = sampler.log_odds_bound
+    return Game(options, pair_of(options.family, tables(options), bound=bound), sampler)
 
 
 def tables(options: SamplingOptions) -> Tables:
@@ -99,25 +99,26 @@ def tables(options: SamplingOptions) -> Tables:
     )
 
 
-def game_section() -> None:
+def game_section(chosen: Chosen) -> None:
     """Play the game: chart first, controls beside it."""
+    options: SamplingOptions = chosen.options("sampling")
     st.subheader("The query game")
     place = st.container()
     controls.parameter_control("sampling.family")
-    st.caption(HELP[current().options("sampling").family])
+    st.caption(HELP[options.family])
     left, right = st.columns([1, 2], gap="medium")
     game = None
     with right:
         try:
-            game = chosen_game()
+            game = chosen_game(options, chosen.parameter("calibration"))
         except InputError as error:
             refusal(error)
         if game is not None:
-            study = _study(game)
+            study = _study(game, seed=chosen.seed)
             needed = needed_answers(study, level=LEVEL)
             _belief(game, study)
     with left:
-        _controls()
+        _controls(options)
     if game is None:
         return
     with place:
@@ -130,16 +131,14 @@ def game_section() -> None:
     details_section(game.options, game.pair, game.mechanism)
 
 
-def _controls() -> None:
-    family = current().options("sampling").family
+def _controls(options: SamplingOptions) -> None:
     controls.parameter_control("sampling.answers")
-    asked = current().parameter("sampling.answers")
-    st.button("Ask one more", disabled=asked >= MOST_ASKED, on_click=_ask)
+    st.button("Ask one more", disabled=options.answers >= MOST_ASKED, on_click=_ask)
     controls.parameter_control("sampling.answer_epsilon")
-    if family is Family.NETWORK:
+    if options.family is Family.NETWORK:
         controls.parameter_control("sampling.columns")
     controls.parameter_control("sampling.records")
-    if family in (Family.NETWORK, Family.BINOMIAL):
+    if options.family in (Family.NETWORK, Family.BINOMIAL):
         controls.parameter_control("sampling.share")
     else:
         controls.parameter_control("sampling.distance")
@@ -147,10 +146,10 @@ def _controls() -> None:
 
 
 def _ask() -> None:
-    set_parameter("sampling.answers", min(MOST_ASKED, current().parameter("sampling.answers") + 1))
+    set_parameter("sampling.answers", min(MOST_ASKED, Chosen.now().options("sampling").answers + 1))
 
 
-def _study(game: Game) -> GameStudy:
+def _study(game: Game, *, seed: int) -> GameStudy:
     """Return games long enough for what is asked and, if it can be, for what is needed."""
     length = max(game.options.answers, min(MOST_SIMULATED, math.ceil(game.bracket[1])))
     draws = length * (game.options.columns if game.mechanism else 1)
@@ -161,7 +160,7 @@ def _study(game: Game) -> GameStudy:
         tables(game.options),
         game.mechanism.log_odds_bound if game.mechanism else math.inf,
         (length, games),
-        (current().seed, calibration.value),
+        (seed, calibration.value),
     )
 
 

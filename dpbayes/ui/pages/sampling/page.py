@@ -1,143 +1,100 @@
 """The Posterior sampling page, first part: one CPT row, the region left by trimming, and the draws handed over."""
 
 import math
-import time
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, latex, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import density, density_grid
-from dpbayes.experiments.sampling import RowState, exact_mass_within, printed_omega
+from dpbayes.experiments.sampling import exact_mass_within, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.model.network import Network
-from dpbayes.ui.pages.release.controls import has_picked, picked, row_choice
-from dpbayes.ui.pages.release.page import PAINT
-from dpbayes.ui.session.chosen import counts, leaking_columns, mechanism, network
-from dpbayes.ui.session.settings import current
+from dpbayes.ui.pages.release.controls import has_picked, row_choice
+from dpbayes.ui.pages.sampling.draws import draws_section
+from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, is_curator, refusal, source
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, refusal, source
 
 GRID = 201
 """Points of the density inside the region, and half as many outside."""
 
 
-@dataclass(frozen=True, eq=False)
-class ShownRow:
-    """What the picture is of: the mechanism, the picked cell, its row after and before the data, its draws (N,)."""
-
-    mechanism: PosteriorSampler
-    cell: int
-    posterior: RowState
-    prior: RowState
-    draws: np.ndarray
-
-    @property
-    def bound(self) -> float:
-        """The largest log-odds drawn."""
-        return self.mechanism.log_odds_bound
-
-    @property
-    def region(self) -> tuple[float, float]:
-        """What the cell's probability is drawn from."""
-        low, high = self.posterior.region(self.bound)
-        return float(low), float(high)
-
-
-def row_shown(net: Network) -> ShownRow:
-    """Return the picked row under the settings. Errors: InputError where nothing can be drawn."""
-    chosen = mechanism(current(), net, "PosteriorSampler")
-    assert isinstance(chosen, PosteriorSampler)
-    row, cell = picked(net)
-    cells = net.cells_of_row(row)
-    state = cell - cells.start
-    posterior = RowState(chosen.prior.updated(counts(current())).alpha[cells], state)
-    rng = stream(current().seed, "sampling", net.row_label(row), state)
-    draws = posterior.sample(chosen.log_odds_bound, rng, (chosen.draws,))
-    return ShownRow(chosen, cell, posterior, RowState(chosen.prior.alpha[cells], state), draws)
-
-
-def trim_section() -> bool:
-    """Show the picture first, controls beside it; return whether there is a release to go on with."""
-    net = network(current())
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
+def sampling_page(chosen: Chosen) -> None:
+    """Show the picture first, controls beside it; then what draws buy, where there is a release."""
+    net, page = chosen.network, places()
     shown = None
-    with right:
+    with page.picture:
         try:
-            shown = row_shown(net)
-            _picture(shown, net)
+            shown = row_shown(chosen)
+            _picture(chosen, shown, name=net.cell_label(shown.cell))
         except InputError as error:
             refusal(error)
-    with left:
-        _controls(net)
+    with page.controls:
+        _controls(chosen)
     if shown is None:
-        if nothing_printed(net, epsilon := current().parameter("epsilon")):
-            with place:
-                omega = f"ω = exp(−ε/2) = {numeral(math.exp(-epsilon / 2))}"
-                headline(f"As printed, nothing can be drawn at ε = {epsilon:g}: trimming at {omega} leaves nothing.")
-        return False
-    with place:
-        headline(_headline(shown, net))
-    time.sleep(PAINT)
-    with right:
-        _measures(shown)
-        data_and_download(lambda: _frame(shown), name="trimmed-row", curator_only=is_curator())
-    _promise(shown)
-    return True
+        if nothing_printed(chosen):
+            omega = f"ω = exp(−ε/2) = {numeral(math.exp(-chosen.epsilon / 2))}"
+            page.say(f"As printed, nothing can be drawn at ε = {chosen.epsilon:g}: trimming at {omega} leaves nothing.")
+        return
+    page.say(_headline(chosen, shown))
+    with page.picture:
+        _measures(chosen, shown)
+        data_and_download(lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator)
+    _promise(chosen, shown)
+    draws_section(chosen, shown)
 
 
-def _controls(net: Network) -> None:
+def _controls(chosen: Chosen) -> None:
     for name in ("epsilon", "draws", "calibration"):
         controls.parameter_control(name)
-    row_choice(net)
-    with st.expander("Prior and seed" if is_curator() else "Prior"):
+    row_choice(chosen)
+    with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
-        if is_curator():
+        if chosen.is_curator:
             controls.text_field("Seed of the simulated draws", "seed", help="A real release has no seed.")
 
 
-def nothing_printed(net: Network, epsilon: float) -> bool:
+def nothing_printed(chosen: Chosen) -> bool:
     """Whether the printed omega is asked for, and leaves nothing to draw from."""
-    printed = current().parameter("calibration") is Calibration.AS_PRINTED
-    return printed and bool(np.isnan(printed_omega(net, epsilon=epsilon)))
+    printed = chosen.parameter("calibration") is Calibration.AS_PRINTED
+    return printed and bool(np.isnan(printed_omega(chosen.network, epsilon=chosen.epsilon)))
 
 
-def _headline(shown: ShownRow, net: Network) -> str:
+def _headline(chosen: Chosen, shown: ShownRow) -> str:
     """Speak of all rows; of the row that the person picked, where she did, after that."""
-    chosen = shown.mechanism
-    promise, rows = f"ε = {chosen.epsilon:g}", _drawn_from(chosen, net)
-    nodes, draws = _many(len(net.names), "node"), _many(chosen.draws, "draw")
-    if chosen.calibration is Calibration.AS_PRINTED:
+    sampler, net = shown.mechanism, chosen.network
+    promise, rows = f"ε = {sampler.epsilon:g}", _drawn_from(sampler)
+    nodes, draws = _many(len(net.names), "node"), _many(sampler.draws, "draw")
+    if sampler.calibration is Calibration.AS_PRINTED:
         first = (
             f"With the printed ω, {rows}, and {promise} is claimed for {nodes} and {draws}; certified is "
-            f"ε = {chosen.certified.epsilon:.4g}."
+            f"ε = {sampler.certified.epsilon:.4g}."
         )
     else:
         first = f"With {promise} shared by {nodes} and {draws}, {rows}."
     name = escaped(f"P({net.cell_label(shown.cell)})")
-    if not is_curator():
-        why = "which you picked" if has_picked(net) else "in the picture"
+    if not chosen.is_curator:
+        why = "which you picked" if has_picked(chosen) else "in the picture"
         return f"{first} The draws of {name}, {why}, average {shown.draws.mean():.3f}."
-    posterior = chosen.prior.updated(counts(current()))
+    posterior = sampler.prior.updated(chosen.counts)
     text = f"{first} {_visibility(float(exact_mass_within(posterior, shown.bound).mean()))}"
-    if not has_picked(net):
+    if not has_picked(chosen):
         return text
     inside = _share(shown.posterior.exact_mass_within(shown.bound))
     region = _interval(*shown.region)
     return f"{text} {name}, which you picked, is drawn from {region}, with {inside.lower()} of its exact posterior."
 
 
-def _drawn_from(chosen: PosteriorSampler, net: Network) -> str:
-    if net.is_binary:
-        return f"every probability is drawn from {_interval(chosen.omega, 1 - chosen.omega)}"
-    return f"no probability is drawn below {numeral(chosen.omega)}"
+def _drawn_from(sampler: PosteriorSampler) -> str:
+    if sampler.prior.network.is_binary:
+        return f"every probability is drawn from {_interval(sampler.omega, 1 - sampler.omega)}"
+    return f"no probability is drawn below {numeral(sampler.omega)}"
 
 
 def _visibility(inside: float) -> str:
@@ -159,22 +116,22 @@ def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _grid(shown: ShownRow) -> np.ndarray:
+def _grid(chosen: Chosen, shown: ShownRow) -> np.ndarray:
     """Points where the densities have their mass, and both sides of the region's ends."""
     low, high = shown.region
     inside = np.linspace(low, high, GRID)
     just = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
     exact: list[float] | np.ndarray = (
-        density_grid([shown.mechanism.prior.updated(counts(current()))], shown.cell) if is_curator() else []
+        density_grid([shown.mechanism.prior.updated(chosen.counts)], shown.cell) if chosen.is_curator else []
     )
     points = np.concatenate([np.linspace(0, 1, GRID // 2), inside, just, exact])
     return np.unique(np.clip(points, 1e-6, 1 - 1e-6))
 
 
-def _curves(shown: ShownRow) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+def _curves(chosen: Chosen, shown: ShownRow) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """Return theta, the exact density and the trimmed one; the recipient gets nothing exact and the prior's."""
-    theta = _grid(shown)
-    if not is_curator():
+    theta = _grid(chosen, shown)
+    if not chosen.is_curator:
         return theta, None, shown.prior.trimmed_density(shown.bound, theta)
     exact = shown.posterior.row
     state = shown.posterior.state
@@ -183,19 +140,19 @@ def _curves(shown: ShownRow) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]
     return theta, density(exact, state, theta), shown.posterior.trimmed_density(shown.bound, theta)
 
 
-def _picture(shown: ShownRow, net: Network) -> None:
-    theta, exact, trimmed = _curves(shown)
-    name = net.cell_label(shown.cell)
+def _picture(chosen: Chosen, shown: ShownRow, *, name: str) -> None:
+    theta, exact, trimmed = _curves(chosen, shown)
     figure = trim_figure(theta, exact, trimmed, shown.draws, region=shown.region, name=name)
-    whose = "exact posterior, and of the trimmed one that is drawn from" if is_curator() else "public trimmed prior"
+    both = "exact posterior, and of the trimmed one that is drawn from"
+    whose = both if chosen.is_curator else "public trimmed prior"
     chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.")
 
 
-def _measures(shown: ShownRow) -> None:
+def _measures(chosen: Chosen, shown: ShownRow) -> None:
     columns = st.columns(3)
     columns[0].metric("ω, least probability", numeral(shown.mechanism.omega), help="No drawn probability is below it.")
     columns[1].metric("Mean of the draws", f"{shown.draws.mean():.3f}")
-    if is_curator():
+    if chosen.is_curator:
         columns[2].metric("Exact posterior mean", f"{shown.posterior.mean:.3f}")
         _one_state_only(shown)
         st.caption("Curator only: not private. The draws are simulated from a seed; a real release has none.")
@@ -206,44 +163,44 @@ def _measures(shown: ShownRow) -> None:
 
 def _one_state_only(shown: ShownRow) -> None:
     """Say of a row whose records are all in one state that no draw will: a region of certainties is none."""
-    held = shown.posterior.alpha - shown.prior.alpha
-    if len(held) > 1 and held.max() > 0 and np.count_nonzero(held) == 1:
+    records = shown.posterior.alpha - shown.prior.alpha
+    if len(records) > 1 and records.max() > 0 and np.count_nonzero(records) == 1:
         most = float(shown.posterior.region(shown.bound)[1])
         st.caption(
-            f"All {held.max():,.0f} records of this row are in one state. No draw can say so: if the row is "
+            f"All {records.max():,.0f} records of this row are in one state. No draw can say so: if the row is "
             f"deterministic in truth, it lies outside every trimmed region, and here no probability above {most:.3f} "
             "is drawn. More ε widens the region; nothing brings it to 1."
         )
 
 
-def _frame(shown: ShownRow) -> pd.DataFrame:
-    theta, exact, trimmed = _curves(shown)
+def _frame(chosen: Chosen, shown: ShownRow) -> pd.DataFrame:
+    theta, exact, trimmed = _curves(chosen, shown)
     if exact is None:
         return pd.DataFrame({"draw": shown.draws})
     return pd.DataFrame({"theta": theta, "exact density": exact, "trimmed density": trimmed})
 
 
-def _promise(shown: ShownRow) -> None:
-    chosen = shown.mechanism
+def _promise(chosen: Chosen, shown: ShownRow) -> None:
+    sampler = shown.mechanism
     with st.expander("What is promised, by whom, and why"):
         left, right = st.columns(2)
-        left.metric("Claimed", str(chosen.claimed))
-        left.caption(str(chosen.claimed.reference))
-        right.metric("Certified", str(chosen.certified))
-        right.caption(str(chosen.certified.reference))
-        terms = round(chosen.certified.epsilon / (2 * chosen.draws * chosen.log_odds_bound))
+        left.metric("Claimed", str(sampler.claimed))
+        left.caption(str(sampler.claimed.reference))
+        right.metric("Certified", str(sampler.certified))
+        right.caption(str(sampler.certified.reference))
+        terms = round(sampler.certified.epsilon / (2 * sampler.draws * sampler.log_odds_bound))
         st.markdown(
             "One record moves a term of every node, in every draw: "
             r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
             f"with $T = {terms}$ yes-no decisions on the way to a record's states (one for a binary node), "
-            f"$N = {chosen.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(chosen.log_odds_bound)}$. "
+            f"$N = {sampler.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(sampler.log_odds_bound)}$. "
             r"Printed is $\varepsilon = 2 \ln\frac{1}{\omega}$, whatever the number of nodes and draws."
         )
-        assumption("Neighbours are " + chosen.certified.neighbours.value + ".", holds=True)
-        assumption("Every column's domain is public, not taken from the data.", holds=not leaking_columns(current()))
+        assumption("Neighbours are " + sampler.certified.neighbours.value + ".", holds=True)
+        assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
         assumption("The prior is trimmed to a public region, before the data are seen.", holds=True)
         assumption("The work done for a draw does not depend on the data: no rejection.", holds=True)
-        assumption("All draws together are charged for, not one.", holds=chosen.calibration is Calibration.CERTIFIED)
+        assumption("All draws together are charged for, not one.", holds=sampler.calibration is Calibration.CERTIFIED)
         assumption("The draws are made afresh, exactly, and unseen: not in this simulation.", holds=False)
         source(Reference("Zhang16", "Section 4 and Appendix C.2"))
         source(Reference("Dimitrakakis14", "Algorithm 1, Theorem 2(i)"))

@@ -24,7 +24,6 @@ from dpbayes.theory.zhang16.stealth import (
     printed_probability,
 )
 from dpbayes.ui.pages.stealth.simulations import Agreement, Stealth
-from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import assumption, chart, source
 
 # Numbers as text
@@ -120,7 +119,7 @@ def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: i
 # Formulas and counterexamples
 
 
-def details(stealth: Stealth, sense: Sense, t: float) -> None:
+def details(stealth: Stealth, sense: Sense, t: float, *, seed: int) -> None:
     """Show the formulas with their numbers, what they assume, and where the printed one fails."""
     with st.expander("Formulas, assumptions and source"):
         _formulas(stealth, t)
@@ -128,7 +127,7 @@ def details(stealth: Stealth, sense: Sense, t: float) -> None:
         source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
     with st.expander("Where the printed formula fails", on_change="rerun", key="stealth.fails") as fails:
         if fails.open:
-            _counterexamples()
+            _counterexamples(seed)
     with st.expander("What trying again costs"):
         epsilon = stealth.mechanism.epsilon
         st.markdown(
@@ -188,8 +187,8 @@ def _assumptions(stealth: Stealth, sense: Sense, t: float) -> None:
     )
 
 
-def _counterexamples() -> None:
-    small = counterexample_small_increment(stream(current().seed, "stealth", "counterexample"))
+def _counterexamples(seed: int) -> None:
+    small = counterexample_small_increment(stream(seed, "stealth", "counterexample"))
     share = Estimate.share(round(small.simulated * small.draws), draws=small.draws)
     st.markdown(
         f"**Small t.** Four nodes, every arrow there, so that one family is the whole table; noise as printed, "

@@ -1,7 +1,6 @@
 """The Stealth page: which increment keeps a Fourier release non-negative, and what it costs in invented records."""
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,6 @@ import streamlit as st
 
 from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.text import escaped, numeral
-from dpbayes.base.validation import InputError
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -28,15 +26,14 @@ from dpbayes.theory.zhang16.stealth import (
 )
 from dpbayes.ui.pages.stealth.details import agreement, counted, details, many, share_text
 from dpbayes.ui.pages.stealth.simulations import Stealth, agreement_of, proved_probability, stealth_of
-from dpbayes.ui.session.chosen import dataset, is_simulated, network
-from dpbayes.ui.session.options.index import StealthAim
-from dpbayes.ui.session.settings import Settings, current, set_parameter, write_link
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.increments import is_simulated
+from dpbayes.ui.session.options.stealth import StealthAim, StealthOptions
+from dpbayes.ui.session.settings import Settings, set_parameter
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.running import Running, progress, run_again
-from dpbayes.ui.widgets.show import chart, data_and_download, headline
-
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.show import chart, data_and_download
 
 NEAREST = 1 - 1e-12
 """The largest probability that a t is proved for."""
@@ -48,38 +45,31 @@ KEEPS = {
 }
 
 
-def stealth_page() -> None:
+def stealth_page(chosen: Chosen) -> bool:
     """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
-    net = network(current())
-    require_binary(net)
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    stealth = stealth_of(current(), net)
-    options = current().options("stealth")
-    chosen = chosen_increment(stealth, current())
-    t = chosen.t if chosen is not None else None
+    require_binary(chosen.network)
+    page, options = places(), chosen.options("stealth")
+    stealth = stealth_of(chosen)
+    increment = increment_for(stealth, options)
+    t = increment.t if increment is not None else None
     works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), stealth.works, strict=False))
     view = None
-    if chosen is not None:
+    if increment is not None:
         asked = st.session_state.get("stealth.shared")
-        view = agreement_of(stealth, chosen.t, records=_records(current()), seed=current().seed, chosen=asked)
+        view = agreement_of(stealth, increment.t, records=chosen.n, seed=chosen.seed, asked=asked)
         works["made-up table"] = view.work
-    with right:
+    with page.picture:
         _picture(stealth, options.sense, t)
         _progress(works)
-    with left:
-        _controls(t)
-    if chosen is not None and view is not None:
-        with place:
-            headline(verdict(stealth, current(), chosen, name=_name(current())))
-        time.sleep(PAINT)
-        with right:
-            _numbers(stealth, options.sense, chosen)
-        agreement(net, view)
-        details(stealth, options.sense, chosen.t)
-    if any(work.going for work in works.values()):
-        write_link()
-        run_again()
+    with page.controls:
+        _controls(options, t)
+    if increment is not None and view is not None:
+        page.say(verdict(stealth, options, increment, name=_name(chosen.settings)))
+        with page.picture:
+            _numbers(stealth, options, increment)
+        agreement(stealth.network, view)
+        details(stealth, options.sense, increment.t, seed=chosen.seed)
+    return any(work.going for work in works.values())
 
 
 def _progress(works: Mapping[str, Running[Any]]) -> None:
@@ -99,12 +89,11 @@ class Increment:
     is_proved: bool
 
 
-def chosen_increment(stealth: Stealth, settings: Settings) -> Increment | None:
+def increment_for(stealth: Stealth, options: StealthOptions) -> Increment | None:
     """Return t as given, or as found for the target: by simulation, by proof where that says nothing of the target.
 
     None while the draws are too few and enough are still to come. Next to 1 it is the largest that is proved.
     """
-    options = settings.options("stealth")
     worst, target = stealth.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
         return Increment(float(options.t), is_proved=worst is None)
@@ -124,10 +113,10 @@ def _rounded(t: float, digits: int = 4) -> float:
     return math.ceil(t * 10.0**digits) / 10.0**digits
 
 
-def verdict(stealth: Stealth, settings: Settings, chosen: Increment, *, name: str) -> str:
+def verdict(stealth: Stealth, options: StealthOptions, increment: Increment, *, name: str) -> str:
     """Return what this t does, and what the paper’s formula says of it."""
-    options, t = settings.options("stealth"), chosen.t
-    verb, keeps = "is proved to keep" if chosen.is_proved else "keeps", KEEPS[options.sense]
+    t = increment.t
+    verb, keeps = "is proved to keep" if increment.is_proved else "keeps", KEEPS[options.sense]
     if options.aim is StealthAim.TARGET:
         if options.target > NEAREST:
             return _certainty(f"On {name}", t, keeps, target=options.target)
@@ -200,19 +189,9 @@ def _name(settings: Settings) -> str:
     return "this network"
 
 
-def _records(settings: Settings) -> int | None:
-    """Return the public n, where there is a table."""
-    try:
-        return dataset(settings).n
-    except InputError:
-        return None
-
-
-def _controls(t: float | None) -> None:
+def _controls(options: StealthOptions, t: float | None) -> None:
     controls.parameter_control("stealth.aim")
-    controls.parameter_control(
-        "stealth.target" if current().options("stealth").aim is StealthAim.TARGET else "stealth.t"
-    )
+    controls.parameter_control("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
     controls.parameter_control("stealth.sense")
     controls.parameter_control("epsilon")
     controls.parameter_control("calibration")
@@ -244,9 +223,9 @@ def _picture(stealth: Stealth, sense: Sense, t: float | None) -> None:
     )
 
 
-def _numbers(stealth: Stealth, sense: Sense, chosen: Increment) -> None:
+def _numbers(stealth: Stealth, options: StealthOptions, increment: Increment) -> None:
     """Show the numbers at this t, and offer the curves."""
-    draws, t = len(stealth.worst[Sense.MARGINALS].increments), chosen.t
+    draws, sense, t = len(stealth.worst[Sense.MARGINALS].increments), options.sense, increment.t
     aside = (
         ""
         if Sense.TABLE in stealth.worst
@@ -256,7 +235,7 @@ def _numbers(stealth: Stealth, sense: Sense, chosen: Increment) -> None:
         f"Simulated: the noise of {counted(draws, 'release')}, with all counts zero. Real counts can only help "
         "released tables and parameters, so this holds for every n and data: it is public, and costs no privacy. Not "
         "so for the whole table rebuilt from few coefficients, which real counts can make negative. "
-        f"Dotted: proved for {sense.value}.{aside}{_known_from(stealth, sense, chosen)}"
+        f"Dotted: proved for {sense.value}.{aside}{_known_from(stealth, options, increment)}"
     )
     calibration = stealth.mechanism.calibration
     records = []
@@ -288,15 +267,15 @@ def _numbers(stealth: Stealth, sense: Sense, chosen: Increment) -> None:
     data_and_download(lambda: _curves(stealth, sense), name="stealth", curator_only=stealth.real is not None)
 
 
-def _known_from(stealth: Stealth, sense: Sense, chosen: Increment) -> str:
+def _known_from(stealth: Stealth, options: StealthOptions, increment: Increment) -> str:
     """Return where a t found for a target comes from, and how far it may be off."""
-    if current().options("stealth").aim is StealthAim.INCREMENT:
+    if options.aim is StealthAim.INCREMENT:
         return ""
-    if not chosen.is_proved:
+    if not increment.is_proved:
         return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
-    if sense is Sense.MARGINALS and not is_simulated(stealth.network):
+    if options.sense is Sense.MARGINALS and not is_simulated(stealth.network):
         return " t is proved by a formula, which for tables of this size is as good as a simulation."
-    if sense in stealth.worst:
+    if options.sense in stealth.worst:
         return " They are too few for this probability: t is the one proved for it."
     return ""
 

@@ -14,6 +14,7 @@ import streamlit as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
+from dpbayes.experiments.steps import Part, Steps, in_parts
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.stealth import (
@@ -32,10 +33,9 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
-from dpbayes.ui.session.chosen import counts, is_simulated, noise_of
-from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.running import Part, Running, running
-from dpbayes.ui.widgets.show import is_curator
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.increments import is_simulated, noise_of
+from dpbayes.ui.widgets.running import Running, running
 
 MOST_SHOWN = 20_000
 """Most records of the made-up table."""
@@ -123,27 +123,26 @@ class Stealth:
         return float(invented_records(self.network, noise=noise, epsilon=self.mechanism.epsilon, t=1.0))
 
 
-def stealth_of(settings: Settings, network: Network) -> Stealth:
-    """Return simulations and bounds for the settings. Errors: InputError when a node is not binary."""
-    calibration, sense = settings.parameter("calibration"), settings.options("stealth").sense
-    prior = Dirichlets.symmetric(network, settings.prior)
-    mechanism = LaplaceFourier(prior=prior, epsilon=settings.parameter("epsilon"), t=0.0, calibration=calibration)
+def stealth_of(chosen: Chosen) -> Stealth:
+    """Return simulations and bounds for what is chosen. Errors: InputError when a node is not binary."""
+    network, calibration, sense = chosen.network, chosen.parameter("calibration"), chosen.options("stealth").sense
+    mechanism = LaplaceFourier(prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration)
     simulation = running("stealth", (network, calibration), lambda: _worst_steps(network, calibration))
     simulation.work()
-    noise = Worst.joined(simulation.parts)
+    noise = Worst.joined(simulation.so_far)
     worst = {
         Sense.MARGINALS: noise.least.needed(),
-        Sense.PARAMETERS: noise.least.needed(settings.prior / mechanism.noise_scale),
+        Sense.PARAMETERS: noise.least.needed(chosen.settings.prior / mechanism.noise_scale),
     }
     if noise.table is not None:
         worst[Sense.TABLE] = noise.table
     grid = _grid(worst[Sense.MARGINALS])
     proved = _proved(network, calibration, sense, tuple(grid))
-    again, refused = _real(settings, mechanism, sense) if is_curator() else (None, "")
+    again, refused = _real(chosen, mechanism, sense) if chosen.is_curator else (None, "")
     if again is None:
         return Stealth(mechanism, worst, None, refused, grid, proved, (simulation,))
     again.work()
-    return Stealth(mechanism, worst, Needed.joined(again.parts), "", grid, proved, (simulation, again))
+    return Stealth(mechanism, worst, Needed.joined(again.so_far), "", grid, proved, (simulation, again))
 
 
 def proved_probability(network: Network, calibration: Calibration, sense: Sense, t: np.ndarray) -> np.ndarray:
@@ -172,12 +171,12 @@ def _draws(network: Network) -> int:
     return max(LEAST_DRAWS, min(2_000, MOST_NOISE // network.cell_count))
 
 
-def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Running[Part]:
+def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Steps[tuple[Part, ...]]:
     """Return a simulation of `draws` in steps of `each`; `step` is given how many to draw."""
-    return Running(lambda number: step(min(each, draws - number * each)), total=math.ceil(draws / each))
+    return in_parts(lambda number: step(min(each, draws - number * each)), math.ceil(draws / each))
 
 
-def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
+def _worst_steps(network: Network, calibration: Calibration) -> Steps[tuple[Worst, ...]]:
     """Simulate what depends on the graph alone; the whole table only where it is in reach."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
     each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
@@ -192,10 +191,10 @@ def _worst_steps(network: Network, calibration: Calibration) -> Running[Worst]:
     return _steps(draws, each=each, step=step)
 
 
-def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[Needed] | None, str]:
+def _real(chosen: Chosen, mechanism: LaplaceFourier, sense: Sense) -> tuple[Running[tuple[Needed, ...]] | None, str]:
     """Simulate with the real counts; kept while they and the mechanism stay the same. Never shared."""
     try:
-        found = counts(settings)
+        counts = chosen.counts
     except InputError as error:
         return None, str(error)
     network, calibration = mechanism.prior.network, mechanism.calibration
@@ -207,9 +206,9 @@ def _real(settings: Settings, mechanism: LaplaceFourier, sense: Sense) -> tuple[
     rng = stream(0, "stealth")
 
     def step(size: int) -> Needed:
-        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, found.values)
+        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, counts.values)
 
-    key = (network, calibration, mechanism.epsilon, settings.prior, sense, found.digest)
+    key = (network, calibration, mechanism.epsilon, chosen.settings.prior, sense, counts.digest)
     return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
 
 
@@ -227,42 +226,42 @@ class Agreement:
     shared: tuple[str, ...]
     node: int
     families: tuple[int, ...]
-    work: Running[dict[str, Noticed]]
+    work: Running[tuple[dict[str, Noticed], ...]]
 
     @property
     def seen(self) -> dict[str, Noticed]:
         """What shows in the releases so far, by mechanism."""
-        parts = self.work.parts
+        parts = self.work.so_far
         return {label: Noticed.joined([part[label] for part in parts]) for label in parts[0]}
 
 
-def agreement_of(found: Stealth, t: float, *, records: int | None, seed: int, chosen: str | None) -> Agreement:
-    """Return what two tables of a release say of the `chosen` node, else of the first that two tables hold."""
-    network = found.network
+def agreement_of(stealth: Stealth, t: float, *, records: int | None, seed: int, asked: str | None) -> Agreement:
+    """Return what two tables of a release say of the node `asked` for, else of the first that two tables hold."""
+    network = stealth.network
     shared = tuple(name for k, name in enumerate(network.names) if len(sharing_families(network, k)) > 1)
-    node = network.index(chosen if isinstance(chosen, str) and chosen in shared else shared[0]) if shared else 0
+    node = network.index(asked if isinstance(asked, str) and asked in shared else shared[0]) if shared else 0
     families = sharing_families(network, node)[:2]
     public = min(records if records is not None else WITHOUT_TABLE, MOST_SHOWN)
-    fourier = replace(found.mechanism, t=min(t, INCREMENT.high))
+    fourier = replace(stealth.mechanism, t=min(t, INCREMENT.high))
     key = (network, fourier.calibration, fourier.epsilon, fourier.t, node, public, seed)
     work = running("stealth.agreement", key, lambda: _agreement_steps(fourier, public, seed, node, families))
-    if not work.parts or not any(other.going for other in found.works):
+    if not work.taken or not any(other.going for other in stealth.works):
         work.work()
     return Agreement(public, shared, node, families, work)
 
 
 def _agreement_steps(
     fourier: LaplaceFourier, records: int, seed: int, node: int, families: Sequence[int]
-) -> Running[dict[str, Noticed]]:
+) -> Steps[tuple[dict[str, Noticed], ...]]:
     """Simulate releases of a made-up table under Laplace and under Fourier: nothing here depends on anybody's data."""
     network = fourier.prior.network
     mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon), fourier)
     drawn = {each.label: stream(seed, "stealth", each.label) for each in mechanisms}
 
     def step(size: int) -> dict[str, Noticed]:
-        held = made_up_counts(network, records, seed)
+        counts = made_up_counts(network, records, seed)
         return {
-            each.label: noticed(each, held, drawn[each.label], releases=size, node=node, families=families)
+            each.label: noticed(each, counts, drawn[each.label], releases=size, node=node, families=families)
             for each in mechanisms
         }
 

@@ -14,9 +14,10 @@ from dpbayes.experiments.graph_families import GraphCosts, costs_of, mean_crossi
 from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_families_figure
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
-from dpbayes.ui.session.settings import current
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, headline, noise_is_not_error, source
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.show import assumption, chart, data_and_download, noise_is_not_error, source
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""
@@ -45,21 +46,18 @@ class Costs:
         return mean_crossing(self.arrows, noise / self.random.laplace)
 
 
-def structure_page() -> None:
+def structure_page(chosen: Chosen) -> None:
     """Show the picture first: it is what a moving slider waits for."""
-    options, epsilon = current().options("structure"), float(current().parameter("epsilon"))
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    with right:
-        costs = _costs(options.nodes, options.graphs, current().seed)
+    options, epsilon, page = chosen.options("structure"), chosen.epsilon, places()
+    with page.picture:
+        costs = _costs(options.nodes, options.graphs, chosen.seed)
         _picture(costs, epsilon)
-    with place:
-        headline(verdict(costs))
-    with left:
+    with page.controls:
         controls.parameter_control("structure.nodes")
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
+    page.say(verdict(costs))
     _table(costs, epsilon)
     noise_is_not_error()
     data_and_download(lambda: _records(costs, epsilon), name="structure", curator_only=False)

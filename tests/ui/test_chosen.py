@@ -1,0 +1,81 @@
+"""What is chosen is resolved once in a run, and handed on."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbayes.ui.pages
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.ui.session import chosen as module
+from dpbayes.ui.session import uploads
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
+
+PAGES = Path(dpbayes.ui.pages.__file__).parent
+
+READING_SETTINGS = {"accuracy", "audit"}
+"""The pages whose parts still read the session's settings themselves."""
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    for each in (module, uploads):
+        monkeypatch.setattr(each.st, "session_state", state)
+    return state
+
+
+def test_each_value_is_resolved_once_whatever_the_session_keeps(
+    monkeypatch: pytest.MonkeyPatch, session: dict[str, Any]
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def counted(name: str, do: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            calls[name] += 1
+            return do(*args, **more)
+
+        return call
+
+    for name in ("sample_dataset", "graph_of", "network_of", "count"):
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    chosen = Chosen(Settings(records=50))
+    for _ in range(3):
+        assert chosen.counts.n == chosen.dataset.n == 50
+        assert chosen.mechanism.prior is chosen.prior
+        assert chosen.prior.network is chosen.network
+        session.clear()
+    # Of the graph two networks are made: the one that records are drawn from, and the one that is fitted.
+    assert calls == {"sample_dataset": 1, "graph_of": 2, "network_of": 2, "count": 1}
+
+
+def test_what_the_session_does_not_have_is_refused_where_it_is_first_used() -> None:
+    chosen = Chosen(Settings(data="upload"))
+    assert chosen.n is None
+    assert chosen.domains == {}
+    assert chosen.is_curator
+    for _ in range(2):
+        with pytest.raises(InputError, match="uploads never leave their session"):
+            len(chosen.dataset.names)
+
+
+def test_a_mechanism_has_the_parameters_that_are_chosen_else_those_that_suit_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "stealth_increment", lambda *_: 0.25)
+    settings = Settings().with_parameter("epsilon", 2.0)
+    for chosen, t in ((Chosen(settings), 0.25), (Chosen(settings.with_parameter("t", 0.75)), 0.75)):
+        fourier = chosen.mechanism_called("LaplaceFourier")
+        assert isinstance(fourier, LaplaceFourier)
+        assert (fourier.epsilon, fourier.t) == (2.0, t)
+        assert isinstance(chosen.mechanism, LaplaceUpdates)
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in PAGES.iterdir() if (path / "page.py").exists()))
+def test_parts_of_a_page_take_what_is_chosen_and_do_not_ask_the_session(folder: str) -> None:
+    reading = [path.name for path in (PAGES / folder).glob("*.py") if "current()" in path.read_text(encoding="utf-8")]
+    assert bool(reading) is (folder in READING_SETTINGS), reading
