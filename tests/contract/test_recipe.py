@@ -271,6 +271,7 @@ ABOUT = {
     "ui/pages/release/controls.py": "the increment is found by simulation, and only Fourier has one",
     "ui/pages/release/details.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
+    "ui/pages/sampling/row.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
     "ui/pages/sampling/details.py": "the page is about the sampler",
     "ui/pages/stealth/simulations.py": "the page is about Fourier releases, with Laplace beside them",
