@@ -85,7 +85,7 @@ class Reference:
         return far
 
     def integral(self, low, high):
-        return mp.quad(lambda z: mp.exp(self.log_density(z) - self.top), [low, high])
+        return mp.quad(lambda z: mp.exp(self.log_density(z) - self.top), [low, high], method="gauss-legendre")
 
     def cdf_and_density(self, z: float) -> tuple[mpmath.mpf, mpmath.mpf]:
         with mp.workdps(50):
