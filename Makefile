@@ -1,15 +1,18 @@
-# `make run` serves the app; `make test` runs everything. Both make the environment they need.
+# `make run` serves the app; `make test` tests it. Both make the environment they need.
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
-export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: run test check unit browser bench chromium clean
+.PHONY: run test thorough check unit browser bench chromium clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
 
 test: check unit browser
+
+# Every case where `make test` tries a sample, and 1000 examples of each property.
+thorough: export HYPOTHESIS_PROFILE := thorough
+thorough: test
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -21,7 +24,7 @@ unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m "not browser"
 
 browser: $(VENV)/.dev chromium
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -n auto -m browser
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks

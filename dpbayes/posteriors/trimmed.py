@@ -25,7 +25,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.quadrature import reach
+from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import DEPTH
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.divergence import log1p_excess
@@ -39,6 +40,9 @@ _EVEN, _ARC = 16, 12
 
 _ROWS, _DRAWS = 512, 1 << 14
 """Distributions and draws handled at a time, so that tables stay in the processor's cache."""
+
+_HALVINGS = 14
+"""Of the logarithm of a ratio below 1e13, which leaves less than 0.2 %."""
 
 _NEWTON = 3
 _BELOW_ONE = 1 - 2.0**-53
@@ -249,8 +253,25 @@ class _Curve:
         return self.total[across] * np.where(near, close, far) - self.slope[across] * d
 
     def extent(self, limit: FloatArray) -> FloatArray:
-        """Return how far from m to go on one side: to DEPTH, or to the interval's end at signed distance `limit`."""
-        return np.abs(reach(self.drop, limit))
+        """Return how far from m to go on one side: to DEPTH, or to the interval's end at signed distance `limit`.
+
+        A little further than DEPTH does no harm, so that few halvings of the ratio of two bounds are enough.
+        """
+        far = np.abs(limit)
+        # The drop rises from m with `steep` and bends by at most total/4: nearer than this it cannot be DEPTH.
+        steep = np.abs(self.slope)
+        near = np.minimum(2 * DEPTH / (steep + np.sqrt(steep * steep + DEPTH * self.total / 2)), far)
+
+        def between(share: FloatArray) -> FloatArray:
+            return near ** (1 - share) * far**share
+
+        _, end = turning_point(
+            lambda share: self.drop(np.sign(limit) * between(share)) <= DEPTH,
+            np.zeros(far.shape),
+            1.0,
+            halvings=_HALVINGS,
+        )
+        return between(end)
 
 
 def _breaks(curve: _Curve, sign: int, extent: FloatArray, panels: int) -> FloatArray:

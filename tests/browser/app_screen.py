@@ -7,13 +7,13 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.dag_editor_screen import Screen
-from tests.browser.serving import ROOT, chromium
+from tests.browser.serving import ROOT, chromium, usual_window
 
 APP = ROOT / "app.py"
 TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
 """The titles of pages by their place in the address, where the place does not say it."""
 
-SLOW_MS = 20_000
+SLOW_MS = 60_000
 """Longest wait for the server's answer, on a busy machine."""
 
 
@@ -107,7 +107,7 @@ class AppScreen(Screen):
     def shared_link(self) -> str:
         self.button("Share this view").click()
         code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode")
-        expect(code).to_be_visible()
+        expect(code).to_be_visible(timeout=SLOW_MS)
         self.settle()
         text = code.inner_text().strip()
         self.press("Escape")
@@ -141,12 +141,15 @@ Visit = Callable[..., AppScreen]
 
 @contextmanager
 def visits(url: str) -> Iterator[Visit]:
-    """Yield what opens the app at an address; in the end nothing has failed in the browser or left the machine."""
+    """Yield what opens the app at an address, from the second time on as another person would.
+
+    In the end nothing has failed in the browser or left the machine.
+    """
     pages: list[Page] = []
     with ExitStack() as stack:
 
         def visit(path: str, **context: Any) -> AppScreen:
-            page = stack.enter_context(chromium(**context))
+            page = stack.enter_context(chromium(**context) if pages else usual_window(**context))
             pages.append(page)
             page.goto(path if path.startswith("http") else f"{url}/{path}")
             screen = AppScreen(page)

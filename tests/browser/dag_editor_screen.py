@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
-from tests.browser.serving import chromium
+from tests.browser.serving import chromium, usual_window
 
 APP = Path(__file__).with_name("dag_editor_app.py")
 
@@ -96,7 +96,7 @@ def editor_screens(url: str) -> Iterator[Callable[..., Screen]]:
     with ExitStack() as stack:
 
         def start(drawing: str = "chain", **context: Any) -> Screen:
-            page = stack.enter_context(chromium(**context))
+            page = stack.enter_context(chromium(**context) if context or pages else usual_window())
             pages.append(page)
             page.goto(f"{url}?start={drawing}")
             page.get_by_test_id("stCode").wait_for()

@@ -10,9 +10,9 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -96,6 +96,8 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 
 
 _running: list[Browser] = []
+_usual: list[BrowserContext] = []
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 
 
 @contextmanager
@@ -111,6 +113,7 @@ def one_browser() -> Iterator[Browser]:
             yield browser
         finally:
             _running.clear()
+            _usual.clear()
             browser.close()
 
 
@@ -125,10 +128,39 @@ def chromium(**context: Any) -> Iterator[Page]:
             page.context.close()
 
 
+@contextmanager
+def usual_window(*, viewport: ViewportSize = SIZE, color_scheme: Literal["light", "dark"] = "light") -> Iterator[Page]:
+    """Yield a page as `chromium` does, but of one context for all: it has the app's scripts, and nothing else is left.
+
+    Reading the scripts anew takes a browser longer than most pages take.
+    """
+    with one_browser() as browser:
+        if not _usual:
+            _usual.append(browser.new_context(viewport=SIZE))
+        page = watched(_usual[0].new_page())
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme)
+        try:
+            yield page
+        finally:
+            forget(page)
+            page.close()
+
+
+def forget(page: Page) -> None:
+    """Remove all that the page's origin has stored in the browser, but for what it has read."""
+    stored = {"origin": "/".join(page.url.split("/")[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
+    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
+
+
 def watched_page(browser: Browser, **context: Any) -> Page:
     """Return a page in a context of its own, as another person's browser would have, that remembers what it asked."""
-    context.setdefault("viewport", {"width": 1440, "height": 900})
-    page = browser.new_context(**context).new_page()
+    context.setdefault("viewport", SIZE)
+    return watched(browser.new_context(**context).new_page())
+
+
+def watched(page: Page) -> Page:
+    """Return the page, which from now on remembers what it asks of others, and what fails."""
     page.external, page.errors = [], []
     page.on("request", lambda r: None if r.url.startswith(LOCAL) else page.external.append(r.url))
     page.on("websocket", lambda s: None if s.url.startswith(LOCAL) else page.external.append(s.url))

@@ -1,26 +1,11 @@
 """A network drawn with the mouse in a real browser, and what Python makes of it."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.dag_editor_screen import APP, Screen, editor_screens, middle
-from tests.browser.serving import streamlit_server
+from tests.browser.dag_editor_screen import middle
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with streamlit_server(APP) as address:
-        yield address
-
-
-@pytest.fixture
-def start(url: str) -> Iterator[Callable[..., Screen]]:
-    with editor_screens(url) as open_screen:
-        yield open_screen
 
 
 # Mouse

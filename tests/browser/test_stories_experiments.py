@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +25,10 @@ def done(screen: AppScreen, key: str) -> AppScreen:
     return screen
 
 
-@pytest.mark.parametrize(("data", "target"), [("house_votes_84", "party"), ("adult", "")])
+TABLES = [("house_votes_84", "party"), ("adult", "")]
+
+
+@pytest.mark.parametrize(("data", "target"), thorough(TABLES, sample=TABLES[:1]))
 def test_accuracy_on_a_shipped_table(visit, data, target):
     query = SMALL | {"data": data, "target": target, "accuracy.scene": "the table and its network"}
     screen = done(visit(f"accuracy?{urlencode(query)}"), "accuracy-curves")

@@ -70,6 +70,7 @@ def test_every_claim_of_the_notes_is_here() -> None:
     assert set(CLAIMS) == {claim for claim in BoundClaim if claim.name.startswith("NOTES")}
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("claim", "seat"), [*product(CLAIMS, ("curator", "recipient"))])
 def test_every_claim_opens_with_a_headline_in_either_seat(claim: BoundClaim, seat: str) -> None:
     at = opened(claim, seat=seat)
@@ -261,6 +262,7 @@ def extremes(knob: str) -> tuple[str, str]:
     return f"{parameter.low!r}", f"{parameter.high!r}"
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("claim", "ends"), [(claim, ends) for claim in CLAIMS for ends in ((0, 1), (1, 0))])
 def test_corners_of_all_knobs_are_kind(claim: BoundClaim, ends: tuple[int, int]) -> None:
     """Alternating ends of the claim's knobs; values at every end and corner are tested without a page."""
@@ -268,6 +270,7 @@ def test_corners_of_all_knobs_are_kind(claim: BoundClaim, ends: tuple[int, int])
     kind(opened(claim, **{knob: extremes(knob)[ends[place % 2]] for place, knob in enumerate(knobs)}))
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     "claim",
     [BoundClaim.NOTES_GLOBAL, BoundClaim.NOTES_LOCAL, BoundClaim.NOTES_SMOOTH, BoundClaim.NOTES_LEMMA_2_2],

@@ -80,6 +80,7 @@ def kind(at: AppTest) -> None:
     assert not UNKNOWN.search(shown), UNKNOWN.findall(shown)
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("seat", ["curator", "recipient"])
 @pytest.mark.parametrize("claim", ZHANG_EXHIBITS)
 def test_it_opens_in_either_seat(claim: BoundClaim, seat: str) -> None:
@@ -102,6 +103,7 @@ def test_the_curves_are_the_exhibit_s(claim: BoundClaim) -> None:
         assert drawn["certified"]["y"][k] == pytest.approx(float(expected.certified[0]), rel=1e-12)
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("claim", "knob"), [(c, knob) for c, each in ZHANG_EXHIBITS.items() for knob in each.knobs])
 def test_every_knob_changes_the_picture_or_the_headline(claim: BoundClaim, knob: str) -> None:
     usual = LEMMA_3 if claim is BoundClaim.LEMMA_3 else {}
@@ -110,6 +112,7 @@ def test_every_knob_changes_the_picture_or_the_headline(claim: BoundClaim, knob:
     assert (headline(before), figures(before)) != (headline(after), figures(after))
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("claim", "knob"), [(c, knob) for c, each in ZHANG_EXHIBITS.items() for knob in each.knobs])
 def test_the_ends_of_every_knob_are_kind(claim: BoundClaim, knob: str) -> None:
     parameter = PARAMETERS.get(knob)
@@ -118,6 +121,7 @@ def test_the_ends_of_every_knob_are_kind(claim: BoundClaim, knob: str) -> None:
         kind(opened(claim, **{knob: repr(end)}))
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("claim", ZHANG_EXHIBITS)
 def test_it_opens_on_a_network_that_is_not_binary(claim: BoundClaim) -> None:
     at = opened(claim, source="survey")

@@ -48,6 +48,7 @@ def is_a_sentence_with_everything_around_it(at: AppTest) -> bool:
     return bool(at.selectbox(key="story") and at.title)
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_fails_is_a_sentence(
     page: str, monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
@@ -64,6 +65,7 @@ def test_a_page_that_fails_is_a_sentence(
     assert not fine(at.run()).error
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", FRAGMENTS)
 def test_a_fragment_that_fails_when_it_reruns_alone_is_a_sentence(
     page: str, monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]

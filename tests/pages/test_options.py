@@ -136,6 +136,10 @@ APART = {"accuracy.records"}
 """What is at its high end alone: a million records of as many features as there can be are one step of a minute."""
 
 
+LARGE = {"audit.n": "500", "regression.n": "20000"}
+"""What by default is less than its high end, where one step of some work would take ten seconds."""
+
+
 def numeric(page: str) -> list[str]:
     return [f"{page}.{name}" for name, note in parameters_of(OPTIONS[page]).items() if isinstance(note, Parameter)]
 
@@ -174,7 +178,8 @@ def test_every_option_at_both_ends_shows_a_picture(page: str, context: dict[str,
     high = {name: str(note.high) for name, note in numbers.items()}
     alone = [{name: end} for end_of in (low, high) for name, end in end_of.items()]
     apart = [{name: high.pop(name)} for name in APART & set(high)]
-    for ends in thorough([low, high, *alone], sample=[low, high, *apart]):
+    large = high | {name: size for name, size in LARGE.items() if name in high}
+    for ends in thorough([low, large, high, *alone], sample=[low, large, *apart]):
         at = shown(page, context | ends)
         no_e_notation(at)
         assert all("nearest that is possible" in sentence for sentence in sentences(at)), ends

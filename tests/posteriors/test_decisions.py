@@ -9,6 +9,7 @@ from dpbayes.posteriors import decisions as decisions_module
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_bound
+from tests.conftest import thorough
 from tests.strategies import NAIVE_BAYES, random_networks, star
 
 ALARM = 1e-9
@@ -76,8 +77,12 @@ def test_depths_are_the_most_decisions_before_a_state(states):
     assert halves.min() == 2.0 ** -decisions.depths[0]
 
 
-@pytest.mark.parametrize("network", random_networks(6, most_nodes=3, states=(1, 5)), ids=range(6))
-def test_untrimmed_decisions_give_back_the_dirichlet_posterior(network):
+NETWORKS = random_networks(6, most_nodes=3, states=(1, 5))
+
+
+@pytest.mark.parametrize("place", thorough(range(6), sample=[0, 3, 5]))  # of one to five states, a node and three
+def test_untrimmed_decisions_give_back_the_dirichlet_posterior(place):
+    network = NETWORKS[place]
     alpha = rng().uniform(0.3, 8, network.cell_count)
     posterior = Dirichlets(network, alpha)
     draws = sample_trimmed(posterior, 300.0, rng(), (DRAWS,))

@@ -135,18 +135,20 @@ def log_normal_between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def projected_cdf(gaussian: Gaussian, radius: float, direction: np.ndarray):
-    """The distribution function of direction'w under the cut Gaussian in 1-D or 2-D: the trapezoid rule in sin."""
-    along = np.linspace(-math.pi / 2, math.pi / 2, 400_003)[1:-1]
+    """The distribution function of direction'w under the cut Gaussian in 1-D or 2-D: the trapezoid rule in sin.
+
+    The points are close together around the mean, where the uncut law may be far narrower than the ball.
+    """
+    turn = np.array([direction, [-direction[1], direction[0]]]) if gaussian.d == 2 else np.array([direction])
+    p, m = turn @ gaussian.precision @ turn.T, turn @ gaussian.mean
+    marginal = p[0, 0] - (p[0, 1] ** 2 / p[1, 1] if gaussian.d == 2 else 0.0)
+    around = np.clip((m[0] + np.linspace(-12, 12, 20_001) / math.sqrt(marginal)) / radius, -1, 1)
+    along = np.union1d(np.linspace(-math.pi / 2, math.pi / 2, 40_003), np.arcsin(around))[1:-1]
     s, chord = radius * np.sin(along), radius * np.cos(along)
-    if gaussian.d == 1:
-        p, m = gaussian.precision[0, 0], gaussian.mean[0] * direction[0]
-        log_density = -p * (s - m) ** 2 / 2
-    else:
-        turn = np.array([direction, [-direction[1], direction[0]]])
-        p, m = turn @ gaussian.precision @ turn.T, turn @ gaussian.mean
+    log_density = -marginal * (s - m[0]) ** 2 / 2
+    if gaussian.d == 2:
         sd = 1 / math.sqrt(p[1, 1])
         middle = m[1] - p[0, 1] / p[1, 1] * (s - m[0])
-        log_density = -(p[0, 0] - p[0, 1] ** 2 / p[1, 1]) * (s - m[0]) ** 2 / 2
         log_density = log_density + log_normal_between((-chord - middle) / sd, (chord - middle) / sd)
     density = np.exp(log_density - log_density.max()) * np.cos(along)
     cumulative = integrate.cumulative_trapezoid(density, along, initial=0)

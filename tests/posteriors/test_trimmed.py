@@ -85,7 +85,7 @@ class Reference:
         return far
 
     def integral(self, low, high):
-        return mp.quad(lambda z: mp.exp(self.log_density(z) - self.top), [low, high])
+        return mp.quad(lambda z: mp.exp(self.log_density(z) - self.top), [low, high], method="gauss-legendre")
 
     def cdf_and_density(self, z: float) -> tuple[mpmath.mpf, mpmath.mpf]:
         with mp.workdps(50):
@@ -127,6 +127,23 @@ def test_log_mass_between_adds_up_over_neighbouring_intervals():
     a, b = np.array([0.01, 1.0, 300.0, 1e8]), np.array([5.0, 1.0, 2.0, 3e8])
     parts = [log_mass_between(a, b, low, high) for low, high in [(-30.0, -1.0), (-1.0, 2.0), (2.0, 40.0)]]
     assert np.logaddexp.reduce(parts) == pytest.approx(log_mass_between(a, b, -30.0, 40.0), rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
+def test_where_the_density_has_faded_is_found_in_few_evaluations_and_not_much_further_out(a, b, omega, monkeypatch):
+    depths = []
+    drop = trimmed._Curve.drop
+
+    def counted(curve, d):
+        depths.append(drop(curve, d))
+        return depths[-1]
+
+    monkeypatch.setattr(trimmed._Curve, "drop", counted)
+    bound = log_odds_bound(omega)
+    panels = trimmed._panels(np.array([float(a)]), np.array([float(b)]), -bound, bound)
+    assert len(depths) <= 40
+    for end, depth in zip(panels.edges[0, [0, -1]], depths[-1][0, [0, -1]], strict=True):
+        assert trimmed.DEPTH <= depth < 1.02 * trimmed.DEPTH or abs(panels.mode[0] + end) == pytest.approx(bound)
 
 
 # The inverse distribution function
