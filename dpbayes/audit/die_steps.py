@@ -4,10 +4,9 @@ The mechanisms for a die treat sides of equal prior alike. A permutation of such
 leaves their loss as it is, so one pair of a giving and a taking side is enough for each pair of priors.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
@@ -50,8 +49,8 @@ def is_large(die: Die) -> bool:
     return die.size > AT_ONCE
 
 
-def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
-    """Compute ln P[r | x] up to a constant of x, for every candidate x: yield the share done, at the end them (R, R).
+def law_steps(mechanism: FiniteDieMechanism) -> Work[FloatArray]:
+    """Compute ln P[r | x] up to a constant of x, for every candidate x: yield the share done, return them (R, R).
 
     Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
     with more sides its parts are few. Errors: InputError for a class that need not treat sides of equal prior alike.
@@ -59,8 +58,7 @@ def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
     require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
     die = mechanism.die
     if die.sides > 2 or not is_large(die):
-        yield mechanism.log_weights_table()
-        return
+        return mechanism.log_weights_table()
     table, mirrored = np.empty((die.size, die.size)), die.prior[0] == die.prior[1]
     rows = (die.size + 1) // 2 if mirrored else die.size
     for start in range(0, rows, _ROWS):
@@ -69,7 +67,7 @@ def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
             table[place] = mechanism.log_weights(die.candidates[place])
             if mirrored:
                 table[die.size - 1 - place] = table[place, ::-1]
-    yield table
+    return table
 
 
 Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth

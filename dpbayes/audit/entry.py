@@ -4,7 +4,7 @@ Every function here is asked of exactly that class, with the sizes of the tables
 records have some. `registry` lists the entries.
 """
 
-from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
+from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from dpbayes.audit.pictures import Picture
 from dpbayes.audit.report_types import AuditReport, WorstCase
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
 
 Numbers = Mapping[str, Any]
@@ -68,14 +69,14 @@ class Recalibration:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps:
+class Stepwise:
     """An audit that may take longer than a moment: when it does, its steps, and what to say meanwhile.
 
-    `steps` takes the mechanism and `epsilons`, a function of the exact loss; it yields shares, at the end the report.
+    `steps` takes the mechanism and `epsilons`, a function of the exact loss; it yields shares and returns the report.
     """
 
     are_needed: Callable[[Any], bool]
-    steps: Callable[..., Iterator[float | AuditReport]]
+    steps: Callable[..., Work[AuditReport]]
     told: Callable[[Any], str]
 
 
@@ -140,7 +141,7 @@ class Audit:
     effort: Callable[[Any, int], int] = lambda mechanism, numbers: numbers
     not_attacked: Callable[[Any], str] = lambda mechanism: ""
     doubts: tuple[str, ...] = ()
-    steps: Steps | None = None
+    steps: Stepwise | None = None
     farthest: float = np.inf
     """A claim so many times what is proved is left out of the curve's picture."""
     hypothetical: Hypothetical | None = None

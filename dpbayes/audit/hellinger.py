@@ -1,6 +1,6 @@
 """The audit of the exponential mechanisms for one die: every table, every neighbour, every output."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +16,12 @@ from dpbayes.audit.die_steps import (
     law_at,
     law_steps,
 )
-from dpbayes.audit.entry import Audit, Keeps, Numbers, Recalibration, Steps
+from dpbayes.audit.entry import Audit, Keeps, Numbers, Recalibration, Stepwise
 from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws, two_laws
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
 from dpbayes.audit.words import counts_text, require_size
+from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
@@ -42,26 +43,17 @@ def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditRep
     and bad epsilons.
     """
     grid = checked_grid(epsilons)
-    *_, report = audit_die_steps(mechanism, epsilons=lambda exact: grid)
-    assert isinstance(report, AuditReport)
-    return report
+    return finished(audit_die_steps(mechanism, epsilons=lambda exact: grid))
 
 
-def audit_die_steps(
-    mechanism: FiniteDieMechanism, *, epsilons: Callable[[float], ArrayLike]
-) -> Iterator[float | AuditReport]:
-    """Do `audit_die` in steps of a few tenths of a second: yield the share that is done, at the end the report.
+def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float], ArrayLike]) -> Work[AuditReport]:
+    """Do `audit_die` in steps of a few tenths of a second: yield the share that is done, return the report.
 
     `epsilons` is called with the exact pure epsilon as soon as that is known, and returns the curve's grid (E,).
     """
     die = mechanism.die
     pairs = die_neighbours_up_to_symmetry(die)
-    table = np.empty((0, 0))
-    for part in law_steps(mechanism):
-        if isinstance(part, float):
-            yield part * _LAW_SHARE
-        else:
-            table = part
+    table = yield from part_of(law_steps(mechanism), 0.0, _LAW_SHARE)
     masses = special.logsumexp(table, axis=1)
     loss = exact_pure_epsilon(table, pairs=pairs, log_masses=masses)
     grid = checked_grid(epsilons(loss.epsilon))
@@ -82,7 +74,7 @@ def audit_die_steps(
         worst=worst_case(table - masses[:, None], loss, labels, labels),
         scope=scope,
     )
-    yield replace(report, needed=needed, needed_at_least=needed) if delta else report
+    return replace(report, needed=needed, needed_at_least=needed) if delta else report
 
 
 def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
@@ -117,10 +109,7 @@ def _needed(mechanism: FiniteDieMechanism, *, n: int, delta: float) -> float:
 def _keeping(mechanism: Hellinger, *, n: int, target: float, delta: float) -> Generator[float, None, Keeps]:
     """Compute the law once: that at another epsilon follows from it."""
     require_size(mechanism.die.n, n)
-    table = np.empty((0, 0))
-    for part in law_steps(mechanism):
-        yield 0.0
-        table = part if isinstance(part, np.ndarray) else table
+    table = yield from part_of(law_steps(mechanism), 0.0, 0.0)
     return lambda turned: die_keeps(turned, law_at(turned, mechanism, table), target=target, delta=delta)
 
 
@@ -155,7 +144,7 @@ def _audit(kind: type[Hellinger], *asked: str) -> Audit:
         recalibration=Recalibration(
             needed=_needed, keeping=_keeping, is_quick=lambda mechanism, n: mechanism.die.size <= QUICK_DIE
         ),
-        steps=Steps(
+        steps=Stepwise(
             are_needed=lambda mechanism: is_large(mechanism.die),
             steps=audit_die_steps,
             told=lambda mechanism: (

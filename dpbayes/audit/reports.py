@@ -4,7 +4,6 @@ What is known of each class is in `registry`, and what an audit finds in `report
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Keeps, Recalibration
 from dpbayes.audit.registry import audit_of
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, Exactness, Laws, Verdict, WorstCase
+from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.known import described
 
@@ -80,15 +80,11 @@ def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float =
     n, the parameters and the target decide, never the data. Errors: those of `needed_epsilon`; InputError where no
     internal epsilon in range keeps to the target.
     """
-    *_, turned = recalibration_steps(mechanism, n=n, target=target, delta=delta)
-    assert not isinstance(turned, float)
-    return turned
+    return finished(recalibration_steps(mechanism, n=n, target=target, delta=delta))
 
 
-def recalibration_steps(
-    mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0
-) -> Iterator[float | MechanismT]:
-    """Do `recalibrated` in steps: yield roughly what share is done, at the end the mechanism."""
+def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> Work[MechanismT]:
+    """Do `recalibrated` in steps: yield roughly what share is done, return the mechanism."""
     wanted = finite_number("The target epsilon", target, low=1e-6, high=1e6)
     delta = finite_number("delta", delta, low=0, high=1)
     how = _recalibration(mechanism)
@@ -115,4 +111,5 @@ def recalibration_steps(
             raise InputError("Even the smallest internal epsilon loses more than the target; choose a larger target.")
         else:
             low, high = max(low / 2, _LEAST), low
-    yield how.knob.turned(mechanism, low)
+    turned: MechanismT = how.knob.turned(mechanism, low)
+    return turned

@@ -31,6 +31,7 @@ from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
+from tests.stepwise import taken
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty
 
 GRID = np.linspace(0, 2, 41)
@@ -371,13 +372,13 @@ def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatc
     monkeypatch.setattr("dpbayes.audit.die_steps._ROWS", 8)
     monkeypatch.setattr("dpbayes.audit.die_steps._LOSSES", 2000)
     made = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
-    *shares, weights = law_steps(made)
+    shares, weights = taken(law_steps(made))
     table = special.log_softmax(weights, axis=1)
     assert table == pytest.approx(made.log_pmf_table(), rel=1e-9)
     assert len(shares) > 5
     assert shares == sorted(shares)
     asked = []
-    *shares, report = audit_die_steps(made, epsilons=lambda exact: asked.append(exact) or GRID)
+    shares, report = taken(audit_die_steps(made, epsilons=lambda exact: asked.append(exact) or GRID))
     pairs = die_neighbours(made.die)
     assert all(0 <= share <= 1 for share in shares)
     assert shares == sorted(shares)
@@ -412,10 +413,10 @@ def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
 
 def test_recalibration_comes_in_steps_and_ends_with_the_mechanism():
     made = HellingerGlobal(die=coin(20), epsilon=1.0)
-    *shares, found = recalibration_steps(made, n=20, target=1.0)
+    shares, turned = taken(recalibration_steps(made, n=20, target=1.0))
     assert all(isinstance(share, float) and 0 <= share < 1 for share in shares)
-    assert found == recalibrated(made, n=20, target=1.0)
-    assert isinstance(audit(found, n=20, epsilons=GRID), AuditReport)
+    assert turned == recalibrated(made, n=20, target=1.0)
+    assert isinstance(audit(turned, n=20, epsilons=GRID), AuditReport)
 
 
 # Recalibration

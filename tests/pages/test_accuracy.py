@@ -169,7 +169,8 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if 
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
-    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+    for moment in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{moment}", 0.0)
     monkeypatch.setattr(accuracy_page, "run_again", lambda: None)
     monkeypatch.setattr("dpbayes.experiments.accuracy.cost.MOST_REPEATS", 4)
 
@@ -242,12 +243,12 @@ def test_reliability_comes_in_steps_from_the_repeats_that_are_in():
 
 def test_a_finished_study_is_kept():
     at = open_page(PAGE, **FAST)
-    first = next(iter(at.session_state["accuracy.runs"].values())).last.study
+    first = next(iter(at.session_state["accuracy.running"].values())).result
     put(at, "box.accuracy.repeats", "21")
     put(at, "box.accuracy.repeats", "20")
-    runs = at.session_state["accuracy.runs"]
+    runs = at.session_state["accuracy.running"]
     assert len(runs) == 2
-    assert list(runs.values())[-1].last.study is first
+    assert list(runs.values())[-1].result is first
 
 
 def test_mechanisms_are_left_out_and_the_others_stay_the_same():

@@ -1,6 +1,5 @@
 """The Audit page: its numbers are the core's, refutations are seen, and the recipient sees nothing of the data."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
@@ -26,7 +24,6 @@ from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import KNOWN_CASES
-from dpbayes.ui.pages.audit.work import stepped
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
 from tests.conftest import crossed
@@ -327,18 +324,6 @@ def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.Mon
     press(at, "Go on")
     found = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
     assert f"Run at **ε = {found.epsilon:.6g}**" in everything(at)
-
-
-def test_a_refusal_among_the_steps_is_said_each_time() -> None:
-    def steps() -> Iterator[float]:
-        yield 0.5
-        raise InputError("Not at all.")
-
-    work = stepped(steps())
-    work.step(0)
-    for _ in range(2):
-        with pytest.raises(InputError, match="Not at all"):
-            work.step(1)
 
 
 def test_the_smallest_and_the_largest_target_are_met() -> None:

@@ -11,12 +11,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import recipe_of
 from dpbayes.experiments.regression.records import NumericColumn, OwnColumns
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
 from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.experiments.steps import finished
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray, IntArray, SingleArray
-from dpbayes.experiments.steps import Work, slices
 from dpbayes.model.network import Network
 
 CodeArray = NDArray[Any]

@@ -3,10 +3,11 @@
 import numpy as np
 
 from dpbayes.base.looks import Look
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.steps import Streams, Work
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import LaplaceUpdates
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpbayes.base.looks import Look
+from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.steps import Streams, Work, slices
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, MapExponential
 from dpbayes.mechanisms.map import choose
 from dpbayes.mechanisms.map_scores import cell_masses

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpbayes.base.looks import Look
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.steps import Streams, Work
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.base import Calibration, NetworkMechanism, Outcome
 
 LogCpts = Callable[[Releases, FloatArray, Streams], Work[FloatArray]]

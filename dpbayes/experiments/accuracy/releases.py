@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.blanket import Blanket
-from dpbayes.experiments.steps import Streams, Work
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 

@@ -1,20 +1,21 @@
 """Whether predictive probabilities mean what they say: how often predictions of each confidence are right."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import Curve, Look
+from dpbayes.base.steps import Partial, Steps, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import released
-from dpbayes.experiments.steps import Streams, Work, part_of
 
 BINS = 10
 
@@ -46,41 +47,40 @@ class Reliability:
         return Curve(look, self.confidence[filled], self.right[filled], np.full(int(filled.sum()), np.nan))
 
 
+@dataclass(frozen=True, eq=False)
+class ReliabilityStudy:
+    """How reliable the predictions of every method are, over so many `repeats`."""
+
+    repeats: int
+    by_method: Mapping[Method, Reliability]
+
+
 def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliability]:
     """Bin the predictions of the exact posterior and of every private method at one epsilon.
 
     They are the very predictions behind a study of the same plan, whatever its grid. Errors: InputError.
     """
-    for progress in reliability_steps(plan, epsilon):
-        last = progress
-    assert last.found is not None
-    return last.found
+    return finished(reliability_steps(plan, epsilon)).by_method
 
 
-@dataclass(frozen=True, eq=False)
-class ReliabilityProgress:
-    """The share of the work that is done, how many repeats are in, and what they say; None until there are some."""
-
-    share: float
-    repeats: int
-    found: Mapping[Method, Reliability] | None
-
-
-def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Iterator[ReliabilityProgress]:
+def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Steps[ReliabilityStudy]:
     """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
     single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
-    methods = (EXACT, *single.private)
-    sums, found, done = {method: np.zeros((3, BINS)) for method in methods}, None, 0
+    sums, done = {method: np.zeros((3, BINS)) for method in (EXACT, *single.private)}, 0
+
+    def so_far() -> ReliabilityStudy:
+        return ReliabilityStudy(done, {method: _reliability(total) for method, total in sums.items()})
+
     for size in single.size.blocks():
+        start, end = done / single.repeats, (done + size) / single.repeats
+        if done:
+            yield Partial(start, so_far())
         batch = data.draw(streams, size)
-        yield ReliabilityProgress(done / single.repeats, done, found)
-        work = _block(sums, batch, releases, streams)
-        for share in work:
-            yield ReliabilityProgress((done + share * size) / single.repeats, done, found)
+        yield start
+        yield from part_of(_block(sums, batch, releases, streams), start, end)
         done += size
-        found = {method: _reliability(total) for method, total in sums.items()}
-        yield ReliabilityProgress(done / single.repeats, done, found)
+    return so_far()
 
 
 def _block(sums: Mapping[Method, FloatArray], batch: Batch, releases: Releases, streams: Streams) -> Work[None]:

@@ -6,14 +6,15 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import INVALID, Look
+from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.promises import coin_until, deepest
 from dpbayes.experiments.accuracy.releases import Generator, Releases
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.tables import tabulate
-from dpbayes.experiments.steps import Streams, Work, part_of, slices
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 
 _CANCELS = 1e-6

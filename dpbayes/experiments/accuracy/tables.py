@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.quadrature import reach
+from dpbayes.base.steps import Work, finished, slices
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.experiments.steps import Work, finished, slices
 
 DEPTH = 20.0
 """How far below its largest value the log density is followed; less than exp(-DEPTH) of the mass is left out."""

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import pandas as pd
 
 from dpbayes.base.parameters import parameters_of
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.experiments.command import (
     add_out,
@@ -31,7 +32,6 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.experiments.steps import finished
 from dpbayes.sources.files import read_table
 
 _PREFIX = "regression."

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Steps
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.regression.design import (
@@ -23,7 +24,6 @@ from dpbayes.experiments.regression.design import (
 )
 from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
 from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
-from dpbayes.experiments.steps import Steps
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import PublicBounds, RegressionData, scaled

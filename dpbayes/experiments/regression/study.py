@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE, PURPLE, Curve, Look
+from dpbayes.base.steps import Partial, Steps
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
-from dpbayes.experiments.steps import Partial, Steps
 from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 

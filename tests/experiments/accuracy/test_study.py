@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
@@ -19,6 +20,7 @@ from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import (
     METHODS,
     AccuracyPlan,
@@ -33,7 +35,6 @@ from dpbayes.experiments.accuracy.study import (
     methods_for,
 )
 from dpbayes.experiments.accuracy.tables import trimmed_table
-from dpbayes.experiments.steps import Streams, finished
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -43,6 +44,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
+from tests.stepwise import taken
 from tests.strategies import ASIA
 
 FAR = 6.2
@@ -355,9 +357,9 @@ def test_the_curve_of_any_mechanism_has_its_law():
 def test_the_curve_of_any_mechanism_depends_on_no_other_epsilon_and_on_no_cut():
     (method,) = curves_of(PosteriorSampler).methods
     few, many = (plan_of(methods=(method,), epsilons=grid, repeats=6) for grid in ((2.0,), (0.5, 2.0, 20.0)))
-    *_, cut = accuracy_steps(many, blocks=(1, 3, 2))
+    cut = finished(accuracy_steps(many, blocks=(1, 3, 2)))
     alone = accuracy_study(few)
-    assert cut.study.measures[method].log_loss[:, 1:2] == pytest.approx(alone.measures[method].log_loss, rel=1e-5)
+    assert cut.measures[method].log_loss[:, 1:2] == pytest.approx(alone.measures[method].log_loss, rel=1e-5)
 
 
 def test_what_is_proved_is_what_the_mechanisms_prove():
@@ -384,12 +386,12 @@ def test_methods_and_epsilons_do_not_change_one_another():
 
 
 def test_blocks_grow_to_the_study():
-    steps = list(accuracy_steps(plan_of(), blocks=(16, 16, 8)))
-    shares = [step.share for step in steps]
+    steps, whole = taken(accuracy_steps(plan_of(), blocks=(16, 16, 8)))
+    shares = [step.share if isinstance(step, Partial) else step for step in steps]
     assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0, 1)
-    assert steps[0].study is None
-    done = [study for study in dict.fromkeys(step.study for step in steps) if study is not None]
+    assert shares[0] == 0
+    assert shares[-1] <= 1
+    done = [*(step.result for step in steps if isinstance(step, Partial)), whole]
     assert [study.repeats for study in done] == [16, 32, 40]
     last = done[-1].measures[METHODS["laplace"]].accuracy
     assert np.array_equal(done[0].measures[METHODS["laplace"]].accuracy, last[:16])
@@ -421,10 +423,10 @@ PLANS = {
 def test_numbers_do_not_depend_on_how_repeats_are_cut_into_blocks(name, cuts):
     plan = PLANS[name]()
     edges = [0, *sorted(cuts), 12]
-    *_, cut = accuracy_steps(plan, blocks=np.diff(edges).tolist())
-    *_, whole = accuracy_steps(plan, blocks=(12,))
-    for method in whole.study.methods:
-        ours, theirs = cut.study.measures[method], whole.study.measures[method]
+    cut = finished(accuracy_steps(plan, blocks=np.diff(edges).tolist()))
+    whole = finished(accuracy_steps(plan, blocks=(12,)))
+    for method in whole.methods:
+        ours, theirs = cut.measures[method], whole.measures[method]
         assert ours.log_loss == pytest.approx(theirs.log_loss, rel=1e-4), method
         assert np.mean(ours.accuracy != theirs.accuracy) < 0.02, method  # rounding may untie equal log-odds
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.command import scenario_from
@@ -45,7 +46,6 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, regression_curves
-from dpbayes.experiments.steps import finished
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression

@@ -60,11 +60,11 @@ def _reliability(study: AccuracyStudy, *, under_way: bool) -> bool:
         return False
     epsilon = float(current().parameter("epsilon"))
     run = reliability_run(study, epsilon)
-    if not run.done and run.last is not None:
-        said = f"{run.last.repeats:,} of {study.repeats:,} repeats"
-        progress(run, run.last.share, said, key="accuracy.reliability.stop")
-    if run.last is not None and run.last.found is not None:
-        _reliability_chart(study, run.last.found, epsilon)
+    if not run.done:
+        done = run.result.repeats if run.result is not None else 0
+        progress(run, run.share, f"{done:,} of {study.repeats:,} repeats", key="accuracy.reliability.stop")
+    if run.result is not None:
+        _reliability_chart(study, run.result.by_method, epsilon)
     return run.going
 
 

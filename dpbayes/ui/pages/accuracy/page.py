@@ -8,7 +8,7 @@ import streamlit as st
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.command import Recipe, parquet_bytes
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, default_target
+from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
 from dpbayes.ui.pages.accuracy.details import details
 from dpbayes.ui.pages.accuracy.headline import verdict
@@ -26,7 +26,7 @@ from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions
 from dpbayes.ui.session.settings import called, current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
-from dpbayes.ui.widgets.running import Coming, progress, run_again
+from dpbayes.ui.widgets.running import Running, progress, run_again
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark, sentence_instead
 
 PAINT = 0.03
@@ -45,8 +45,8 @@ def accuracy_page(_chosen: Chosen) -> None:
     if nearby is None or run is None:
         return
     going = run.going
-    if run.last is not None and run.last.study is not None:
-        study, recipe = run.last.study, recipe_asked(nearby.settings)
+    if run.result is not None:
+        study, recipe = run.result, recipe_asked(nearby.settings)
         with place:
             headline(verdict(study))
         time.sleep(PAINT)
@@ -78,19 +78,18 @@ def _possible() -> Possible | None:
     return nearby
 
 
-def _picture(plan: AccuracyPlan) -> Coming[Progress] | None:
+def _picture(plan: AccuracyPlan) -> Running[AccuracyStudy] | None:
     """Work for a moment and show the curves so far; what turns out not to run gets its sentence."""
     try:
         run = study_run(plan)
     except InputError as error:
         refusal(error)
         return None
-    last = run.last
-    if last is not None and last.study is not None:
-        _chart(last.study, "accuracy.curves")
-    if last is not None and not run.done:
-        done = last.study.repeats if last.study is not None else 0
-        progress(run, last.share, f"{done:,} of {plan.repeats:,} repeats", key="accuracy.stop")
+    if run.result is not None:
+        _chart(run.result, "accuracy.curves")
+    if not run.done:
+        done = run.result.repeats if run.result is not None else 0
+        progress(run, run.share, f"{done:,} of {plan.repeats:,} repeats", key="accuracy.stop")
     controls.parameter_control("accuracy.shown")
     return run
 

@@ -1,10 +1,6 @@
 """From the settings to an accuracy study: what is asked for, and running it so that it can be watched and stopped."""
 
 import functools
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeVar
-
-import streamlit as st
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.command import Recipe
@@ -16,8 +12,8 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
     methods_for,
 )
-from dpbayes.experiments.accuracy.reliability import ReliabilityProgress, reliability_steps
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, accuracy_steps
+from dpbayes.experiments.accuracy.reliability import ReliabilityStudy, reliability_steps
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -27,10 +23,7 @@ from dpbayes.ui.session.chosen import data_title, dataset, network
 from dpbayes.ui.session.options.accuracy import AccuracyOptions, Curves, Scene
 from dpbayes.ui.session.settings import Settings, current
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
-from dpbayes.ui.widgets.running import Coming
-
-KEPT, UNFINISHED = 8, 2
-"""Studies kept in the session, and of those that are not finished."""
+from dpbayes.ui.widgets.running import Running, running
 
 CALIBRATIONS = {
     Curves.BOTH: tuple(Calibration),
@@ -41,8 +34,8 @@ CALIBRATIONS = {
 
 def options_of(settings: Settings) -> AccuracyOptions:
     """Return the page's options."""
-    found: AccuracyOptions = settings.options("accuracy")
-    return found
+    options: AccuracyOptions = settings.options("accuracy")
+    return options
 
 
 def network_asked(settings: Settings) -> Network:
@@ -119,34 +112,21 @@ def _source(settings: Settings, net: Network) -> Synthetic | Dataset:
 
 # Running
 
-Found = TypeVar("Found")
 
-
-def study_run(plan: AccuracyPlan) -> Coming[Progress]:
+def study_run(plan: AccuracyPlan) -> Running[AccuracyStudy]:
     """Return this session's study of a plan after another moment of work. Errors: InputError."""
-    return _worked("accuracy.runs", plan, lambda: accuracy_steps(plan))
+    run = running("accuracy", plan, lambda: accuracy_steps(plan))
+    run.work()
+    return run
 
 
-def reliability_run(study: AccuracyStudy, epsilon: float) -> Coming[ReliabilityProgress]:
+def reliability_run(study: AccuracyStudy, epsilon: float) -> Running[ReliabilityStudy]:
     """Return how reliable the predictions of the repeats of a study are, after a moment of work. Errors: InputError."""
     plan, repeats = study.plan, study.repeats
     steps = functools.partial(reliability_steps, plan, epsilon, repeats=repeats)
-    return _worked("accuracy.reliability.runs", (plan, epsilon, repeats), steps)
-
-
-def _worked(kind: str, key: Hashable, start: Callable[[], Iterator[Found]]) -> Coming[Found]:
-    """Return a run of this session, a new one if it has none with this key, after it went on for a moment.
-
-    What is not finished holds its work: few of those are kept.
-    """
-    runs: dict[Hashable, Coming[Any]] = st.session_state.setdefault(kind, {})
-    found: Coming[Found] = runs.pop(key) if key in runs else Coming(start())
-    found.work()  # one that raises is forgotten
-    runs[key] = found
-    for most, some in ((KEPT, list(runs)), (UNFINISHED, [old for old, run in runs.items() if not run.done])):
-        for old in some[:-most]:
-            runs.pop(old, None)
-    return found
+    run = running("accuracy.reliability", (plan, epsilon, repeats), steps)
+    run.work()
+    return run
 
 
 def table_is_asked() -> bool:

@@ -9,16 +9,17 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
 from dpbayes.mechanisms.known import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
-from dpbayes.ui.pages.audit.work import Stepped, recalibration_work, show_progress
+from dpbayes.ui.pages.audit.work import recalibration_work, show_progress
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.settings import current, set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import assumption, sentence_instead, source
 
 # Recalibration
 
 
-def recalibration(subject: Audited, report: AuditReport) -> Stepped | None:
+def recalibration(subject: Audited, report: AuditReport) -> Running[float] | None:
     """Find the internal epsilon at which the worst neighbours lose no more than what is asked for, and offer it.
 
     Returns the work on it where that is still going on.
@@ -33,7 +34,7 @@ def recalibration(subject: Audited, report: AuditReport) -> Stepped | None:
     return searching
 
 
-def _offer(subject: Audited, report: AuditReport, target: float) -> Stepped | None:
+def _offer(subject: Audited, report: AuditReport, target: float) -> Running[float] | None:
     how = subject.known.recalibration
     if how is None:
         st.caption(subject.known.not_recalibrated)
@@ -44,7 +45,7 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Stepped | No
         st.button("Find it", key="audit.find", on_click=_search, args=(wanted,))
         return None
     search = recalibration_work(subject, how, target)
-    if isinstance(search, Stepped):
+    if isinstance(search, Running):
         show_progress(search, "the search", key="audit.target.stop")
         return search
     delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""

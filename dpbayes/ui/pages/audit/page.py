@@ -6,6 +6,7 @@ An audit depends on public things only, so both seats see it; an attack on a rec
 import math
 import time
 from contextlib import suppress
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -30,7 +31,7 @@ from dpbayes.ui.pages.audit.subject import (
     network_kind,
     setting_of,
 )
-from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progress
+from dpbayes.ui.pages.audit.work import audit_work, blank, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.chosen import Chosen
@@ -39,7 +40,7 @@ from dpbayes.ui.session.settings import current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import PAINT
-from dpbayes.ui.widgets.running import run_again
+from dpbayes.ui.widgets.running import Running, run_again
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
@@ -74,7 +75,7 @@ def audit_page(_chosen: Chosen) -> None:
         if subject.known is UNKNOWN:
             _without_audit(subject, place)
         return
-    if isinstance(report, Stepped):
+    if isinstance(report, Running):
         with place:
             blank(SLOTS)
         blank(SLOTS)
@@ -113,7 +114,7 @@ def _without_audit(subject: Audited, place: DeltaGenerator) -> None:
     unaudited_details(subject)
 
 
-def _go_on(work: Stepped) -> None:
+def _go_on(work: Running[Any]) -> None:
     """Work for a moment once everything is drawn, and run the page again."""
     if work.going:
         work.work()
@@ -164,7 +165,7 @@ def _possible() -> Possible | None:
     return nearby
 
 
-def _curve(subject: Audited) -> AuditReport | Stepped | None:
+def _curve(subject: Audited) -> AuditReport | Running[AuditReport] | None:
     """Show the curve and return what it is of, or how far the audit is; what cannot be audited gets its sentence."""
     if subject.known is UNKNOWN:
         st.caption("There is no curve: it takes the law of the releases, and nobody has written down what that loses.")
@@ -174,7 +175,7 @@ def _curve(subject: Audited) -> AuditReport | Stepped | None:
     except InputError as error:
         refusal(error)
         return None
-    if isinstance(report, Stepped):
+    if isinstance(report, Running):
         assert subject.known.steps is not None
         st.markdown(subject.known.steps.told(subject.mechanism))
         show_progress(report, "the audit", key="audit.stop")

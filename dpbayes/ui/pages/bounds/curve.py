@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.memo import Memo
-from dpbayes.experiments.steps import Steps, in_parts
+from dpbayes.base.steps import Steps, in_parts
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject, grid, moved, place

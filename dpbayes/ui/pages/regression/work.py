@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.parameters import Parameter
+from dpbayes.base.steps import Steps, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import Recipe
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
@@ -24,7 +25,6 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.experiments.steps import Steps, mapped
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest

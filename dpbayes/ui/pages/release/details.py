@@ -5,10 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Steps, in_parts
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
-from dpbayes.experiments.steps import Steps, in_parts
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.die import DieMechanism

@@ -12,9 +12,9 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Part, Steps, in_parts
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
-from dpbayes.experiments.steps import Part, Steps, in_parts
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.stealth import (

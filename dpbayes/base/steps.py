@@ -1,12 +1,8 @@
-"""Work in short steps, so that it can be watched, stopped and gone on with; and random streams that never notice."""
+"""Work in short steps, so that it can be watched, stopped and gone on with."""
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
-
-import numpy as np
-
-from dpbayes.base.randomness import stream
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -24,8 +20,8 @@ class Partial(Generic[Result]):
 Work = Generator[float, None, Result]
 """Yields after every step but the last the share of its work that is done, and returns its result."""
 
-Steps = Generator[Partial[Result], None, Result]
-"""Yields after every step but the last what there is to show by then, and returns its result."""
+Steps = Generator[float | Partial[Result], None, Result]
+"""Yields after every step but the last the share that is done, with its result so far where that is new."""
 
 
 def finished(work: Work[Result] | Steps[Result]) -> Result:
@@ -36,6 +32,18 @@ def finished(work: Work[Result] | Steps[Result]) -> Result:
         except StopIteration as end:
             result: Result = end.value
             return result
+
+
+def results(work: Generator[float | Partial[Result], None, Result]) -> Iterator[Result]:
+    """Take all steps and yield the result so far whenever there is a new one, the whole one last."""
+    while True:
+        try:
+            step = next(work)
+        except StopIteration as end:
+            yield end.value
+            return
+        if isinstance(step, Partial):
+            yield step.result
 
 
 def part_of(work: Work[Result], start: float, end: float) -> Work[Result]:
@@ -62,27 +70,13 @@ def mapped(steps: Steps[Result], change: Callable[[Result], Other]) -> Steps[Oth
     """Take steps whose result is changed, each time there is one."""
     while True:
         try:
-            partial = next(steps)
+            step = next(steps)
         except StopIteration as end:
             return change(end.value)
-        yield Partial(partial.share, change(partial.result))
+        yield Partial(step.share, change(step.result)) if isinstance(step, Partial) else step
 
 
 def slices(length: int, step: int) -> Iterator[slice]:
     """Yield consecutive slices of at most `step`, at least 1, that cover a length."""
     step = max(1, step)
     return (slice(start, min(start + step, length)) for start in range(0, length, step))
-
-
-class Streams:
-    """The streams of one study by name. Each goes on from repeat to repeat, so that blocks may be cut anywhere."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self._known: dict[tuple[str | int, ...], np.random.Generator] = {}
-
-    def __call__(self, *labels: str | int) -> np.random.Generator:
-        """Return the stream of this name, where its last use left it."""
-        if labels not in self._known:
-            self._known[labels] = stream(self.seed, "accuracy", *labels)
-        return self._known[labels]

@@ -1,0 +1,19 @@
+"""Random streams by name that do not notice where work is cut."""
+
+import numpy as np
+
+from dpbayes.base.randomness import stream
+
+
+class Streams:
+    """The streams of one study by name. Each goes on from repeat to repeat, so that blocks may be cut anywhere."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._known: dict[tuple[str | int, ...], np.random.Generator] = {}
+
+    def __call__(self, *labels: str | int) -> np.random.Generator:
+        """Return the stream of this name, where its last use left it."""
+        if labels not in self._known:
+            self._known[labels] = stream(self.seed, "accuracy", *labels)
+        return self._known[labels]
