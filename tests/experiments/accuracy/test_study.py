@@ -1,3 +1,4 @@
+import functools
 import math
 from dataclasses import replace
 
@@ -390,14 +391,19 @@ PLANS = {
 }
 
 
+@functools.cache
+def in_one_block(name):
+    *_, whole = accuracy_steps(PLANS[name](), blocks=(12,))
+    return whole
+
+
 @pytest.mark.parametrize("name", PLANS)
 @given(cuts=st.sets(st.integers(1, 11)))
 @settings(max_examples=6)
 def test_numbers_do_not_depend_on_how_repeats_are_cut_into_blocks(name, cuts):
-    plan = PLANS[name]()
     edges = [0, *sorted(cuts), 12]
-    *_, cut = accuracy_steps(plan, blocks=np.diff(edges).tolist())
-    *_, whole = accuracy_steps(plan, blocks=(12,))
+    *_, cut = accuracy_steps(PLANS[name](), blocks=np.diff(edges).tolist())
+    whole = in_one_block(name)
     for method in whole.study.methods:
         ours, theirs = cut.study.measures[method], whole.study.measures[method]
         assert ours.log_loss == pytest.approx(theirs.log_loss, rel=1e-4), method
