@@ -1,5 +1,6 @@
 """Two profiles, `fast` by default, `thorough` with HYPOTHESIS_PROFILE=thorough, and what each tries. Data to spoil."""
 
+import gc
 import itertools
 import os
 import shutil
@@ -41,6 +42,11 @@ def crossed(first: Sequence[First], second: Sequence[Second], *, each: int) -> l
     return thorough(
         itertools.product(first, second), sample=[(first[i % len(first)], second[j % len(second)]) for i, j in places]
     )
+
+
+def pytest_collection_finish() -> None:
+    """Tell the garbage collector that what the tests are made of stays: it would go through it all the time."""
+    gc.freeze()
 
 
 @pytest.fixture

@@ -136,15 +136,23 @@ def paper_map(package: Path, tests: Path) -> tuple[Entry, ...]:
 
 
 def _mentions(path: Path, base: Path) -> Iterator[Mention]:
-    source, place = path.read_text(encoding="utf-8"), path.relative_to(base).as_posix()
-    if not _KEY.search(source):  # parsing takes a hundred times as long as this look
+    source = path.read_text(encoding="utf-8")
+    if not _KEY.search(source):
         return
-    statements: list[ast.AST] = [ast.parse(source)]
-    for node in statements:
-        statements.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
+    place = path.relative_to(base).as_posix()
+    for node in _statements(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = " ".join((ast.get_docstring(node) or "").split())
             name = "" if isinstance(node, ast.Module) else node.name
             for match in _KEY.finditer(text):
                 behind = text[match.end() : match.end() + _SEGMENT]
                 yield Mention(place, name, match.group(1), behind.split("[")[0])
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Return the module and all statements in it, as `ast.walk` would, but nothing of the expressions in them."""
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:
+        yield node
+        inside = ast.iter_child_nodes(node)
+        nodes += [part for part in inside if isinstance(part, ast.stmt | ast.excepthandler | ast.match_case)]

@@ -13,6 +13,7 @@ from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments, ScaledRegression, moments
+from tests.conftest import crossed, thorough
 from tests.model.stacked import stacked
 
 ROOT3 = math.sqrt(3)
@@ -210,10 +211,11 @@ def test_half_the_noise_is_found_out_in_two_dimensions():
     assert loss(sampler(2.0, variance=0.5), *two_feature_attack(10**6)) > 1.9 * promise
 
 
-@pytest.mark.parametrize("bound", [0.25, 1.0, 3.0])
-@pytest.mark.parametrize("n", [1, 30])
-@pytest.mark.parametrize("b", [FLAT, 5.0])
-def test_no_neighbours_on_a_grid_of_single_feature_records_beat_the_promise(bound, n, b):
+@pytest.mark.parametrize(
+    ("bound", "setting"), crossed([0.25, 1.0, 3.0], [(1, FLAT), (30, 5.0), (30, FLAT), (1, 5.0)], each=1)
+)
+def test_no_neighbours_on_a_grid_of_single_feature_records_beat_the_promise(bound, setting):
+    n, b = setting
     mechanism = sampler(bound, b=b)
     records = [([x], y) for x in (-1, -0.5, 0, 1) for y in (-1.0, 0.0, 0.5, 1.0)]
     rests = [(n - 1 - k, k, one, other) for one, other in itertools.combinations(records, 2) for k in {0, n // 2}]
@@ -235,7 +237,7 @@ def test_no_neighbours_on_a_grid_of_single_feature_records_beat_the_promise(boun
     assert found.max() > 0.2 * mechanism.certified.epsilon
 
 
-@pytest.mark.parametrize("bound", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("bound", thorough([0.5, 1.0, 2.0], sample=[1.0]))
 def test_no_neighbours_with_two_features_beat_the_promise(bound):
     mechanism = sampler(bound)
     angles = np.arange(6) * (math.pi / 3)
@@ -311,7 +313,10 @@ def test_one_spare_feature_is_the_quadrature_over_the_disc(b, bound):
     assert exact_loss(first, second, spare=1, **options) == pytest.approx(exact_loss(*wide, **options), rel=1e-10)
 
 
-@pytest.mark.parametrize(("spare", "b"), [(2, 1.0), (9, 4.0), (400, 1e-3)])
+SPARE = [(2, 1.0), (9, 4.0), (400, 1e-3)]
+
+
+@pytest.mark.parametrize(("spare", "b"), thorough(SPARE, sample=SPARE[1:]))
 def test_spare_features_are_the_mass_of_the_ball_across(spare, b):
     """mpmath: the density of w_1 in the ball is that on a line times the lower incomplete gamma function."""
     first, second = one_feature_attack(5)

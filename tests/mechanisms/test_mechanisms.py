@@ -96,7 +96,7 @@ def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(network
     """[Zhang16] Algorithm 2: the noise of its coefficients."""
     mechanism = fourier(network, epsilon=epsilon, calibration=calibration)
     exact = counts_of(network, 100)
-    updates = mechanism.release(exact, rng(), (100_000,)).outcome.updates
+    updates = mechanism.release(exact, rng(), (50_000,)).outcome.updates
     noise = coefficients(network, updates) - coefficients(network, exact.values)
     lifted = noise[:, 0] - mechanism.lift
     if calibration is CERTIFIED:

@@ -276,6 +276,7 @@ def test_the_headline_says_how_sure_it_is(claim: BoundClaim, query: dict[str, st
     assert said in headline(opened(claim, **query))
 
 
+@pytest.mark.usefixtures("first_look")
 def test_theorem_1_names_every_proved_bound() -> None:
     """[Zhang16] Theorem 1: printed, with c squared, and sharper; which of them is the certified one."""
     tails = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=1.0, delta=0.05).tails

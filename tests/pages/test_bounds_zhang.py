@@ -220,6 +220,7 @@ def test_without_records_none_can_be_replaced() -> None:
     assert "the largest exact change is 0" in headline(opened(BoundClaim.LEMMA_1, records="0"))
 
 
+@pytest.mark.usefixtures("first_look")
 def test_more_records_than_the_core_goes_through_give_a_sentence() -> None:
     (sentence,) = sentences(opened(BoundClaim.ALGORITHM_3, **{"bounds.size": "5000"}))
     assert "records" in sentence

@@ -1,5 +1,6 @@
 """The Data page: every origin, every refusal, and nothing of the curator's for the recipient."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -385,15 +386,23 @@ def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_
     assert "mine.csv: 4 records of 2 columns" in headline(at)
 
 
+def in_both_seats(at: AppTest, page: str) -> Iterator[Seat]:
+    """Turn to a page in the seat that was taken before, and then take the other."""
+    fine(at.switch_page(page).run())
+    yield settings_of(at).seat
+    (other,) = set(Seat) - {settings_of(at).seat}
+    fine(at.segmented_control(key="segments.seat").set_value(other).run())
+    assert settings_of(at).seat is other
+    yield other
+
+
 @pytest.mark.usefixtures("first_look")
 def test_odd_names_are_text_on_every_page(at: AppTest) -> None:
     names = ["<b>x</b>", '"""q"""', "$\\frac{1}{2}$", "=1+1", "records", "private", "[l](http://x)", '"two\nlines"']
     load(at, ",".join(names) + "\n" + ",".join("<i>" for _ in names) + "\n" + ",".join("b" for _ in names) + "\n")
     assert not refusals(at)
     for page in PAGES:
-        for seat in Seat:
-            fine(at.switch_page(page).run())
-            fine(at.segmented_control(key="segments.seat").set_value(seat).run())
+        for _ in in_both_seats(at, page):
             if page != "pages/stealth.py":  # which is about binary nodes, and says so
                 assert not refusals(at)
             for element in (*at.markdown, *at.caption, *at.warning, *at.info):
@@ -437,9 +446,7 @@ def test_a_constant_column_works_on_every_page(at: AppTest) -> None:
     load(at, "same,b\n" + "x,1\nx,0\nx,1\n")
     assert not refusals(at)
     for page in PAGES:
-        for seat in Seat:
-            fine(at.switch_page(page).run())
-            fine(at.segmented_control(key="segments.seat").set_value(seat).run())
+        for _ in in_both_seats(at, page):
             if page != "pages/stealth.py":  # which is about binary nodes, and says so
                 assert not refusals(at)
 

@@ -59,6 +59,7 @@ def no_e_notation(at: AppTest) -> None:
     assert not [text for text in hovers(at) if D3_WITH_E.search(text) or E_NOTATION.search(text)]
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     ("page", "query"),
     [

@@ -6,8 +6,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from dpbayes.theory.index import EXHIBITS, MODULES
+from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
+from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.settings import settings_from
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +49,7 @@ print(json.dumps({
 """
 
 
-def indexed(folder: Path, entry: str) -> dict[str, list[str]]:
+def indexed(folder: Path, entry: str) -> dict[str, Any]:
     """What a copy of the package lists after `entry` is put at the end of one topic's module."""
     copy = folder / "dpbayes"
     shutil.copytree(ROOT / "dpbayes", copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -62,23 +65,24 @@ def indexed(folder: Path, entry: str) -> dict[str, list[str]]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    answer: dict[str, list[str]] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(done.stdout)
     assert Path(str(answer["file"])).is_relative_to(folder)
     return answer
 
 
 def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_an_option_of_the_page(tmp_path: Path) -> None:
-    before, after = indexed(tmp_path / "as it is", ""), indexed(tmp_path / "with one more", ENTRY)
-    for name, value in (
-        ("claims", "[Zhang16] Lemma 99"),
-        ("exhibits", "LEMMA_99"),
-        ("options", "Lemma 99: a claim nobody made"),
+    after = indexed(tmp_path, ENTRY)
+    title = "Lemma 99: a claim nobody made"
+    for name, value, before in (
+        ("claims", "[Zhang16] Lemma 99", [str(claim.reference) for claim in CLAIMS]),
+        ("exhibits", "LEMMA_99", list(EXHIBITS)),
+        ("options", title, [claim.value for claim in BoundClaim]),
     ):
-        assert value not in before[name]
-        assert sorted(after[name]) == sorted([*before[name], value])
+        assert value not in before
+        assert sorted(after[name]) == sorted([*before, value])
     assert after["chosen"] == "LEMMA_99"
     assert not after["problems"]
-    assert before["problems"]
+    assert settings_from({"bounds.claim": title})[1], "which is refused as it is"
 
 
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:

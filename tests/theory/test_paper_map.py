@@ -1,5 +1,6 @@
 """The map from claims to code and tests: complete, and never stale, for it is read off the docstrings."""
 
+import ast
 import functools
 from pathlib import Path
 
@@ -145,6 +146,23 @@ def test_what_is_not_in_the_paper_is_found_nowhere(place):
 )
 def test_a_test_is_found_under_the_claims_it_checks_alone(name, places):
     assert [str(entry.claim.reference) for entry in whole_map() if name in {m.name for m in entry.tests}] == places
+
+
+def test_only_a_file_that_names_a_paper_is_parsed(tmp_path, monkeypatch):
+    parsed, parse = [], ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
+    (tmp_path / "b.py").write_text('"""Of no paper [see there] at all."""\n', encoding="utf-8")
+    text = '"""[Zhang16] Theorem 1."""\n'
+    assert len(folder(tmp_path, text).mentions) == 1
+    assert parsed == [text]
+
+
+@pytest.mark.parametrize(
+    "around", ["if x:", "try: x\nexcept E:", "with x:", "match x:\n case 1:", "for x in y:\n  pass\nelse:", "class C:"]
+)
+def test_a_function_is_found_wherever_it_stands(tmp_path, around):
+    sources = folder(tmp_path, f'{around}\n  def f():\n    """[Zhang16] Theorem 1."""\n')
+    assert [mention.name for mention in sources.mentions] == ["f"]
 
 
 def test_an_unknown_paper_is_caught(tmp_path):

@@ -1,3 +1,4 @@
+import functools
 import math
 from dataclasses import replace
 
@@ -417,14 +418,18 @@ PLANS = {
 }
 
 
+@functools.cache
+def in_one_block(name):
+    return finished(accuracy_steps(PLANS[name](), blocks=(12,)))
+
+
 @pytest.mark.parametrize("name", PLANS)
 @given(cuts=st.sets(st.integers(1, 11)))
 @settings(max_examples=6)
 def test_numbers_do_not_depend_on_how_repeats_are_cut_into_blocks(name, cuts):
-    plan = PLANS[name]()
     edges = [0, *sorted(cuts), 12]
-    cut = finished(accuracy_steps(plan, blocks=np.diff(edges).tolist()))
-    whole = finished(accuracy_steps(plan, blocks=(12,)))
+    cut = finished(accuracy_steps(PLANS[name](), blocks=np.diff(edges).tolist()))
+    whole = in_one_block(name)
     for method in whole.methods:
         ours, theirs = cut.measures[method], whole.measures[method]
         assert ours.log_loss == pytest.approx(theirs.log_loss, rel=1e-4), method
