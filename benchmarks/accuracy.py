@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, as_table, median_ms
-from dpbayes.experiments.accuracy.study import AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid
+from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid
 from dpbayes.sources.named_networks import naive_bayes
 
 MISSING = (
@@ -42,7 +42,7 @@ def figure_one(*, sampled: int = 100, repeats: int = 15) -> list[Record]:
     Our time holds everything: models, records, baselines, log loss. Theirs is fitting and scoring alone, `sampled`
     of them measured and scaled to the 2000 of 100 repeats and 20 epsilons.
     """
-    plan = figure_plan((Method.LAPLACE,))
+    plan = figure_plan((METHODS["laplace"],))
     cells = plan.repeats * len(plan.epsilons)
     records = []
     for name, peer, least in (
@@ -64,24 +64,24 @@ def figure_one(*, sampled: int = 100, repeats: int = 15) -> list[Record]:
                 least=True,
             )
         )
-    together = median_ms(lambda: accuracy_study(figure_plan(tuple(Method))), repeats=5)
+    together = median_ms(lambda: accuracy_study(figure_plan(tuple(METHODS.values()))), repeats=5)
     return [*records, Record(name="Figure 1, all mechanisms together", value=together, unit="ms", bound=2000)]
 
 
 WIDE = epsilon_grid(0.1, 100, points=200)
 UNLIKE: dict[str, AccuracyPlan] = {
-    "many draws": replace(figure_plan((Method.SAMPLER_MANY,), repeats=3), draws=2000),
+    "many draws": replace(figure_plan((METHODS["sampler_many"],), repeats=3), draws=2000),
     "many table rows": AccuracyPlan(
         network=naive_bayes(100),
         target="class",
         source=Synthetic(records=1100),
         training=1000,
         epsilons=WIDE,
-        methods=(Method.SAMPLER,),
+        methods=(METHODS["sampler"],),
         repeats=2,
     ),
-    "many cells of the MAP": replace(figure_plan((Method.MAP,), repeats=16), cells=1000),
-    "many records to test": replace(figure_plan((Method.LAPLACE,), repeats=8), source=Synthetic(records=40_000)),
+    "many cells of the MAP": replace(figure_plan((METHODS["map"],), repeats=16), cells=1000),
+    "many records to test": replace(figure_plan((METHODS["laplace"],), repeats=8), source=Synthetic(records=40_000)),
 }
 """Plans that cost their time in different ways."""
 
@@ -163,7 +163,7 @@ def growth(
     rounds: int = 3,
 ) -> dict[str, tuple[Sequence[int], list[float]]]:
     """Return what is varied and the milliseconds it took: all methods but the sampler of many draws."""
-    methods = tuple(m for m in Method if m is not Method.SAMPLER_MANY)
+    methods = tuple(m for m in METHODS.values() if m is not METHODS["sampler_many"])
 
     def took(n: int, d: int, r: int) -> float:
         plan = AccuracyPlan(

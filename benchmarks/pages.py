@@ -29,7 +29,7 @@ LOOKS: tuple[Look, ...] = (
     ),
     *(
         ("audit", {"audit.subject": subject.value})
-        for subject in (AuditSubject.FOURIER, AuditSubject.SAMPLER, AuditSubject.MAP)
+        for subject in (AuditSubject.LaplaceFourier, AuditSubject.PosteriorSampler, AuditSubject.MapExponential)
     ),
     ("accuracy", {"accuracy.scene": "the drawn network, synthetic"}),
 )

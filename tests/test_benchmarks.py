@@ -56,7 +56,7 @@ def test_the_benchmarks_of_the_experiments_give_sane_records():
     records = regression.figure_2(n=400, features=3, repeats=2, measured=1)
     records += regression.making_up(n=400, measured=1)
     assert all(r.value > 0 and r.bound for r in records)
-    plan = accuracy.figure_plan((accuracy.Method.LAPLACE,), features=2, repeats=2, points=3)
+    plan = accuracy.figure_plan((accuracy.METHODS["laplace"],), features=2, repeats=2, points=3)
     assert (plan.repeats, len(plan.epsilons)) == (2, 3)
 
 

@@ -5,7 +5,7 @@ releases from the same table add their log-likelihood ratios to the log odds; if
 the odds by a factor of e^(j epsilon) at most.
 """
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,29 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.gaussian import likelihood_difference
-from dpbayes.audit.report_regression import BadTables, log_mass_of, widened
-from dpbayes.audit.rescaled import log_law
-from dpbayes.audit.trimmed_network import cells_of, decisions_of, log_masses, moved_rows, rows_alone
+from dpbayes.audit.entry import Pair
+from dpbayes.audit.registry import audit_of
+from dpbayes.audit.regression import BadTables, regression_ratios
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential, PosteriorSampler
-from dpbayes.mechanisms.base import ReleasedPosterior, SampledCpts, simulated
-from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import ByClass, described, require_known
+from dpbayes.mechanisms.base import Mechanism, Outcome, simulated
+from dpbayes.mechanisms.die import DieMechanism
+from dpbayes.mechanisms.known import described
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.compositions import ranks
 from dpbayes.model.counts import Counts
-from dpbayes.model.fourier import coefficients
-
-NoisyMechanism = LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
 
 MOST_SIMULATED = 20_000_000
 """Most numbers that one simulated attack may draw."""
-
-_EVEN = 1e-12
-"""Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +80,7 @@ def _prior_log_odds(prior: float) -> float:
 
 
 def attack_network(
-    mechanism: NoisyMechanism,
+    mechanism: Mechanism[Outcome],
     *,
     truth: Counts,
     other: Counts,
@@ -110,7 +100,7 @@ def attack_network(
 
 
 def attack_die(
-    mechanism: FiniteDieMechanism | LaplaceCells | LaplaceOne,
+    mechanism: DieMechanism,
     *,
     truth: ArrayLike,
     other: ArrayLike,
@@ -134,14 +124,20 @@ def attack_regression(
 
     Errors: InputError for too many draws, and what is not exactly a `RegressionSampler`.
     """
-    require_known(mechanism, RegressionSampler)
     _require_moderate(size, mechanism.draws * (pair.first.d + pair.spare))
-    released = mechanism.release(widened(pair.first, pair.spare), rng, size)
-    used = released.draws[..., : pair.first.d]
-    bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
-    told = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
-    masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
-    return Attack((told - (masses[0] - masses[1])).sum(axis=-1), prior)
+    return Attack(regression_ratios(mechanism, pair, rng, size), prior)
+
+
+def ratios_of_pair(mechanism: Any, pair: Pair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+    """Return what simulated releases (repeats, releases) of the first of two tables tell of it against the second.
+
+    Errors: those of `attack_network`.
+    """
+    tables = audit_of(mechanism).hypothetical
+    if tables is not None and tables.attack is not None:
+        return tables.attack(mechanism, pair, rng, size)
+    attack: Callable[..., Attack] = attack_network if isinstance(pair.first, Counts) else attack_die
+    return attack(mechanism, truth=pair.first, other=pair.second, prior=0.5, rng=rng, size=size).ratios
 
 
 def _require_moderate(size: tuple[int, int], each: int) -> None:
@@ -155,84 +151,13 @@ def _require_moderate(size: tuple[int, int], each: int) -> None:
 # Log-likelihood ratios
 
 
-@ByClass
 def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArray) -> FloatArray:
     """Return ln p(released | first) - ln p(released | second) of every release: the outcomes' batch shape (...).
 
     `first` and `second` are the counts of two tables of equal size. Errors: InputError for mechanisms whose law is not
     known.
     """
-    raise InputError(f"How probable a release of {described(mechanism)} is, is not known here.")
-
-
-@log_ratios.of(LaplaceUpdates)
-def _laplace(
-    mechanism: LaplaceUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms
-    # of the clipped law too: clipping tells the attacker no less.
-    moved = np.abs(released.updates - second) - np.abs(released.updates - first)
-    told = moved.sum(axis=-1)
-    # Without noise there is one table, all columns being constant, and nothing to tell.
-    return told / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(told)
-
-
-@log_ratios.of(LaplaceFourier)
-def _fourier(
-    mechanism: LaplaceFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    # The empty set's coefficient is n plus the lift in both.
-    network = mechanism.prior.network
-    seen = coefficients(network, released.updates)[..., 1:]
-    means = [coefficients(network, np.asarray(counts))[..., 1:] for counts in (first, second)]
-    return (np.abs(seen - means[1]) - np.abs(seen - means[0])).sum(axis=-1) / mechanism.noise_scale
-
-
-@log_ratios.of(PosteriorSampler)
-def _sampler(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntArray, second: IntArray) -> FloatArray:
-    rows = moved_rows(mechanism.prior.network, first, second)
-    cells = cells_of(mechanism.prior.network, rows)
-    ends = np.stack([first, second])[:, cells]
-    log_theta = np.log(released.draws[..., cells])
-    masses = log_masses(rows_alone(mechanism.prior, rows), ends, bound=mechanism.log_odds_bound)
-    return (log_theta @ (ends[0] - ends[1]).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
-
-
-@log_ratios.of(MapExponential)
-def _map(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
-    network = mechanism.prior.network
-    rows = moved_rows(network, first, second)
-    ends = np.stack([first, second])[:, cells_of(network, rows)]
-    laws = mechanism.log_pmf_of_rows(rows_alone(mechanism.prior, rows), ends)
-    *batch, decisions = released.places.shape
-    drawn = released.places.reshape(math.prod(batch), decisions)  # none where all nodes have one state
-    places = drawn[:, decisions_of(network, rows)]
-    each = laws[:, np.arange(places.shape[-1]), places]
-    return (each[0] - each[1]).sum(axis=-1).reshape(batch)
-
-
-@log_ratios.of(HellingerGlobal, HellingerLocal, HellingerSmooth)
-def _finite(mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
-    drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
-    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[ranks(drawn)]
-
-
-@log_ratios.of(LaplaceOne)
-def _one(mechanism: LaplaceOne, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
-    seen = released.alpha[..., 0] - mechanism.die.prior[0]
-    return (np.abs(seen - second[0]) - np.abs(seen - first[0])) / mechanism.noise_scale
-
-
-@log_ratios.of(LaplaceCells)
-def _cells(mechanism: LaplaceCells, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
-    die = mechanism.die
-    if die.sides > 2:
-        raise InputError(
-            f"How probable rescaled counts of {die.sides} sides are, is not known here; choose a die with two sides."
-        )
-    updates = released.alpha - np.asarray(die.prior)
-    # Shares of n: both numbers are exact where one count is zero, and equal where both were clipped to the same end.
-    share = np.where(updates[..., 1] == 0, 1.0, np.where(updates[..., 0] == 0, 0.0, updates[..., 0] / die.n))
-    share = np.where(np.abs(share - 0.5) < _EVEN, 0.5, share)
-    laws = [log_law(share, first=int(counts[0]), n=die.n, scale=mechanism.noise_scale) for counts in (first, second)]
-    return laws[0] - laws[1]
+    known = audit_of(mechanism)
+    if known.log_ratios is None:
+        raise InputError(f"How probable a release of {described(mechanism)} is, is not known here.")
+    return known.log_ratios(mechanism, released, first=first, second=second)

@@ -45,6 +45,11 @@ def blocks_of_pairs(pairs: IntArray, outputs: int) -> list[slice]:
     return [slice(start, min(start + step, len(pairs))) for start in range(0, len(pairs), step)]
 
 
+def is_large(die: Die) -> bool:
+    """Return whether a die's laws and pairs are too many for a moment."""
+    return die.size > AT_ONCE
+
+
 def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
     """Compute ln P[r | x] up to a constant of x, for every candidate x: yield the share done, at the end them (R, R).
 
@@ -53,7 +58,7 @@ def law_steps(mechanism: FiniteDieMechanism) -> Iterator[float | FloatArray]:
     """
     require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
     die = mechanism.die
-    if die.sides > 2 or die.size <= AT_ONCE:
+    if die.sides > 2 or not is_large(die):
         yield mechanism.log_weights_table()
         return
     table, mirrored = np.empty((die.size, die.size)), die.prior[0] == die.prior[1]

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.audit.finite import WorstLoss
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
@@ -142,3 +143,13 @@ def checked_grid(epsilons: ArrayLike) -> FloatArray:
     if grid.ndim != 1 or not np.all(grid >= 0):
         raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
     return grid
+
+
+def worst_case(
+    table: FloatArray, loss: WorstLoss, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> WorstCase | None:
+    """Return the worst case of finitely many tables and outputs, from their laws and their names."""
+    if loss.x < 0:
+        return None
+    laws = Laws(outputs, np.exp(table[loss.x]), np.exp(table[loss.y]))
+    return WorstCase(inputs[loss.x], inputs[loss.y], outputs[loss.r], laws)

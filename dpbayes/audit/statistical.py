@@ -5,7 +5,6 @@ It asks nothing of the mechanism but releases, so that it is there for those who
 
 import math
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,6 @@ from scipy import special
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.mechanisms import MapEstimate
-from dpbayes.mechanisms.base import Release, ReleasedPosterior, SampledCpts
-from dpbayes.mechanisms.die import ReleasedDie
-from dpbayes.mechanisms.regression import ReleasedWeights
 
 DOUBT = 1e-6
 """How improbable it is by default that a bound is too high."""
@@ -133,41 +128,12 @@ def loss_from_draws(first: ArrayLike, second: ArrayLike, *, doubt: float, delta:
     return SampledLoss(epsilon, delta, doubt, len(hits[0]), (int(hits[0].sum()), int(hits[1].sum())))
 
 
-# The numbers in a release
-
-
-@singledispatch
 def released_numbers(released: Any) -> FloatArray:
     """Return all numbers that a release hands over, its batch axes first. Errors: InputError where there are none."""
     try:
-        return np.asarray(released, dtype=np.float64)
+        return np.asarray(getattr(released, "numbers", released), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("A release without numbers cannot be audited by draws.") from None
-
-
-@released_numbers.register
-def _whole(released: Release) -> FloatArray:  # type: ignore[type-arg]
-    return released_numbers(released.outcome)
-
-
-@released_numbers.register
-def _posterior(released: ReleasedPosterior) -> FloatArray:
-    return released.updates
-
-
-@released_numbers.register(SampledCpts | ReleasedWeights)
-def _drawn(released: SampledCpts | ReleasedWeights) -> FloatArray:
-    return released.draws
-
-
-@released_numbers.register
-def _map(released: MapEstimate) -> FloatArray:
-    return released.probabilities
-
-
-@released_numbers.register
-def _die(released: ReleasedDie) -> FloatArray:
-    return released.alpha
 
 
 # The event

@@ -1,15 +1,21 @@
 """The mechanisms; the tuple MECHANISMS is the only registry."""
 
-from dpbayes.mechanisms.base import Calibration, Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.base import (
+    Calibration,
+    Mechanism,
+    NetworkMechanism,
+    Outcome,
+    Release,
+    ReleasedPosterior,
+    SampledCpts,
+)
 from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.map import MapEstimate, MapExponential
 from dpbayes.mechanisms.sampler import PosteriorSampler
 
-NetworkMechanism = Exact | LaplaceUpdates | LaplaceFourier | PosteriorSampler | MapExponential
-
-MECHANISMS: tuple[type[NetworkMechanism], ...] = (
+MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     Exact,
     LaplaceUpdates,
     LaplaceFourier,
@@ -17,8 +23,12 @@ MECHANISMS: tuple[type[NetworkMechanism], ...] = (
     MapExponential,
 )
 
+PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
+"""All but the baseline: what may be released."""
+
 __all__ = [
     "MECHANISMS",
+    "PRIVATE",
     "Calibration",
     "Exact",
     "LaplaceFourier",

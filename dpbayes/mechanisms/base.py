@@ -37,12 +37,20 @@ class Calibration(enum.Enum):
     CERTIFIED = "certified"
     AS_PRINTED = "as printed"
 
+    @property
+    def suffix(self) -> str:
+        """What it adds to a mechanism's name: nothing where it is the certified one."""
+        return " as printed" if self is Calibration.AS_PRINTED else ""
+
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
 
 class Outcome(Protocol):
-    """Anything a release may hold: it offers CPT probabilities (..., K), and some of a batch of releases."""
+    """Anything a release may hold: its numbers, CPT probabilities (..., K), and some of a batch of releases."""
+
+    @property
+    def numbers(self) -> FloatArray: ...
 
     @property
     def probabilities(self) -> FloatArray: ...
@@ -66,6 +74,11 @@ class ReleasedPosterior:
         return self.prior.updated(np.maximum(self.updates, 0.0))
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over besides the prior: (..., K)."""
+        return self.updates
+
+    @property
     def probabilities(self) -> FloatArray:
         """Posterior mean CPTs (..., K)."""
         return self.posterior.mean
@@ -87,6 +100,11 @@ class SampledCpts:
     draws: FloatArray
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (..., N, K)."""
+        return self.draws
+
+    @property
     def probabilities(self) -> FloatArray:
         """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
         return self.draws.mean(axis=-2)
@@ -104,6 +122,11 @@ class Release(Generic[OutcomeT_co]):
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The numbers of the outcome."""
+        return self.outcome.numbers
 
     @property
     def posterior(self) -> Dirichlets:
@@ -184,9 +207,19 @@ class Mechanism(Protocol[OutcomeT_co]):
     `claimed` is what the paper states for the noise in use, `certified` what is proved; both depend on the network
     and the parameters alone. `statistic` is deterministic and stays with the curator; `release` is the only random
     and the only private step, and draws (*size, ...) independent releases at once.
+
+    `label` is its title and `named` its name inside a sentence, `colour` that of its curves; `formula` says in Markdown
+    what it does, with its own numbers in it.
     """
 
     label: ClassVar[str]
+    colour: ClassVar[str]
+
+    @property
+    def named(self) -> str: ...
+
+    @property
+    def formula(self) -> str: ...
 
     @property
     def prior(self) -> Dirichlets: ...
@@ -202,3 +235,9 @@ class Mechanism(Protocol[OutcomeT_co]):
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[OutcomeT_co]: ...
+
+
+class NetworkMechanism(Mechanism[OutcomeT_co], Protocol):
+    """One that is made of a prior and of parameters that describe themselves, so that a page can make it too."""
+
+    def __init__(self, *, prior: Dirichlets, **parameters: Any) -> None: ...

@@ -23,6 +23,11 @@ class ReleasedDie:
     public: Mapping[str, float | int | str] = field(default_factory=dict)
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (*size, m)."""
+        return self.alpha
+
+    @property
     def probabilities(self) -> FloatArray:
         """Posterior mean of every side: (*size, m)."""
         return self.alpha / self.alpha.sum(axis=-1, keepdims=True)
@@ -32,6 +37,12 @@ class DieMechanism(Protocol):
     """A way to hand over the posterior of one die. `statistic` stays with the curator; `release` draws (*size, m)."""
 
     label: ClassVar[str]
+
+    @property
+    def named(self) -> str: ...
+
+    @property
+    def formula(self) -> str: ...
 
     @property
     def die(self) -> Die: ...

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpbayes.base.looks import EXACT
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.mechanisms.base import Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.model.counts import Counts, count
@@ -16,6 +17,9 @@ class Exact:
     """Hand over the exact posterior: no noise, no promise."""
 
     label: ClassVar[str] = "Exact (not private)"
+    named: ClassVar[str] = "the exact posterior"
+    formula: ClassVar[str] = "$Z = \\Delta$: the counts as they are."
+    colour: ClassVar[str] = EXACT
     prior: Prior = Prior()
 
     def __post_init__(self) -> None:

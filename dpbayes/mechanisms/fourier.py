@@ -7,9 +7,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy import special
 
+from dpbayes.base.looks import GREEN
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import (
@@ -52,6 +54,7 @@ class LaplaceFourier:
     """
 
     label: ClassVar[str] = "Fourier"
+    colour: ClassVar[str] = GREEN
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     t: Annotated[float, INCREMENT] = 0.5
@@ -60,6 +63,21 @@ class LaplaceFourier:
     def __post_init__(self) -> None:
         check_mechanism(self)
         require_binary(self.prior.network)
+
+    @property
+    def named(self) -> str:
+        """The label, and whether the noise is the printed one."""
+        return self.label + self.calibration.suffix
+
+    @property
+    def formula(self) -> str:
+        """Noise on coefficients, its scale, and the lift."""
+        closure = self.prior.network.closure
+        return (
+            f"$s_\\gamma + \\mathrm{{Lap}}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
+            f"$b = {latex(self.noise_scale)}$; one record flips at most $O = {closure.odd_overlap.value}$ of them. "
+            f"Every table is lifted by $2t|N_I|b = {latex(self.lift)}$ invented records."
+        )
 
     @property
     def noise_scale(self) -> float:

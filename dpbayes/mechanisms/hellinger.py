@@ -14,6 +14,7 @@ from scipy import special
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import EPSILON
@@ -41,12 +42,18 @@ class HellingerGlobal:
     """
 
     label: ClassVar[str] = "Hellinger, global sensitivity"
+    named: ClassVar[str] = "the Hellinger mechanism with global sensitivity"
     die: Die
     epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:
         check_parameters(self)
         self.die.require_listable()
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _exponential(r"\Delta_g", "the largest Hellinger distance between neighbours' posteriors", self.epsilon)
 
     @property
     def claimed(self) -> Guarantee:
@@ -96,12 +103,18 @@ class HellingerLocal:
     """
 
     label: ClassVar[str] = "Hellinger, local sensitivity (not private)"
+    named: ClassVar[str] = "the Hellinger mechanism with local sensitivity"
     die: Die
     epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:
         check_parameters(self)
         self.die.require_listable()
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _exponential(r"\Delta_l(x)", "the largest Hellinger distance to a neighbour of the data", self.epsilon)
 
     @property
     def claimed(self) -> Guarantee:
@@ -151,6 +164,7 @@ class HellingerSmooth:
     """
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity"
+    named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity"
     die: Die
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA]
@@ -158,6 +172,11 @@ class HellingerSmooth:
     def __post_init__(self) -> None:
         check_parameters(self)
         self.die.require_listable()
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _exponential(r"S_\beta(x)", rf"the smooth sensitivity at $\beta = {latex(self.beta)}$", self.epsilon)
 
     @property
     def beta(self) -> float:
@@ -214,11 +233,17 @@ class LaplaceCells:
     """
 
     label: ClassVar[str] = "Laplace on every count"
+    named: ClassVar[str] = "Laplace on every count"
     die: Die
     epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:
         check_parameters(self)
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _noise(self.label, self.noise_scale)
 
     @property
     def noise_scale(self) -> float:
@@ -257,6 +282,7 @@ class LaplaceOne:
     """
 
     label: ClassVar[str] = "Laplace on one count"
+    named: ClassVar[str] = "Laplace on one count"
     die: Die
     epsilon: Annotated[float, EPSILON]
 
@@ -264,6 +290,11 @@ class LaplaceOne:
         check_parameters(self)
         if self.die.sides != 2:
             raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _noise(self.label, self.noise_scale)
 
     @property
     def noise_scale(self) -> float:
@@ -291,3 +322,14 @@ class LaplaceOne:
         public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
         alpha = self.die.posterior(np.stack([first, self.die.n - first], axis=-1))
         return ReleasedDie(alpha, self.certified, self.label, public)
+
+
+def _exponential(scale: str, what: str, epsilon: float) -> str:
+    return (
+        f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "
+        f"$\\varepsilon = {latex(epsilon)}$; $H$ is the Hellinger distance and ${scale}$ {what}."
+    )
+
+
+def _noise(label: str, scale: float) -> str:
+    return f"{label}: noise of scale $b = {latex(scale)}$, then clipped to $[0, n]$."

@@ -6,15 +6,10 @@ what it resembles. A class that was changed as a whole, or an array that was wri
 """
 
 import functools
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any
 
 from dpbayes.base.validation import InputError
-
-P = ParamSpec("P")
-R = TypeVar("R")
-CaseT = TypeVar("CaseT", bound=Callable[..., Any])
 
 
 def oddity(value: Any, kind: type[Any]) -> str:
@@ -69,31 +64,8 @@ def require_known(mechanism: object, *kinds: type) -> None:
         raise no_audit(mechanism)
 
 
-class ByClass(Generic[P, R]):
-    """A function with a case for each class of its first argument, like `functools.singledispatch`.
-
-    It differs in that a subclass, or a value with an oddity, is not taken for the class: it gets the default.
-    """
-
-    def __init__(self, default: Callable[P, R]) -> None:
-        self._default = default
-        self._cases: dict[type, Callable[..., R]] = {}
-        functools.update_wrapper(self, default)
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the case of the first argument's class, or the default."""
-        case = self._cases[type(args[0])] if self.knows(args[0]) else self._default
-        return case(*args, **kwargs)
-
-    def knows(self, value: object) -> bool:
-        """Return whether a value has a case of its own."""
-        return type(value) in self._cases and not oddity(value, type(value))
-
-    def of(self, *kinds: type) -> Callable[[CaseT], CaseT]:
-        """Make a function the case of these classes."""
-
-        def registered(case: CaseT) -> CaseT:
-            self._cases.update(dict.fromkeys(kinds, case))
-            return case
-
-        return registered
+def formula(mechanism: Any) -> str:
+    """Return what a mechanism does, as Markdown; a stranger, who may do anything, gets its class's name only."""
+    kind = type(mechanism)
+    told: str = mechanism.formula if "formula" in vars(kind) and not oddity(mechanism, kind) else kind.__name__
+    return told

@@ -5,8 +5,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import EPSILON, Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.sensitivity import count_sensitivity
@@ -23,11 +25,21 @@ class LaplaceUpdates:
     """
 
     label: ClassVar[str] = "Laplace"
+    named: ClassVar[str] = "Laplace"
+    colour: ClassVar[str] = PRIVATE
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:
         check_mechanism(self)
+
+    @property
+    def formula(self) -> str:
+        """Clipped noise, and its scale."""
+        return (
+            f"$Z = \\mathrm{{clip}}(\\Delta + \\mathrm{{Lap}}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
+            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts."
+        )
 
     @property
     def noise_scale(self) -> float:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.base import EPSILON, Prior, Release, check_mechanism, require_own_counts
@@ -49,6 +51,11 @@ class MapEstimate:
     cells: int
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over, as CPTs (..., K)."""
+        return self.probabilities
+
+    @property
     def log_odds(self) -> FloatArray:
         """The log-odds of the cells' midpoints (g + 1/2) / G: (..., K - m)."""
         doubled = 2 * self.places
@@ -83,12 +90,24 @@ class MapExponential:
     """
 
     label: ClassVar[str] = "Private MAP"
+    named: ClassVar[str] = "private MAP"
+    colour: ClassVar[str] = BROWN
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     cells: Annotated[int, CELLS] = 20
 
     def __post_init__(self) -> None:
         check_mechanism(self)
+
+    @property
+    def formula(self) -> str:
+        """The law of a cell, and how far one record moves the scores."""
+        return (
+            f"A cell of $G = {self.cells:,}$ for every row, with probability proportional to its prior mass times "
+            f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
+            f"all $u$ by at most $\\Delta = {latex(self.sensitivity)}$. "
+            "All nodes share $\\varepsilon$: large networks need a large one."
+        )
 
     @cached_property
     def _decisions(self) -> Decisions:
@@ -233,6 +252,7 @@ class PrintedMap:
     many, the printed one. Errors: InputError for numbers out of range and tables that are too large.
     """
 
+    named: ClassVar[str] = "the density-scored MAP"
     prior: tuple[float, float]
     n: int
     epsilon: float
@@ -252,6 +272,16 @@ class PrintedMap:
             raise InputError(
                 f"A table of {self.n + 1:,} laws over {self.points:,} points is too large; use fewer records or points."
             )
+
+    @property
+    def formula(self) -> str:
+        """The printed law, and what its Delta bounds."""
+        return (
+            "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
+            "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
+            f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(self.sensitivity)}$. That bounds "
+            f"how much a set's *probability* moves; a density moves by more. On a grid of {self.points:,} values."
+        )
 
     @property
     def sensitivity(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.base import EPSILON
@@ -68,6 +69,11 @@ class ReleasedWeights:
     public: Mapping[str, float | int | str] = field(default_factory=dict)
 
     @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (*size, ..., N, d)."""
+        return self.draws
+
+    @property
     def mean(self) -> FloatArray:
         """The mean of the N draws (*size, ..., d): the estimate of the weights that the recipient can form."""
         return self.draws.mean(axis=-2)
@@ -82,6 +88,7 @@ class RegressionSampler:
     """
 
     label: ClassVar[str] = "Regression sampling"
+    named: ClassVar[str] = "regression sampling"
     prior_precision: Annotated[float, PRIOR_PRECISION]
     noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
     norm_bound: Annotated[float, NORM_BOUND] = 1.0
@@ -89,6 +96,19 @@ class RegressionSampler:
 
     def __post_init__(self) -> None:
         check_parameters(self)
+
+    @property
+    def formula(self) -> str:
+        """The law of the weights, what one record moves, and what the paper takes."""
+        return (
+            "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ "
+            f"on $\\|w\\| \\le B$, at $b = {latex(self.prior_precision)}$, "
+            f"$\\sigma^2 = {latex(self.noise_variance)}$, $B = {latex(self.norm_bound)}$, "
+            f"$N = {self.draws}$. One replaced record moves the logarithm by "
+            "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
+            "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
+            "it grows with $n$."
+        )
 
     def claimed(self, n: int, *, features: int) -> Guarantee:
         """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2), as [Zhang16] Appendix D prints it, for one draw.

@@ -9,9 +9,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy import special
 
+from dpbayes.base.looks import PURPLE
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import (
@@ -56,6 +58,7 @@ class PosteriorSampler:
     """
 
     label: ClassVar[str] = "Posterior sampling"
+    colour: ClassVar[str] = PURPLE
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     draws: Annotated[int, DRAWS] = 1
@@ -69,6 +72,21 @@ class PosteriorSampler:
                 f"epsilon must be above {least:.4g} for the printed omega = exp(-epsilon/2) to leave anything to draw "
                 f"from; {self.epsilon:g} is not. Raise it, or use the certified calibration."
             )
+
+    @property
+    def named(self) -> str:
+        """The label, and whether omega is the printed one."""
+        return "posterior sampling" + self.calibration.suffix
+
+    @property
+    def formula(self) -> str:
+        """Draws, where they are trimmed, and what one record moves."""
+        return (
+            f"$N = {self.draws:,}$ draws of every row from its posterior, kept to probabilities of at least "
+            f"$\\omega = {latex(self.omega)}$. One record moves the log density of all draws together by at most "
+            f"$2|I|N\\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(self.certified.epsilon)}$ where every node is binary "
+            "(longer rows count once for each yes-no decision that leads to a state)."
+        )
 
     @cached_property
     def _decisions(self) -> Decisions:

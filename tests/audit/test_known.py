@@ -9,27 +9,16 @@ import pytest
 
 from dpbayes.audit.attacker import attack_die, attack_network, attack_regression, log_ratios
 from dpbayes.audit.die_steps import law_at, law_steps
-from dpbayes.audit.report_die import (
-    audit_die,
-    audit_laplace_cells,
-    audit_laplace_one,
-    audit_printed_map,
-    die_epsilon,
-    laplace_die_epsilon,
-)
-from dpbayes.audit.report_network import (
-    audit_exact,
-    audit_fourier,
-    audit_laplace,
-    audit_map,
-    audit_sampler,
-    fourier_noise,
-    laplace_noise,
-    map_epsilon,
-    sampler_epsilon,
-)
-from dpbayes.audit.report_regression import audit_regression, bad_tables, regression_epsilon
+from dpbayes.audit.exact import audit_exact
+from dpbayes.audit.fourier import audit_fourier, fourier_noise
+from dpbayes.audit.hellinger import audit_die, die_epsilon
+from dpbayes.audit.laplace import audit_laplace, laplace_noise
+from dpbayes.audit.laplace_die import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
+from dpbayes.audit.map import audit_map, map_epsilon
+from dpbayes.audit.printed_map import audit_printed_map
+from dpbayes.audit.regression import audit_regression, bad_tables, regression_epsilon
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
+from dpbayes.audit.sampler import audit_sampler, sampler_epsilon
 from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
@@ -43,9 +32,8 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.mechanisms.formulas import formula
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import ByClass, oddity
+from dpbayes.mechanisms.known import formula, oddity
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
@@ -216,13 +204,13 @@ DIRECT = [
     *((name, lambda m: die_epsilon(m, delta=0.1)) for name in HELLINGER),
     *((name, lambda m: list(law_steps(m))) for name in HELLINGER),
     *((name, lambda m: law_at(m, m, np.zeros((6, 6)))) for name in HELLINGER),
-    ("LaplaceOne", lambda m: audit_laplace_one(m, epsilons=[1.0])),
-    ("LaplaceCells", lambda m: audit_laplace_cells(m, epsilons=[1.0])),
-    *((name, lambda m: laplace_die_epsilon(m, delta=0.1)) for name in ("LaplaceOne", "LaplaceCells")),
+    ("LaplaceOne", lambda m: audit_laplace_one(m, n=5, epsilons=[1.0])),
+    ("LaplaceCells", lambda m: audit_laplace_cells(m, n=5, epsilons=[1.0])),
+    *((name, lambda m: laplace_die_epsilon(m, n=5, delta=0.1)) for name in ("LaplaceOne", "LaplaceCells")),
     ("RegressionSampler", lambda m: audit_regression(m, n=5, features=2, epsilons=[1.0])),
     ("RegressionSampler", lambda m: regression_epsilon(m, n=5, delta=0.1)),
     ("RegressionSampler", lambda m: bad_tables(m, n=5, features=2)),
-    ("PrintedMap", lambda m: audit_printed_map(m, epsilons=[1.0])),
+    ("PrintedMap", lambda m: audit_printed_map(m, n=5, epsilons=[1.0])),
 ]
 
 
@@ -256,18 +244,3 @@ def test_a_stranger_has_no_formula_but_its_name():
     for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler, MapExponential):
         assert "$" in formula(KNOWN[kind.__name__])
         assert formula(subclassed(KNOWN[kind.__name__])) == "Leak"
-
-
-def test_a_function_by_class_has_cases_for_exactly_these_classes():
-    @ByClass
-    def said(value: object) -> str:
-        """Say what it is."""
-        return "something"
-
-    @said.of(int, str)
-    def _(value: int | str) -> str:
-        return "a word or a number"
-
-    assert said.__doc__ == "Say what it is."
-    assert [said(value) for value in (1, "x", True, 1.0)] == ["a word or a number"] * 2 + ["something"] * 2
-    assert [said.knows(value) for value in (1, True)] == [True, False]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit import finite, report_die
+from dpbayes.audit import finite, hellinger
 from dpbayes.audit.continuous import laplace_cells_delta
 from dpbayes.audit.die_steps import die_neighbours_up_to_symmetry, law_at, law_steps
 from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.hellinger import audit_die, audit_die_steps
 from dpbayes.audit.neighbours import all_tables, die_neighbours
-from dpbayes.audit.report_die import audit_die, audit_die_steps
-from dpbayes.audit.report_regression import audit_regression, bad_tables, densities_along
+from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
 from dpbayes.audit.reports import (
     AuditReport,
     Exactness,
@@ -303,7 +303,7 @@ def test_an_audit_of_two_hundred_throws_goes_over_half_of_the_pairs_once(kind, m
         return getattr(finite, name)(*arguments, pairs=pairs, **more)
 
     for name in gone_over:
-        monkeypatch.setattr(report_die, name, functools.partial(counted, name))
+        monkeypatch.setattr(hellinger, name, functools.partial(counted, name))
     report = audit(mechanism, n=200, epsilons=GRID)
     assert gone_over.pop("exact_epsilon") == ([200] if kind is HellingerSmooth else [])
     assert gone_over == {"exact_pure_epsilon": [200], "exact_curve": [200]}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 
-from dpbayes.audit.report_regression import bad_tables
+from dpbayes.audit.regression import bad_tables
 from dpbayes.audit.reports import Verdict, audit
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from dpbayes.experiments.accuracy.study import AccuracyPlan, AccuracyStudy, Measures, Method, Synthetic
+from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, AccuracyStudy, Measures, Synthetic
 from dpbayes.sources.named_networks import naive_bayes
 
 GRID = (1.0, 10.0, 100.0, 1000.0)
-RACERS = (Method.LAPLACE, Method.SAMPLER_MANY, Method.SAMPLER)
+RACERS = (METHODS["laplace"], METHODS["sampler_many"], METHODS["sampler"])
 
 
 def crafted(printed: list[float], certified: list[float] | None = None, *, spread: float = 1e-3) -> AccuracyStudy:
@@ -22,10 +22,10 @@ def crafted(printed: list[float], certified: list[float] | None = None, *, sprea
     wobble = spread * np.tile([-1.0, 1.0], 20)[:, None]
     laplace = np.full((40, len(printed)), 0.7)
     held = {
-        Method.EXACT: np.full((40, 1), 0.9),
-        Method.MAJORITY: np.full((40, 1), 0.5),
-        Method.LAPLACE: laplace,
-        Method.SAMPLER_MANY: laplace + np.array(printed) + wobble,
-        Method.SAMPLER: laplace + np.array(certified or printed) + wobble,
+        METHODS["exact"]: np.full((40, 1), 0.9),
+        METHODS["majority"]: np.full((40, 1), 0.5),
+        METHODS["laplace"]: laplace,
+        METHODS["sampler_many"]: laplace + np.array(printed) + wobble,
+        METHODS["sampler"]: laplace + np.array(certified or printed) + wobble,
     }
     return AccuracyStudy(plan, {m: Measures(values, values) for m, values in held.items()}, {})

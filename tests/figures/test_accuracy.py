@@ -3,7 +3,7 @@ import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, PRIVATE
 from dpbayes.experiments.accuracy.reliability import reliability
-from dpbayes.experiments.accuracy.study import AccuracyPlan, AccuracyStudy, Method, Synthetic, accuracy_study
+from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, AccuracyStudy, Synthetic, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
 from dpbayes.sources.named_networks import naive_bayes
 
@@ -30,10 +30,10 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
     figure = accuracy_figure(study.curves(), study.plan.grid)
     laplace = lines(figure)["Laplace"]
     assert list(laplace.x) == [0.5, 2.0, 8.0]
-    assert np.array_equal(laplace.y, study.mean(Method.LAPLACE))
+    assert np.array_equal(laplace.y, study.mean(METHODS["laplace"]))
     band = next(trace for trace in figure.data if trace.name == f"Laplace ± {BAND} standard errors")
-    assert band.y[:3] == pytest.approx(study.mean(Method.LAPLACE) + 2 * study.error(Method.LAPLACE))
-    assert band.y[3:] == pytest.approx((study.mean(Method.LAPLACE) - 2 * study.error(Method.LAPLACE))[::-1])
+    assert band.y[:3] == pytest.approx(study.mean(METHODS["laplace"]) + 2 * study.error(METHODS["laplace"]))
+    assert band.y[3:] == pytest.approx((study.mean(METHODS["laplace"]) - 2 * study.error(METHODS["laplace"]))[::-1])
     assert len(figure.data) == 2 * len(study.methods)
     assert figure.layout.xaxis.title.text == "ε claimed"
     assert figure.layout.xaxis.type == "log"
@@ -50,14 +50,14 @@ def test_colours_say_what_is_exact_private_and_not_kept(study):
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
     found = lines(certified_figure(study.certified_curves()))
     printed = found["sampling, as printed, 7 draws"]
-    assert np.array_equal(printed.x, study.certified[Method.SAMPLER_MANY][1:]), "coins at 0.5 have no place"
+    assert np.array_equal(printed.x, study.certified[METHODS["sampler_many"]][1:]), "coins at 0.5 have no place"
     assert found["exact (not private)"].x[1] == printed.x[-1]
     assert list(found["Laplace"].x) == [0.5, 2.0, 8.0]
 
 
 def test_log_losses_are_drawn_with_positive_bands(study):
     figure = log_loss_figure(study.loss_curves(), study.plan.grid)
-    assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(Method.MAP))
+    assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(METHODS["map"]))
     assert all(np.min(trace.y) > 0 for trace in figure.data)
     assert "nats" in figure.layout.yaxis.title.text
 
@@ -66,9 +66,9 @@ def test_reliability_dots_are_the_bins_that_hold_records(study):
     found = reliability(study.plan, 2.0)
     figure = reliability_figure([bins.curve(study.look(method)) for method, bins in found.items()], least=0.5)
     exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
-    some = found[Method.EXACT].records > 0
-    assert np.array_equal(exact.x, found[Method.EXACT].confidence[some])
-    assert np.array_equal(exact.y, found[Method.EXACT].right[some])
+    some = found[METHODS["exact"]].records > 0
+    assert np.array_equal(exact.x, found[METHODS["exact"]].confidence[some])
+    assert np.array_equal(exact.y, found[METHODS["exact"]].right[some])
 
 
 def test_one_epsilon_is_drawn():
@@ -99,17 +99,21 @@ VIEWS = (draw_accuracy, draw_certified, draw_loss)
 def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar(draw):
     """A line of one point draws nothing; neither does one whose ends are at the same place."""
     plan = AccuracyPlan(
-        network=naive_bayes(2), target="class", epsilons=(3.0,), repeats=4, methods=(Method.LAPLACE, Method.SAMPLER)
+        network=naive_bayes(2),
+        target="class",
+        epsilons=(3.0,),
+        repeats=4,
+        methods=(METHODS["laplace"], METHODS["sampler"]),
     )
     found = accuracy_study(plan)
     curves = lines(draw(found))
-    assert set(curves) == {method.value for method in found.methods}
+    assert set(curves) == {method.title for method in found.methods}
     for trace in curves.values():
         assert trace.mode == "markers"
         assert set(trace.x) == {3.0}
     values, errors = (found.log_loss, found.log_loss_error) if draw is draw_loss else (found.mean, found.error)
-    assert curves["Laplace"].y == pytest.approx(values(Method.LAPLACE))
-    assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * errors(Method.LAPLACE)[0])
+    assert curves["Laplace"].y == pytest.approx(values(METHODS["laplace"]))
+    assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * errors(METHODS["laplace"])[0])
     assert len({curves[name].marker.symbol for name in ("Laplace", "majority class")}) == 2
 
 

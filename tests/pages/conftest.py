@@ -108,6 +108,11 @@ def nothing_unforeseen() -> Iterator[list[str]]:
 @pytest.fixture(autouse=True)
 def navigation_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder named pages/ next to the script must not make every new test session run page files alone."""
+    own_navigation(monkeypatch)
+
+
+def own_navigation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `app.py` say which pages there are."""
     build = PagesManager.__init__
 
     def built(self: PagesManager, *args: Any, **more: Any) -> None:

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.experiments.accuracy.command import recipe_of
 from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.study import (
+    METHODS,
     AccuracyPlan,
-    Method,
     Synthetic,
     accuracy_study,
     epsilon_grid,
@@ -21,7 +21,7 @@ from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.ui.pages.accuracy import page as accuracy_page
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.accuracy import MECHANISMS, Drawn, Scene, Shown
+from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,
@@ -74,7 +74,7 @@ def test_the_default_is_figure_1_and_says_who_overtakes_whom():
     assert float(found.group(1)) >= 1
     assert float(found.group(2)) <= 2.5
     assert "class is predicted rightly in 96" in said
-    assert len(curves(at)) == len(Method)
+    assert len(curves(at)) == len(METHODS)
 
 
 def test_the_curves_are_the_cores():
@@ -82,8 +82,8 @@ def test_the_curves_are_the_cores():
     study = accuracy_study(fast_plan())
     shown = curves(at)
     assert shown["Laplace"]["x"] == list(study.plan.epsilons)
-    assert shown["Laplace"]["y"] == pytest.approx(study.mean(Method.LAPLACE))
-    assert shown["sampling, as printed, 100 draws"]["y"] == pytest.approx(study.mean(Method.SAMPLER_MANY))
+    assert shown["Laplace"]["y"] == pytest.approx(study.mean(METHODS["laplace"]))
+    assert shown["sampling, as printed, 100 draws"]["y"] == pytest.approx(study.mean(METHODS["sampler_many"]))
 
 
 @pytest.mark.parametrize(("shown", "axis"), [(Shown.PROVED, "proved"), (Shown.LOG_LOSS, "claimed")])
@@ -110,7 +110,7 @@ def test_house_votes_of_the_curator():
         epsilons=epsilon_grid(0.1, 100, points=5),
         repeats=10,
     )
-    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(Method.LAPLACE))
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
     assert "party is predicted rightly" in headline(at)
     assert any("Curator only" in caption.value for caption in at.caption)
     fine(at.selectbox(key="choice.target").set_value("crime").run())
@@ -125,7 +125,7 @@ def test_the_recipient_sees_synthetic_records_only():
     text = everything(at)
     assert not re.search(r"0\.\d{4,}", text)
     at = open_page(PAGE, seat=Seat.RECIPIENT.value, **FAST)
-    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan()).mean(Method.LAPLACE))
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan()).mean(METHODS["laplace"]))
 
 
 @pytest.mark.parametrize("seat", Seat)
@@ -163,7 +163,7 @@ def test_the_command_shown_is_the_page():
     assert not [code for code in at.code if code.value.startswith("python -m")], "this session's own records"
 
 
-LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in MECHANISMS if name != "laplace"}
+LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if name != "laplace"}
 
 
 @pytest.fixture
@@ -198,14 +198,16 @@ def test_the_button_stops_the_work_and_goes_on_with_it():
         fine(at.run())
         assert repeats_shown(at) == 8, "it stands still"
     assert at.button(key="accuracy.stop").label == "Go on"
-    some = accuracy_study(fast_plan(methods=(Method.LAPLACE,))).measures[Method.LAPLACE].accuracy[:8].mean(axis=0)
+    some = (
+        accuracy_study(fast_plan(methods=(METHODS["laplace"],))).measures[METHODS["laplace"]].accuracy[:8].mean(axis=0)
+    )
     assert curves(at)["Laplace"]["y"] == pytest.approx(some), "what is done is shown"
     press(at, "Go on")
     until_repeats(at, 20)
     fine(at.run())
     assert not [button for button in at.button if button.key == "accuracy.stop"]
-    whole = accuracy_study(fast_plan(methods=(Method.LAPLACE,)))
-    assert curves(at)["Laplace"]["y"] == pytest.approx(whole.mean(Method.LAPLACE)), "nothing is lost or done twice"
+    whole = accuracy_study(fast_plan(methods=(METHODS["laplace"],)))
+    assert curves(at)["Laplace"]["y"] == pytest.approx(whole.mean(METHODS["laplace"])), "nothing is lost or done twice"
 
 
 @pytest.mark.usefixtures("step_by_step")
@@ -234,7 +236,7 @@ def test_reliability_comes_in_steps_from_the_repeats_that_are_in():
         if "accuracy.reliability" in figures(fine(at.run())) and not at.get("progress")[1:]:
             break
     dots = next(t for t in figures(at)["accuracy.reliability"]["data"] if t["name"] == "Laplace")
-    expected = reliability(fast_plan(methods=(Method.LAPLACE,), repeats=8), 2.0)[Method.LAPLACE]
+    expected = reliability(fast_plan(methods=(METHODS["laplace"],), repeats=8), 2.0)[METHODS["laplace"]]
     assert dots["y"] == pytest.approx(expected.right[expected.records > 0])
 
 
@@ -252,7 +254,7 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
     at = open_page(PAGE, **FAST)
     whole = curves(at)
     box = at.multiselect(key="accuracy.mechanisms")
-    assert len(box.value) == len(MECHANISMS)
+    assert len(box.value) == len(CURVES_LEFT_OUT)
     fine(box.set_value(["fourier", "private_map"]).run())
     kept = curves(at)
     assert [name for name in kept if "Laplace" in name or "sampling" in name] == []
@@ -271,7 +273,7 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
 def test_fewer_records_are_tested_on():
     at = open_page(PAGE, **FAST, **{"accuracy.testing": "60"})
     assert any("60 to test" in caption.value for caption in at.caption)
-    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan(testing=60)).mean(Method.LAPLACE))
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan(testing=60)).mean(METHODS["laplace"]))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dpbayes.experiments.accuracy.command import digest
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, Method
+from dpbayes.experiments.accuracy.study import METHODS, AccuracyStudy, Measures, Method
 from dpbayes.model.dataset import Dataset
 from dpbayes.ui.pages.accuracy.headline import verdict
 from dpbayes.ui.session.options.accuracy import Scene
@@ -50,12 +50,12 @@ def test_the_headline_says_what_was_found(printed, certified, said):
 def test_the_headline_on_closeness():
     assert "Laplace is not clearly within 2 points of that up to ε = 1000." in verdict(crafted(NOT))
     study = crafted(NOT)
-    near = Measures(np.tile([0.7, 0.89, 0.9, 0.9], (40, 1)), study.measures[Method.LAPLACE].log_loss)
-    closer = AccuracyStudy(study.plan, {**study.measures, Method.LAPLACE: near}, {})
+    near = Measures(np.tile([0.7, 0.89, 0.9, 0.9], (40, 1)), study.measures[METHODS["laplace"]].log_loss)
+    closer = AccuracyStudy(study.plan, {**study.measures, METHODS["laplace"]: near}, {})
     assert "comes within 2 points of that between ε = 1 and 10." in verdict(closer)
     poor = Measures(np.full((40, 1), 0.4), near.log_loss)
     assert "no better than its majority class: 40.0%" in verdict(
-        AccuracyStudy(study.plan, {**study.measures, Method.EXACT: poor}, {})
+        AccuracyStudy(study.plan, {**study.measures, METHODS["exact"]: poor}, {})
     )
 
 
@@ -64,12 +64,14 @@ def test_the_headline_without_some_of_the_curves():
 
     def only(*methods: Method) -> str:
         plan = replace(study.plan, methods=methods)
-        kept = {m: study.measures[m] for m in (Method.EXACT, Method.MAJORITY, *methods)}
+        kept = {m: study.measures[m] for m in (METHODS["exact"], METHODS["majority"], *methods)}
         return verdict(AccuracyStudy(plan, kept, {}))
 
-    assert only(Method.LAPLACE, Method.SAMPLER).startswith("Posterior sampling, certified, overtakes Laplace between")
-    assert only(Method.LAPLACE).startswith("Without privacy")
-    assert "sampling, certified, 1 draw is not clearly within" in only(Method.SAMPLER)
+    assert only(METHODS["laplace"], METHODS["sampler"]).startswith(
+        "Posterior sampling, certified, overtakes Laplace between"
+    )
+    assert only(METHODS["laplace"]).startswith("Without privacy")
+    assert "sampling, certified, 1 draw is not clearly within" in only(METHODS["sampler"])
 
 
 # The page

@@ -9,7 +9,7 @@ from scipy import special
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.attacker import attack_die, attack_network, probability_ceiling
-from dpbayes.audit.report_regression import bad_tables
+from dpbayes.audit.regression import bad_tables
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.looks import INVALID
@@ -46,13 +46,13 @@ from tests.pages.conftest import (
 )
 
 PAGE = "pages/audit.py"
-SAMPLER, DENSITY, LOCAL = KNOWN_CASES
+SAMPLER, LOCAL, DENSITY = KNOWN_CASES
 DICE = {
-    AuditSubject.HELLINGER_GLOBAL,
-    AuditSubject.HELLINGER_LOCAL,
-    AuditSubject.HELLINGER_SMOOTH,
-    AuditSubject.LAPLACE_CELLS,
-    AuditSubject.LAPLACE_ONE,
+    AuditSubject.HellingerGlobal,
+    AuditSubject.HellingerLocal,
+    AuditSubject.HellingerSmooth,
+    AuditSubject.LaplaceCells,
+    AuditSubject.LaplaceOne,
 }
 
 
@@ -92,10 +92,10 @@ def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subjec
     assert "audit.curve" in shown
     assert "audit.odds" in shown
     assert "First table" in everything(at)
-    assert ("laws" in str(shown) or "rows" in str(shown)) is (subject is not AuditSubject.MAP)
+    assert ("laws" in str(shown) or "rows" in str(shown)) is (subject is not AuditSubject.MapExponential)
 
 
-@pytest.mark.parametrize("subject", [AuditSubject.SAMPLER, AuditSubject.HELLINGER_SMOOTH])
+@pytest.mark.parametrize("subject", [AuditSubject.PosteriorSampler, AuditSubject.HellingerSmooth])
 def test_an_audit_is_the_same_in_both_seats(subject: AuditSubject) -> None:
     curator, recipient = (opened(subject, seat=seat.value) for seat in Seat)
     assert headline(curator) == headline(recipient)
@@ -124,7 +124,7 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
 
 
 def test_the_smooth_mechanism_shows_claim_proof_and_loss_at_its_delta() -> None:
-    at = opened(AuditSubject.HELLINGER_SMOOTH, **{"audit.delta": "0.001", "audit.n": "50", "epsilon": "2"})
+    at = opened(AuditSubject.HellingerSmooth, **{"audit.delta": "0.001", "audit.n": "50", "epsilon": "2"})
     made = HellingerSmooth(die=Die((1.0, 1.0), 50), epsilon=2.0, delta=1e-3)
     report = audit(made, n=50, epsilons=[])
     assert numbers(at) == ["ε = 2, δ = 0.001", "ε = 3, δ = 0.0005", f"ε = {report.exact:.4g}"]
@@ -135,7 +135,7 @@ def test_the_smooth_mechanism_shows_claim_proof_and_loss_at_its_delta() -> None:
 
 
 def test_the_worst_laws_are_the_mechanisms_own() -> None:
-    at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "20"})
+    at = opened(AuditSubject.HellingerLocal, **{"audit.prior": "0.1", "audit.n": "20"})
     made = HellingerLocal(die=Die((0.1, 0.1), 20), epsilon=1.0)
     text = plain(everything(at))
     assert "First table:** 2, 18" in text
@@ -147,7 +147,7 @@ def test_the_worst_laws_are_the_mechanisms_own() -> None:
 
 
 def test_the_rows_of_the_samplers_worst_pair_add_up_to_its_loss() -> None:
-    at = opened(AuditSubject.SAMPLER)
+    at = opened(AuditSubject.PosteriorSampler)
     network, _, _ = asia()
     made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=1.0)
     report = audit(made, n=1000, epsilons=[])
@@ -167,7 +167,7 @@ def test_only_the_number_of_records_counts_not_the_records() -> None:
 @pytest.mark.parametrize("features", [1, 2, 7])
 def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) -> None:
     query = {"audit.n": "50", "audit.features": str(features), "audit.variance": "2", "audit.draws": "3"}
-    at = opened(AuditSubject.REGRESSION, **query)
+    at = opened(AuditSubject.RegressionSampler, **query)
     made = RegressionSampler(prior_precision=1.0, noise_variance=2.0, draws=3)
     report = audit(made, n=50, features=features, epsilons=[])
     assert numbers(at) == [f"ε = {report.claimed.epsilon:.4g}", "ε = 6", "ε ≤ 6"]
@@ -184,14 +184,14 @@ def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) 
 
 
 def test_rescaled_counts_lose_nearly_epsilon_and_are_attacked() -> None:
-    at = opened(AuditSubject.LAPLACE_CELLS, **{"audit.n": "20", "audit.releases": "4", "seed": "2"})
+    at = opened(AuditSubject.LaplaceCells, **{"audit.n": "20", "audit.releases": "4", "seed": "2"})
     made = LaplaceCells(die=Die((1.0, 1.0), 20), epsilon=1.0)
     assert "were found that lose 0.9992" in plain(everything(at))
     rng = stream(2, "audit", "LaplaceCells")
     attack = attack_die(made, truth=[2, 18], other=[1, 19], prior=0.5, rng=rng, size=(100, 4))
     own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
     assert own["y"] == pytest.approx(attack.log_odds[0])
-    three = opened(AuditSubject.LAPLACE_CELLS, **{"audit.sides": "3"})
+    three = opened(AuditSubject.LaplaceCells, **{"audit.sides": "3"})
     assert "Choose two." in everything(three)
     assert "audit.odds" not in figures(three)
 
@@ -200,7 +200,7 @@ def test_rescaled_counts_lose_nearly_epsilon_and_are_attacked() -> None:
 
 
 def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> None:
-    at = opened(AuditSubject.LAPLACE_CELLS, **{"audit.n": "5", "seed": "4"})
+    at = opened(AuditSubject.LaplaceCells, **{"audit.n": "5", "seed": "4"})
     made = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
     rng = stream(4, "audit", "draws", "LaplaceCells")
     found = audit_by_draws(made, first=np.array([1, 4]), second=np.array([0, 5]), rng=rng, draws=200_000)
@@ -208,12 +208,12 @@ def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> No
     assert f"prove a loss of at least {found.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
     assert 0.7 < found.epsilon < 1
     assert f"it met {found.hits[0]:,} of 100,000" in text
-    assert "What releases alone prove" not in everything(opened(AuditSubject.LAPLACE_ONE))
-    assert "prove a loss of at least 1." in plain(everything(opened(AuditSubject.REGRESSION)))
+    assert "What releases alone prove" not in everything(opened(AuditSubject.LaplaceOne))
+    assert "prove a loss of at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
 
 
 def test_releases_of_a_network_are_drawn_when_asked() -> None:
-    at = opened(AuditSubject.MAP, source="cancer", records="5")
+    at = opened(AuditSubject.MapExponential, source="cancer", records="5")
     assert "simulated releases of each" not in everything(at)
     press(at, "Release and count")
     assert "with confidence 1 − 10⁻⁶" in everything(at)
@@ -272,7 +272,7 @@ def test_a_known_case_travels_in_the_link(case: str) -> None:
 
 
 def test_recalibration_changes_the_epsilon_and_keeps_to_the_target() -> None:
-    at = opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.n": "20"})
+    at = opened(AuditSubject.HellingerGlobal, **{"audit.n": "20"})
     press(at, "Use it")
     epsilon = settings_of(at).parameter("epsilon")
     assert epsilon == pytest.approx(1.660, abs=2e-3)  # math-alt14-notes C5
@@ -294,7 +294,7 @@ def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -
 
 
 def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
-    at = opened(AuditSubject.REGRESSION, **{"audit.target": "2"})
+    at = opened(AuditSubject.RegressionSampler, **{"audit.target": "2"})
     found = recalibrated(RegressionSampler(prior_precision=1.0), n=200, target=2.0)
     assert f"Run at **B = {found.norm_bound:.6g}**" in everything(at)
     press(at, "Use it")
@@ -303,10 +303,9 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 
 
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("audit.die_steps", "ui.pages.audit.work"):
-        monkeypatch.setattr(f"dpbayes.{place}.AT_ONCE", 50)
+    monkeypatch.setattr("dpbayes.audit.die_steps.AT_ONCE", 50)
     seen = stopped_at_the_second_picture(monkeypatch)
-    at = opened(AuditSubject.HELLINGER_LOCAL, **{"audit.prior": "0.1", "audit.n": "100"})
+    at = opened(AuditSubject.HellingerLocal, **{"audit.prior": "0.1", "audit.n": "100"})
     assert seen == [[1], [2]]
     assert [p.proto.text.startswith("Stopped after") for p in at.get("progress")] == [True]
     assert "Auditing 101 tables" in everything(at)
@@ -319,9 +318,9 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
 
 
 def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.audit.details.QUICK_DIE", 10)
+    monkeypatch.setattr("dpbayes.audit.hellinger.QUICK_DIE", 10)
     seen = stopped_at_the_second_picture(monkeypatch)
-    at = press(opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.n": "20"}), "Find it")
+    at = press(opened(AuditSubject.HellingerGlobal, **{"audit.n": "20"}), "Find it")
     assert seen == [[1], [2]]
     assert "Stopped after" in at.get("progress")[0].proto.text
     assert "audit.odds" in figures(at), "the rest of the page is there"
@@ -343,8 +342,8 @@ def test_a_refusal_among_the_steps_is_said_each_time() -> None:
 
 
 def test_the_smallest_and_the_largest_target_are_met() -> None:
-    assert "Run at **ε = 0.001**" in everything(opened(AuditSubject.LAPLACE, **{"audit.target": "0.001"}))
-    at = opened(AuditSubject.HELLINGER_GLOBAL, **{"audit.target": "1000", "audit.n": "1"})
+    assert "Run at **ε = 0.001**" in everything(opened(AuditSubject.LaplaceUpdates, **{"audit.target": "0.001"}))
+    at = opened(AuditSubject.HellingerGlobal, **{"audit.target": "1000", "audit.n": "1"})
     assert not sentences(at)
     assert "Run at **ε = 1,000**" in everything(at)
 
@@ -382,7 +381,7 @@ def test_more_releases_and_another_seed_move_the_odds() -> None:
 
 @pytest.mark.parametrize("first", ["0", "1", "200"])
 def test_throws_at_either_end_have_a_neighbour(first: str) -> None:
-    at = opened(AuditSubject.LAPLACE_ONE, **{"audit.first": first})
+    at = opened(AuditSubject.LaplaceOne, **{"audit.first": first})
     assert not sentences(at)
     assert f"Throws of every side: {first}, {200 - int(first)} (true)" in plain(everything(at))
 
@@ -417,25 +416,25 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
     ("query", "part", "shown"),
     [
         (
-            {"audit.subject": AuditSubject.HELLINGER_GLOBAL.value, "audit.n": "3000"},
+            {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.n": "3000"},
             "fewer",
             "throws or records = 2,999",
         ),
-        ({"audit.subject": AuditSubject.HELLINGER_LOCAL.value, "audit.sides": "6"}, "fewer", "throws or records = 9"),
+        ({"audit.subject": AuditSubject.HellingerLocal.value, "audit.sides": "6"}, "fewer", "throws or records = 9"),
         (
-            {"audit.subject": AuditSubject.HELLINGER_GLOBAL.value, "audit.n": "3000", "audit.sides": "6"},
+            {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.n": "3000", "audit.sides": "6"},
             "at most 3,000 can be listed here; use at most 9 throws",
             "throws or records = 9",
         ),
-        ({"audit.subject": AuditSubject.LAPLACE_ONE.value, "audit.sides": "3"}, "determines two sides", "sides = 2"),
+        ({"audit.subject": AuditSubject.LaplaceOne.value, "audit.sides": "3"}, "determines two sides", "sides = 2"),
         ({"audit.record": "1001"}, "There is no record number 1,001", "record in question = 1,000"),
         (
-            {"audit.subject": AuditSubject.LAPLACE_ONE.value, "audit.first": "201"},
+            {"audit.subject": AuditSubject.LaplaceOne.value, "audit.first": "201"},
             "cannot have come up 201 times",
             "throws on side 1 = 200",
         ),
         (
-            {"audit.subject": AuditSubject.SAMPLER.value, "draws": "10000", "audit.releases": "50"},
+            {"audit.subject": AuditSubject.PosteriorSampler.value, "draws": "10000", "audit.releases": "50"},
             "10 attackers who see 50 releases of 360,000 numbers each are too many",
             "releases = 1",
         ),
@@ -455,14 +454,17 @@ def test_more_than_can_be_audited_or_attacked_is_one_sentence_and_the_nearest_is
 @pytest.mark.parametrize(
     ("query", "part"),
     [
-        ({"audit.subject": AuditSubject.FOURIER.value, "source": "alarm"}, "binary"),
-        ({"audit.subject": AuditSubject.SAMPLER.value, "calibration": "as printed", "epsilon": "1"}, "above 1.386"),
+        ({"audit.subject": AuditSubject.LaplaceFourier.value, "source": "alarm"}, "binary"),
+        (
+            {"audit.subject": AuditSubject.PosteriorSampler.value, "calibration": "as printed", "epsilon": "1"},
+            "above 1.386",
+        ),
     ],
 )
 def test_what_cannot_be_audited_is_one_sentence_and_the_rest_stays(query: dict[str, str], part: str) -> None:
     at = open_page(PAGE, **query)
     one_sentence(at, part)
-    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.HELLINGER_SMOOTH).run())
+    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.HellingerSmooth).run())
     fine(at.select_slider(key="parameter.audit.n").set_value(20).run())
     assert not sentences(at)
     assert "audit.curve" in figures(at)
@@ -501,7 +503,7 @@ def test_a_hostile_link_opens_with_a_sentence() -> None:
     "query",
     [
         {"audit.subject": s.value, "audit.n": "1", "audit.prior": "0.001", "epsilon": e, "audit.odds": "1e6"}
-        for s in DICE | {AuditSubject.PRINTED_MAP}
+        for s in DICE | {AuditSubject.PrintedMap}
         for e in ("0.001", "1000")
     ],
 )
@@ -518,4 +520,4 @@ def test_the_formulas_and_their_assumptions_are_there() -> None:
     assert "Mironov" in text
     assert "✓ &nbsp;Neighbours" in text
     assert "✗ &nbsp;The mechanism is sampled exactly" in text
-    assert "✗ &nbsp;A proof for every n" in everything(opened(AuditSubject.HELLINGER_LOCAL))
+    assert "✗ &nbsp;A proof for every n" in everything(opened(AuditSubject.HellingerLocal))

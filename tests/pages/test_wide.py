@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit import trimmed_network
+from dpbayes.audit import attacker, trimmed_network
 from dpbayes.experiments.accuracy import releases as accuracy_releases
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.model.counts import Counts
@@ -294,8 +294,8 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
 
 
 AUDITED = [
-    *itertools.product(WIDE, (AuditSubject.LAPLACE, AuditSubject.SAMPLER, AuditSubject.MAP)),
-    (WIDE[0], AuditSubject.FOURIER),
+    *itertools.product(WIDE, (AuditSubject.LaplaceUpdates, AuditSubject.PosteriorSampler, AuditSubject.MapExponential)),
+    (WIDE[0], AuditSubject.LaplaceFourier),
 ]
 
 
@@ -305,7 +305,7 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
 ) -> None:
     graph, subject = audited
     released: list[int] = []
-    attack = audit_attack.attack_network
+    attack = attacker.attack_network
 
     def counted(mechanism: Any, *, truth: Counts, size: tuple[int, int], **more: Any) -> Any:
         released.append(math.prod(size) * truth.values.size)
@@ -318,7 +318,7 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
         sizes.append(a.size)
         return masses(a, *more)
 
-    monkeypatch.setattr(audit_attack, "attack_network", counted)
+    monkeypatch.setattr(attacker, "attack_network", counted)
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
     monkeypatch.setattr("dpbayes.ui.pages.audit.page.run_again", lambda: None)
     at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
@@ -330,9 +330,9 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
 
 
 def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
-    at = open_page("pages/audit.py", source=star(18), **{"audit.subject": AuditSubject.FOURIER.value}, **SMALL)
+    at = open_page("pages/audit.py", source=star(18), **{"audit.subject": AuditSubject.LaplaceFourier.value}, **SMALL)
     one_sentence(at, "One replaced record moves 262,144 Fourier coefficients of this network")
-    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LAPLACE).run())
+    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LaplaceUpdates).run())
     assert "audit.curve" in figures(at)
 
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import pandas as pd
 
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.experiments.accuracy.frame import every_setting, tidy
+from dpbayes.experiments import command
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
-    Method,
     Synthetic,
     checked_epsilons,
     default_target,
     epsilon_grid,
-    methods_for,
 )
-from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.experiments.command import add_out, require_suffix, shell, write
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
+from dpbayes.experiments.command import Settings, add_out, require_suffix, shell, write
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
@@ -56,7 +56,7 @@ class Recipe:
         found += ["--repeats", str(plan.repeats), *self._epsilon_words]
         found += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
         found += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
-        return [*found, "--methods", *(method.name.lower() for method in plan.methods)]
+        return [*found, "--methods", *(method.name for method in plan.methods)]
 
     @property
     def _network_words(self) -> list[str]:
@@ -163,7 +163,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cells", metavar="G", default="20", help="of the private MAP (%(default)s)")
     parser.add_argument("--seed", default="1", help="(%(default)s)")
-    names = ", ".join(method.name.lower() for method in Method)
+    names = ", ".join(METHODS)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
     add_out(parser, otherwise="a short table is printed")
 
@@ -279,14 +279,31 @@ def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
 def _methods(names: Sequence[str] | None, network: Network) -> tuple[Method, ...]:
     if not names:
         return methods_for(network, tuple(Calibration))
-    known = {method.name.lower(): method for method in Method}
     for name in names:
-        if name.lower() not in known:
-            raise InputError(f"There is no method {brief(name)}; there are {', '.join(known)}.")
-    return tuple(known[name.lower()] for name in names)
+        if name.lower() not in METHODS:
+            raise InputError(f"There is no method {brief(name)}; there are {', '.join(METHODS)}.")
+    return tuple(METHODS[name.lower()] for name in names)
 
 
 def _as_text(study: AccuracyStudy) -> str:
     frame = study.frame()
     columns = ["method", "epsilon", "certified epsilon", "accuracy", "accuracy standard error", "log loss"]
     return frame[columns].to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep="")
+
+
+# Results as a table or a file that carries its settings
+
+
+def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
+    """Return a study's frame with `settings`, such as those of its recipe, in columns as well."""
+    return study.frame().assign(**settings)
+
+
+def parquet_bytes(study: AccuracyStudy, settings: Settings | None = None) -> bytes:
+    """Return the tidy frame as Parquet; the settings are in its columns and, as JSON, in the metadata `dpbayes`."""
+    return command.parquet_bytes(tidy(study, settings or {}), every_setting(study, settings or {}))
+
+
+def every_setting(study: AccuracyStudy, settings: Settings) -> Settings:
+    """Return what a file says of a study in one place: its repeats, its plan, and `settings`."""
+    return {"repeats": study.repeats, **settings_of(study.plan), **settings}

@@ -1,13 +1,13 @@
 """What an accuracy experiment costs in time and memory, and the blocks of repeats that follow from it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
-from dpbayes.experiments.accuracy.methods import Method
 
 MOST_SECONDS = 600.0
 """Longest that an experiment may take by the estimate."""
@@ -28,6 +28,19 @@ MOST_REPEATS = 256
 _HELD = 1 << 21
 
 
+class Costly(Protocol):
+    """A method, as far as it takes time: see `Method`."""
+
+    @property
+    def is_baseline(self) -> bool: ...
+
+    @property
+    def seconds(self) -> "Callable[[Size], float]": ...
+
+    @property
+    def prepared(self) -> "Callable[[Size], float]": ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Size:
     """The numbers that time and memory depend on.
@@ -37,7 +50,7 @@ class Size:
     `simulated` releases give the certified Fourier increment.
     """
 
-    methods: tuple[Method, ...]
+    methods: tuple[Costly, ...]
     repeats: int
     training: int
     testing: int
@@ -84,23 +97,12 @@ class Size:
 
     @property
     def prepared_seconds(self) -> float:
-        """About how long it takes to find the certified Fourier increment, once for all repeats."""
-        return 6e-8 * self.simulated * self.cells if Method.FOURIER in self.methods else 0.0
+        """About how long it takes to prepare what serves all repeats."""
+        return sum(method.prepared(self) for method in self.methods)
 
-    def _method_seconds(self, method: Method) -> float:
+    def _method_seconds(self, method: Costly) -> float:
         epsilons = 1 if method.is_baseline else self.epsilons
-        seconds = epsilons * (self._scored_seconds + 3e-8 * self.local_cells)
-        tabulated = 5e-6 * self.kinds * epsilons
-        drawn = 5e-8 * self.decisions * epsilons
-        if method in (Method.SAMPLER, Method.SAMPLER_PRINTED):
-            return seconds + tabulated + drawn
-        if method is Method.SAMPLER_MANY:
-            return seconds + tabulated + drawn * self.draws
-        if method is Method.MAP:
-            return seconds + (2e-8 * self.decisions * epsilons + 2e-7 * self.kinds) * self.map_cells
-        if method in (Method.FOURIER, Method.FOURIER_PRINTED):
-            return seconds + 1e-7 * self.cells
-        return seconds
+        return epsilons * (self._scored_seconds + 3e-8 * self.local_cells) + method.seconds(self)
 
     @property
     def _scored_seconds(self) -> float:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.study import AccuracyStudy
 
 FAR = 3.0
@@ -38,7 +39,7 @@ def overtakes(study: AccuracyStudy, method: Method, other: Method) -> Crossing |
 
 def within(study: AccuracyStudy, method: Method, margin: float) -> Crossing | None:
     """Return where a method's accuracy comes within `margin` of the exact posterior's; None as for `overtakes`."""
-    return _crossing(study, margin - (study.measures[Method.EXACT].accuracy - study.measures[method].accuracy))
+    return _crossing(study, margin - (study.measures[EXACT].accuracy - study.measures[method].accuracy))
 
 
 def clear_signs(lead: FloatArray, *, step: float) -> NDArray[np.int8]:

@@ -1,64 +1,64 @@
-"""What predicts in an accuracy experiment."""
+"""The methods that there are: two baselines, and the curves of every mechanism.
 
-import enum
-from collections.abc import Sequence
+A mechanism that has no module here which draws for many repeats and epsilons at once has one curve, of its releases.
+"""
 
-from dpbayes.base.looks import BOUND, BROWN, EXACT, GREEN, INVALID, PRIVATE, PURPLE, Look
-from dpbayes.mechanisms.base import Calibration
+import functools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dpbayes.base.looks import BOUND, Look
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy import fourier, laplace, map, sampler
+from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
+from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.releases import exact_log_cpts
+from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, Outcome
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 
+FAST: tuple[Curves, ...] = (laplace.CURVES, fourier.CURVES, sampler.CURVES, map.CURVES)
+"""The mechanisms whose curves are drawn at all epsilons at once."""
 
-class Method(enum.Enum):
-    """What predicts: the two baselines, then every mechanism in the calibrations that there are."""
+CURVES: tuple[Curves, ...] = tuple(
+    next((curves for curves in FAST if curves.kind is kind), None) or curves_of(kind) for kind in PRIVATE
+)
 
-    EXACT = "exact (not private)"
-    MAJORITY = "majority class"
-    LAPLACE = "Laplace"
-    FOURIER = "Fourier, certified"
-    FOURIER_PRINTED = "Fourier, as printed"
-    SAMPLER = "sampling, certified, 1 draw"
-    SAMPLER_PRINTED = "sampling, as printed, 1 draw"
-    SAMPLER_MANY = "sampling, as printed, N draws"
-    MAP = "private MAP"
+EXACT = Method(
+    name="exact",
+    titled=Look("exact (not private)", Exact.colour),
+    log_cpts=exact_log_cpts,
+    certified=lambda releases: np.full(len(releases.plan.grid), np.inf),
+)
+MAJORITY = Method(
+    name="majority",
+    titled=Look("majority class", BOUND, "dash", "diamond-open"),
+    log_cpts=exact_log_cpts,  # never asked: it predicts from the target's counts alone
+    certified=EXACT.certified,
+)
+BASELINES = (EXACT, MAJORITY)
 
-    @property
-    def is_baseline(self) -> bool:
-        """Whether epsilon means nothing to it."""
-        return self in (Method.EXACT, Method.MAJORITY)
-
-    @property
-    def calibrations(self) -> tuple[Calibration, ...]:
-        """The calibrations it belongs to; Laplace noise is the same in both."""
-        if self in (Method.FOURIER, Method.SAMPLER, Method.MAP):
-            return (Calibration.CERTIFIED,)
-        if self in (Method.FOURIER_PRINTED, Method.SAMPLER_PRINTED, Method.SAMPLER_MANY):
-            return (Calibration.AS_PRINTED,)
-        return tuple(Calibration)
-
-    def called(self, draws: int) -> str:
-        """Return its name with the number of draws that it stands for."""
-        return self.value.replace("N draws", f"{draws:,} draw" + ("s" if draws > 1 else ""))
-
-    def look(self, draws: int) -> Look:
-        """Return how its curve looks. Red: the printed sampler, whose promise does not hold."""
-        return Look(self.called(draws), *_LOOKS[self])
-
-
-_SOLID, _DASH, _DOT = ("solid", "circle"), ("dash", "diamond-open"), ("dot", "x-thin-open")
-_LOOKS = {
-    Method.EXACT: (EXACT, *_SOLID),
-    Method.MAJORITY: (BOUND, *_DASH),
-    Method.LAPLACE: (PRIVATE, *_SOLID),
-    Method.FOURIER: (GREEN, *_SOLID),
-    Method.FOURIER_PRINTED: (GREEN, *_DASH),
-    Method.SAMPLER: (PURPLE, *_SOLID),
-    Method.SAMPLER_PRINTED: (INVALID, *_DOT),
-    Method.SAMPLER_MANY: (INVALID, *_DASH),
-    Method.MAP: (BROWN, *_SOLID),
+METHODS: Mapping[str, Method] = {
+    method.name: method for method in (*BASELINES, *(method for curves in CURVES for method in curves.methods))
 }
+"""All methods by their names in commands."""
 
 
 def methods_for(network: Network, calibrations: Sequence[Calibration]) -> tuple[Method, ...]:
     """Return the methods of these calibrations that fit the network; Fourier needs binary nodes."""
-    fit = set(Method) if network.is_binary else set(Method) - {Method.FOURIER, Method.FOURIER_PRINTED}
-    return tuple(m for m in Method if m in fit and set(m.calibrations) & set(calibrations))
+    return tuple(
+        method
+        for method in METHODS.values()
+        if set(method.calibrations) & set(calibrations) and not (method.kind and refusal(method.kind, network))
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def refusal(kind: type[NetworkMechanism[Outcome]], network: Network) -> str:
+    """Return why a mechanism does not fit a network, in a sentence; nothing where it does."""
+    try:
+        typical(kind, prior=Dirichlets.symmetric(network), epsilon=1.0)
+    except InputError as error:
+        return str(error)
+    return ""

@@ -14,12 +14,12 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Size, refuse_large_runs, simulated_releases
-from dpbayes.experiments.accuracy.methods import Method, methods_for
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for, refusal
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.fourier import require_binary
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
@@ -111,7 +111,7 @@ class AccuracyPlan:
     target: str
     source: Synthetic | Dataset = field(default_factory=Synthetic)
     epsilons: tuple[float, ...]
-    methods: tuple[Method, ...] = tuple(Method)
+    methods: tuple[Method, ...] = tuple(METHODS.values())
     training: Annotated[int, TRAINING] = 50
     testing: Annotated[int, TESTING] = MAX_RECORDS
     repeats: Annotated[int, REPEATS] = 100
@@ -127,8 +127,10 @@ class AccuracyPlan:
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
             raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")
-        if {Method.FOURIER, Method.FOURIER_PRINTED} & set(self.methods):
-            require_binary(self.network)
+        for kind in dict.fromkeys(method.kind for method in self.methods if method.kind is not None):
+            why = refusal(kind, self.network)
+            if why:
+                raise InputError(why)
         if not self.methods:
             raise InputError("There is no method to compare; name at least one.")
         if self.training >= self.records:
@@ -167,7 +169,7 @@ class AccuracyPlan:
         blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
         local = blanket.local.network
         return Size(
-            methods=(Method.EXACT, Method.MAJORITY, *self.private),
+            methods=(*BASELINES, *self.private),
             repeats=self.repeats,
             training=self.training,
             testing=self.testing,

@@ -8,7 +8,8 @@ from scipy import special
 
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.types import FloatArray, SingleArray
-from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
@@ -69,7 +70,7 @@ def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -
     """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
     single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
-    methods = (Method.EXACT, *single.private)
+    methods = (EXACT, *single.private)
     sums, found, done = {method: np.zeros((3, BINS)) for method in methods}, None, 0
     for size in single.size.blocks():
         batch = data.draw(streams, size)

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
-from dpbayes.experiments.accuracy.methods import Method, methods_for
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Synthetic,
@@ -27,9 +29,9 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.steps import Streams, Work, part_of
-from dpbayes.mechanisms import Calibration
 
 __all__ = [
+    "METHODS",
     "AccuracyPlan",
     "AccuracyStudy",
     "Measures",
@@ -80,7 +82,7 @@ class AccuracyStudy:
 
     def error(self, method: Method) -> FloatArray:
         """Return the standard error of `mean`: (E,)."""
-        return self._wide(_standard_error(self.measures[method].accuracy))
+        return self._wide(standard_error(self.measures[method].accuracy))
 
     def log_loss(self, method: Method) -> FloatArray:
         """Return the mean log loss in nats: (E,)."""
@@ -88,7 +90,7 @@ class AccuracyStudy:
 
     def log_loss_error(self, method: Method) -> FloatArray:
         """Return the standard error of `log_loss`: (E,)."""
-        return self._wide(_standard_error(self.measures[method].log_loss))
+        return self._wide(standard_error(self.measures[method].log_loss))
 
     def curves(self) -> list[Curve]:
         """Return the accuracy of every method over the epsilons claimed."""
@@ -125,7 +127,7 @@ class AccuracyStudy:
         parts = [
             pd.DataFrame(
                 {
-                    "method": method.value,
+                    "method": method.title,
                     "epsilon": np.nan if method.is_baseline else self.plan.grid,
                     "certified epsilon": self.certified[method],
                     "accuracy": self.mean(method),
@@ -192,12 +194,12 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
     the repeats cut into any `blocks`, without changing the others.
     """
     releases, repeats, streams = Releases(plan), Repeats(plan), Streams(plan.seed)
-    methods = (Method.EXACT, Method.MAJORITY, *plan.private)
-    certified = {method: releases.certified(method) for method in methods}
+    methods = (*BASELINES, *plan.private)
+    certified = {method: method.certified(releases) for method in methods}
     held = {method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods}
     study, done = None, 0
     for size in blocks or plan.size.blocks():
-        block = _block(releases, repeats.draw(streams, size), streams)
+        block = _block(plan, releases, repeats.draw(streams, size), streams)
         measured = {}
         share, end = done / plan.repeats, (done + size) / plan.repeats
         yield Progress(share, study)
@@ -210,18 +212,17 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
             held[method][:, done : done + size] = measured[method]
         done += size
         measures = {method: Measures(*both[:, :done]) for method, both in held.items()}
-        increment = releases.increment(Calibration.CERTIFIED) if Method.FOURIER in methods else None
-        study = AccuracyStudy(plan, measures, certified, increment)
+        study = AccuracyStudy(plan, measures, certified, releases.simulated)
         yield Progress(end, study)
 
 
-def _block(releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:
+def _block(plan: AccuracyPlan, releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:
     """Return accuracy and log loss of every method, (2, R, E) each."""
-    methods = (Method.EXACT, *releases.plan.private)
+    methods = (EXACT, *plan.private)
     differences = yield from part_of(released(methods, batch, releases, streams), 0.0, 0.5)
-    epsilons = len(releases.plan.epsilons)
-    found = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
-    return found | {Method.MAJORITY: np.stack(_majority(batch, releases.plan))}
+    epsilons = len(plan.epsilons)
+    measured = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
+    return measured | {MAJORITY: np.stack(_majority(batch, plan))}
 
 
 def released(
@@ -230,7 +231,7 @@ def released(
     """Return what every method predicts with: the differences of its ln CPTs (R, E, r - 1, M)."""
     found = {}
     for k, method in enumerate(methods):
-        work = releases.log_cpts(method, batch.counts, streams)
+        work = method.log_cpts(releases, batch.counts, streams)
         logs = yield from part_of(work, k / len(methods), (k + 1) / len(methods))
         found[method] = releases.blanket.local.differences(logs)
     return found
@@ -242,10 +243,3 @@ def _majority(batch: Batch, plan: AccuracyPlan) -> tuple[FloatArray, FloatArray]
     log_odds: SingleArray = (shares[:, 1:] - shares[:, :1]).astype(np.float32)
     total = batch.test.weights.sum(axis=2, keepdims=True)
     return score(log_odds[:, None, :, None], total)
-
-
-def _standard_error(values: FloatArray) -> FloatArray:
-    """Return the standard error of the mean over the first axis; infinite for a single value."""
-    if len(values) < 2:
-        return np.full(values.shape[1:], np.inf)
-    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(values)))

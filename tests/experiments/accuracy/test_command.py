@@ -11,11 +11,10 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.accuracy.command import UNNAMED, Recipe, digest, recipe_of
-from dpbayes.experiments.accuracy.frame import parquet_bytes
+from dpbayes.experiments.accuracy.command import UNNAMED, Recipe, digest, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.study import (
+    METHODS,
     AccuracyPlan,
-    Method,
     Synthetic,
     accuracy_blocks,
     accuracy_study,
@@ -26,7 +25,7 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 
-FEW = (Method.LAPLACE, Method.SAMPLER_MANY)
+FEW = (METHODS["laplace"], METHODS["sampler_many"])
 
 
 def plan_of(network: Network, target: str, **more) -> AccuracyPlan:

@@ -9,8 +9,8 @@ from benchmarks.accuracy import UNLIKE, WIDE
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.cost import MOST_DRAWN, said_memory
 from dpbayes.experiments.accuracy.study import (
+    METHODS,
     AccuracyPlan,
-    Method,
     Synthetic,
     accuracy_steps,
     epsilon_grid,
@@ -46,7 +46,11 @@ def test_whatever_takes_longer_is_said_to(more, times):
 def test_memory_stays_small_whatever_is_asked():
     """200 features, 1,000 of 2,000 records, 200 epsilons."""
     plan = plan_of(
-        network=naive_bayes(200), source=Synthetic(records=2000), training=1000, epsilons=WIDE, methods=tuple(Method)
+        network=naive_bayes(200),
+        source=Synthetic(records=2000),
+        training=1000,
+        epsilons=WIDE,
+        methods=tuple(METHODS.values()),
     )
     tracemalloc.start()
     try:
@@ -60,7 +64,7 @@ def test_memory_stays_small_whatever_is_asked():
 
 def test_steps_are_short():
     """A step of a heavy plan takes nothing like the half minute that the whole does."""
-    plan = plan_of(draws=10_000, repeats=4, methods=(Method.SAMPLER_MANY,))
+    plan = plan_of(draws=10_000, repeats=4, methods=(METHODS["sampler_many"],))
     steps = sum(1 for _ in accuracy_steps(plan))
     assert said(plan) / steps < 0.1
     assert steps > 50
@@ -111,7 +115,7 @@ def test_tables_too_large_to_hold_are_refused():
     parents = [f"p{i}" for i in range(18)]
     large = Network.from_edges([*parents, "y"], [(p, "y") for p in parents])
     with pytest.raises(InputError, match="too many to hold in memory"):
-        AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(Method.LAPLACE,))
+        AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(METHODS["laplace"],))
 
 
 @pytest.mark.parametrize(

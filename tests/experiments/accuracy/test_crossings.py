@@ -8,9 +8,9 @@ from scipy import stats
 
 from dpbayes.experiments.accuracy.crossings import FAR, Crossing, clear_signs, overtakes, within
 from dpbayes.experiments.accuracy.study import (
+    METHODS,
     AccuracyPlan,
     AccuracyStudy,
-    Method,
     accuracy_study,
     epsilon_grid,
 )
@@ -41,15 +41,15 @@ WORST = 6.2
 )
 def test_crossings_by_hand(lead, found):
     """A lead of 0.0001 is half a standard error: noise."""
-    assert overtakes(crafted(lead), Method.SAMPLER, Method.LAPLACE) == found
+    assert overtakes(crafted(lead), METHODS["sampler"], METHODS["laplace"]) == found
 
 
 def test_closeness_by_hand():
     study = crafted([-0.1, 0.0, 0.1, 0.2])
-    assert within(study, Method.SAMPLER, 0.15) == Crossing(10, 100, 1000)
-    assert within(study, Method.SAMPLER, 0.5) == Crossing(None, 1, 1000)
-    assert within(study, Method.LAPLACE, 0.1) is None
-    assert within(study, Method.EXACT, 0.1) == Crossing(None, 1, 1000)
+    assert within(study, METHODS["sampler"], 0.15) == Crossing(10, 100, 1000)
+    assert within(study, METHODS["sampler"], 0.5) == Crossing(None, 1, 1000)
+    assert within(study, METHODS["laplace"], 0.1) is None
+    assert within(study, METHODS["exact"], 0.1) == Crossing(None, 1, 1000)
 
 
 @pytest.mark.parametrize("repeats", [2, 3, 10, 100])
@@ -81,8 +81,8 @@ def test_a_coin_is_never_said_to_be_ahead():
     first = []
     for seed in range(1, 6):
         study = racing(load_named("andes")[0], target="NEED36", methods=RACERS[:2], repeats=10, seed=seed)
-        first.append(float(study.mean(Method.SAMPLER_MANY)[0] - study.mean(Method.LAPLACE)[0]))
-        found = overtakes(study, Method.SAMPLER_MANY, Method.LAPLACE)
+        first.append(float(study.mean(METHODS["sampler_many"])[0] - study.mean(METHODS["laplace"])[0]))
+        found = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])
         assert found is not None
         assert found.ahead > 2 * math.log(2)
     assert max(first) > 0, "by luck it is ahead from the start"
@@ -91,15 +91,15 @@ def test_a_coin_is_never_said_to_be_ahead():
 def test_figure_1_is_told_without_noise():
     """[Zhang16] section 5.1: past a threshold the sampler wins; only because its draws were not all paid for."""
     study = racing(naive_bayes(16))
-    found = overtakes(study, Method.SAMPLER_MANY, Method.LAPLACE)
+    found = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])
     assert found is not None
     assert found.behind is not None
     assert found.behind < 2 * math.log(2) < found.ahead < 2
-    assert overtakes(study, Method.SAMPLER, Method.LAPLACE) is None
-    paired = study.measures[Method.LAPLACE].accuracy - study.measures[Method.SAMPLER].accuracy
+    assert overtakes(study, METHODS["sampler"], METHODS["laplace"]) is None
+    paired = study.measures[METHODS["laplace"]].accuracy - study.measures[METHODS["sampler"]].accuracy
     errors = paired.mean(axis=0) / (paired.std(axis=0, ddof=1) / math.sqrt(len(paired)))
     assert abs(errors[0]) < FAR, "at 0.1 they are not told apart"
-    back = overtakes(study, Method.LAPLACE, Method.SAMPLER)
+    back = overtakes(study, METHODS["laplace"], METHODS["sampler"])
     assert back is not None
     assert back.behind is None
     assert back.ahead == study.plan.epsilons[int(np.flatnonzero(errors > FAR * 1.03)[0])]

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.experiments.accuracy.promises import coin_until, deepest, log10_delta_of_kept
-from dpbayes.experiments.accuracy.releases import ATTEMPTS, Releases
-from dpbayes.experiments.accuracy.study import AccuracyPlan, Method
+from dpbayes.experiments.accuracy.fourier import increment
+from dpbayes.experiments.accuracy.promises import ATTEMPTS, coin_until, deepest, log10_delta_of_kept
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.sampler import printed_bounds
+from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import needed_increments
 from dpbayes.sources.named_networks import chain, empty, naive_bayes
@@ -26,7 +28,7 @@ def plan_of(network, **more) -> AccuracyPlan:
 @pytest.mark.parametrize("network", [chain(2), empty(2), naive_bayes(3)])
 def test_a_try_fails_no_more_often_than_delta_says(network):
     plan, draws = plan_of(network, stealth=0.5), 100_000
-    t = Releases(plan).increment(Calibration.AS_PRINTED)
+    t = increment(Releases(plan), Calibration.AS_PRINTED)
     needed = needed_increments(network, Calibration.AS_PRINTED, np.random.default_rng(1), draws=draws)
     failed = np.mean(needed > t)
     bound = 10 ** (log10_delta_of_kept(plan) / (ATTEMPTS + 1))
@@ -53,12 +55,12 @@ def test_more_stealth_is_less_delta():
 
 @pytest.mark.parametrize(("network", "depth"), [(naive_bayes(2), 1), (default_network("adult"), 4)])
 def test_the_coin_is_tossed_as_far_as_it_is_said(network, depth):
-    methods = (Method.SAMPLER_PRINTED,)
+    methods = (METHODS["sampler_printed"],)
     end = coin_until(plan_of(network, methods=methods))
     assert (deepest(plan_of(network, methods=methods)), end) == (depth, pytest.approx(2 * depth * math.log(2)))
     around = AccuracyPlan(
         network=network, target=network.names[0], epsilons=(end * 0.999, end * 1.001), methods=methods
     )
-    bounds = Releases(around).printed_bounds
+    bounds = printed_bounds(Releases(around))
     assert bounds[0] == 0
     assert bounds[1] > 0

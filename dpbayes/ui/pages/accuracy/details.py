@@ -1,22 +1,22 @@
 """What the Accuracy page shows below its curves: calibration, crossings, formula, assumptions, the code to copy."""
 
-import math
 from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.accuracy.command import Recipe
 from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import CURVES, EXACT
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.promises import coin_until, deepest, log10_delta_of_kept
-from dpbayes.experiments.accuracy.releases import ATTEMPTS, Releases
+from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
+from dpbayes.experiments.accuracy.sampler import MANY
+from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.figures.accuracy import reliability_figure
-from dpbayes.mechanisms import Calibration, LaplaceUpdates
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.accuracy.work import reliability_run, table_is_asked
 from dpbayes.ui.session.settings import current
@@ -69,10 +69,10 @@ def _reliability(study: AccuracyStudy, *, under_way: bool) -> bool:
 
 
 def _reliability_chart(study: AccuracyStudy, found: Mapping[Method, Reliability], epsilon: float) -> None:
-    worst = max((m for m in found if m is not Method.EXACT), key=lambda m: found[m].error, default=Method.EXACT)
+    worst = max((m for m in found if m is not EXACT), key=lambda m: found[m].error, default=EXACT)
     st.markdown(
-        f"At ε = {epsilon:g} the exact posterior's confidence is off by {found[Method.EXACT].error:.3f} on average; "
-        f"worst is {escaped(worst.value)}, off by {found[worst].error:.3f}: it promises "
+        f"At ε = {epsilon:g} the exact posterior's confidence is off by {found[EXACT].error:.3f} on average; "
+        f"worst is {escaped(worst.title)}, off by {found[worst].error:.3f}: it promises "
         f"{'too much' if found[worst].overconfidence > 0 else 'too little'}."
     )
     chart(
@@ -82,7 +82,7 @@ def _reliability_chart(study: AccuracyStudy, found: Mapping[Method, Reliability]
     )
     frame = pd.concat(
         [
-            pd.DataFrame({"method": m.value, "confidence": r.confidence, "right": r.right, "test records": r.records})
+            pd.DataFrame({"method": m.title, "confidence": r.confidence, "right": r.right, "test records": r.records})
             for m, r in found.items()
         ]
     )
@@ -134,23 +134,8 @@ def _promises(study: AccuracyStudy) -> None:
         "The ε that is proved for all that one release hands over, beside the ε that is claimed; choose “accuracy by ε "
         "proved” below the picture to see every curve where it belongs."
     ]
-    if {Method.SAMPLER_PRINTED, Method.SAMPLER_MANY} & set(study.methods):
-        said.append(
-            "The printed sampler charges for one changed term of one draw. Up to "
-            f"ε = {numeral(coin_until(study.plan), 4)} its printed ω leaves only even odds: a coin is tossed."
-        )
-    if Method.FOURIER_PRINTED in study.methods:
-        said.append(
-            "The printed Fourier curve keeps only what holds no negative count, which as much as doubles ε. Should "
-            f"{ATTEMPTS + 1} tries fail, the first is clipped and handed over; that case has no such bound, and "
-            f"{_delta(study.plan)} stands beside ε for it."
-        )
-    st.caption(" ".join(said))
-
-
-def _delta(plan: AccuracyPlan) -> str:
-    """Return the delta of what is kept, rounded up to a power of ten."""
-    return f"$\\delta \\le 10^{{{math.ceil(log10_delta_of_kept(plan))}}}$"
+    releases = Releases(study.plan)
+    st.caption(" ".join([*said, *(note for curves in CURVES for note in curves.notes(study.methods, releases))]))
 
 
 # Formulas, assumptions, code
@@ -158,64 +143,15 @@ def _delta(plan: AccuracyPlan) -> str:
 
 def _formulas(study: AccuracyStudy) -> None:
     plan = study.plan
-    releases = Releases(plan)
-    scale = LaplaceUpdates(prior=releases.prior, epsilon=1.0).noise_scale
+    releases = Releases(plan, simulated=study.increment)
     lines = [
         r"- $\hat y(x) = \arg\max_c \prod_{i:\, y \in F_i} \hat\theta_i(x_{F_i \setminus y}, c)$ over the "
-        f"{len(_families(plan))} families that hold the target, $\\hat\\theta$ the released posterior mean.",
-        f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({scale:g}/\\varepsilon)$, clipped to "
-        f"$[0, {plan.training:,}]$.",
+        f"{len(_families(plan))} families that hold the target, $\\hat\\theta$ the released posterior mean."
     ]
-    lines += [*_fourier_formulas(study, releases), *_sampler_formulas(study, releases)]
-    if Method.MAP in study.methods:
-        lines.append(f"- **Private MAP**: one of {plan.cells} cells for every probability, scored by posterior mass.")
+    for curves in CURVES:
+        if set(curves.methods) & set(study.methods):
+            lines += curves.formulas(study.methods, releases)
     st.markdown("\n".join(lines))
-
-
-def _fourier_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
-    plan, found = study.plan, []
-    told = f"$|N_I| = {len(plan.network.closure):,}$, "
-    if Method.FOURIER_PRINTED in study.methods:
-        found.append(
-            f"- **{Method.FOURIER_PRINTED.value}**: {told}$t = -\\ln(1 - {plan.stealth:g}) = "
-            f"{numeral(releases.increment(Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
-            f"{ATTEMPTS + 1} times at most, then clipped at zero."
-        )
-    if study.increment is not None:
-        found.append(
-            f"- **{Method.FOURIER.value}**: {told}$t = {latex(study.increment)}$, simulated for "
-            f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
-        )
-    return found
-
-
-def _sampler_formulas(study: AccuracyStudy, releases: Releases) -> list[str]:
-    """Rows of more than two states are drawn as yes-no decisions, and these are what is trimmed."""
-    plan, binary = study.plan, study.plan.network.is_binary
-    deep, depths = deepest(plan), int(releases.decisions.depths.sum())
-    if binary:
-        printed = r"$\theta \in [\omega, 1-\omega]$, $\omega = e^{-\varepsilon/2}$"
-        certified = rf"$\omega = 1/(1 + e^{{\varepsilon/2|I|}})$, $2|I| = {2 * depths}$"
-    else:
-        printed = (
-            rf"$w = e^{{-\varepsilon/(2 \cdot {deep})}}$, which leaves no probability below $e^{{-\varepsilon/2}}$"
-        )
-        certified = rf"$w = 1/(1 + e^{{\varepsilon/(2 \cdot {depths})}})$"
-    found = []
-    if not binary and {Method.SAMPLER_MANY, Method.SAMPLER} & set(study.methods):
-        found.append(
-            r"- **Posterior sampling** draws a row of $r$ states by yes-no decisions, $\lceil \log_2 r \rceil$ deep, "
-            rf"and trims each to $[w, 1-w]$. The deepest: {deep}. Over all nodes: "
-            rf"$\sum_i \lceil \log_2 r_i \rceil = {depths}$."
-        )
-    if Method.SAMPLER_MANY in study.methods:
-        found.append(
-            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {numeral(coin_until(plan), 4)}. "
-            f"$N = {plan.draws:,}$ draws are averaged."
-        )
-    if Method.SAMPLER in study.methods:
-        found.append(f"- **Posterior sampling, certified**: one draw, {certified}.")
-    return found
 
 
 def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
@@ -243,7 +179,7 @@ def _assumptions(study: AccuracyStudy) -> None:
     )
     assumption(
         "At equal ε the curves promise the same: only certified ones do. The printed sampler's are drawn in red.",
-        holds=Method.SAMPLER_MANY not in study.methods,
+        holds=MANY not in study.methods,
     )
     assumption(
         "The repeats are independent, as their standard errors have it."

@@ -2,7 +2,11 @@
 
 from dpbayes.base.text import escaped
 from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Method
+from dpbayes.experiments.accuracy.laplace import LAPLACE
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
+from dpbayes.experiments.accuracy.sampler import CERTIFIED, MANY
+from dpbayes.experiments.accuracy.study import AccuracyStudy
 
 MARGIN = 0.02
 """How far below the exact posterior's accuracy counts as close."""
@@ -12,8 +16,8 @@ def verdict(study: AccuracyStudy) -> str:
     """Return where posterior sampling overtakes Laplace, printed and certified, and what privacy costs."""
     ways = [
         (how, _race(study, method))
-        for method, how in ((Method.SAMPLER_MANY, "as printed"), (Method.SAMPLER, "certified"))
-        if {method, Method.LAPLACE} <= set(study.methods)
+        for method, how in ((MANY, "as printed"), (CERTIFIED, "certified"))
+        if {method, LAPLACE} <= set(study.methods)
     ]
     return f"{_both(ways)} {_cost(study)}".strip()
 
@@ -34,12 +38,12 @@ def _both(ways: list[tuple[str, str]]) -> str:
 
 
 def _race(study: AccuracyStudy, method: Method) -> str:
-    found = overtakes(study, method, Method.LAPLACE)
+    found = overtakes(study, method, LAPLACE)
     if found is not None:
         if found.behind is not None:
             return f"overtakes Laplace {_between(found)}"
         return f"is clearly ahead of Laplace {_stretch(found, study)}"
-    lost = overtakes(study, Method.LAPLACE, method)
+    lost = overtakes(study, LAPLACE, method)
     up_to = _up_to(study)
     if lost is None:
         return f"is {'nowhere' if len(study.plan.epsilons) > 1 else 'not'} clearly apart from Laplace {up_to}"
@@ -66,12 +70,12 @@ def _up_to(study: AccuracyStudy) -> str:
 
 
 def _cost(study: AccuracyStudy) -> str:
-    exact, majority = float(study.mean(Method.EXACT)[0]), float(study.mean(Method.MAJORITY)[0])
+    exact, majority = float(study.mean(EXACT)[0]), float(study.mean(MAJORITY)[0])
     target = escaped(study.plan.target)
     if exact <= majority:
         return f"But even the exact posterior tells {target} no better than its majority class: {exact:.1%}."
     known = f"Without privacy, {target} is predicted rightly in {exact:.1%} of records"
-    first = Method.LAPLACE if Method.LAPLACE in study.methods else next(iter(study.plan.private), None)
+    first = LAPLACE if LAPLACE in study.methods else next(iter(study.plan.private), None)
     if first is None:
         return f"{known}."
     name = first.called(study.plan.draws)

@@ -6,8 +6,7 @@ from contextlib import suppress
 import streamlit as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.command import Recipe
-from dpbayes.experiments.accuracy.frame import parquet_bytes
+from dpbayes.experiments.accuracy.command import Recipe, parquet_bytes
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Progress, default_target
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
@@ -23,7 +22,7 @@ from dpbayes.ui.pages.accuracy.work import (
     table_is_asked,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.accuracy import MECHANISMS, AccuracyOptions, Curves, Drawn, Scene, Shown
+from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, Curves, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import called, current, set_parameter, write_link
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
@@ -111,7 +110,7 @@ def _chart(study: AccuracyStudy, key: str) -> None:
 
 def _ends(study: AccuracyStudy, shown: Shown) -> str:
     values = study.log_loss if shown is Shown.LOG_LOSS else study.mean
-    return "; ".join(f"{method.value} {values(method)[-1]:.3f}" for method in study.methods)
+    return "; ".join(f"{method.title} {values(method)[-1]:.3f}" for method in study.methods)
 
 
 # Controls
@@ -159,7 +158,7 @@ def _controls(nearby: Possible | None) -> None:
 def _mechanisms(options: AccuracyOptions) -> None:
     """Offer the mechanisms that there are curves of, to leave some out."""
     offered = set(methods_on_offer(options, network_asked(current())))
-    names = [name for name, curves in MECHANISMS.items() if offered & set(curves)]
+    names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
     kept, key = [name for name in names if getattr(options, name) is Drawn.YES], "accuracy.mechanisms"
     controls.mirror(key, kept)
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.command import Recipe
-from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Synthetic,

@@ -1,28 +1,24 @@
 """The attacker's seat on the Audit page: one record, two tables, and the odds after release after release."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.audit.attacker import Attack, attack_die, attack_network, attack_regression, log_odds
-from dpbayes.audit.report_regression import BadTables, bad_tables
-from dpbayes.audit.reports import AuditReport, Laws
+from dpbayes.audit.attacker import Attack, log_odds, ratios_of_pair
+from dpbayes.audit.entry import Pair
+from dpbayes.audit.reports import AuditReport
+from dpbayes.audit.words import many
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
-from dpbayes.mechanisms import LaplaceFourier
-from dpbayes.mechanisms.hellinger import LaplaceCells
-from dpbayes.mechanisms.map import PrintedMap
-from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network, assignment
-from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind
+from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings, current
@@ -36,36 +32,19 @@ MANY_NUMBERS, MOST_NUMBERS = 1_500_000, 4_000_000
 """Released numbers that are still drawn and weighed quickly, and that are at once: larger releases get fewer attackers,
 LEAST_ATTACKERS while one release for each is not too much, and FEWEST_ATTACKERS of the largest."""
 
-WIDE, TRANSFORMED = 10_000, 4
-"""Cells of a network from which on a Fourier release takes so many times as long for each number: its transforms no
-longer fit into the processor's cache."""
-
 FIRST = 2
 """Throws on side 1 where none are chosen and there are so many."""
-
-_TINY = np.finfo(np.float64).tiny
 
 NAMED = 8
 """Most values of a record that its description names."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attacked:
-    """Two neighbouring tables: what the attacker sees of them, in words, and a key of all they are made from."""
-
-    truth: Counts | np.ndarray | Laws | BadTables
-    other: Counts | np.ndarray | None
-    told: str
-    question: str
-    key: Hashable
-    private: bool
-
-
 def attack_section(subject: Audited, report: AuditReport) -> None:
     """Offer the two tables and the attacker's beginning, and show where the odds go."""
     st.subheader("The attacker's seat")
-    if isinstance(subject.mechanism, LaplaceCells) and subject.mechanism.die.sides > 2:
-        st.caption("No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two.")
+    why_not = _why_not(subject)
+    if why_not:
+        st.caption(why_not)
         return
     left, right = st.columns([1, 2], gap="medium")
     try:
@@ -80,31 +59,41 @@ def attack_section(subject: Audited, report: AuditReport) -> None:
         _attack(subject, report, nearby.settings)
 
 
+def _why_not(subject: Audited) -> str:
+    known, tables = subject.known, subject.hypothetical
+    if known.log_ratios or (tables and tables.attack):
+        return known.not_attacked(subject.mechanism)
+    return "No attack is simulated: how probable a release is under either table, is not known."
+
+
 def possible(subject: Audited) -> Possible:
     """Return the settings of an attack that can be simulated, nearest to those asked for."""
-    asked, die = current(), hasattr(subject.mechanism, "die")
-    if die:  # what stands in the box where nothing was chosen
+    asked, chosen = current(), _chosen(subject)
+    if chosen:  # what stands in the box where nothing was chosen
         asked = asked.with_parameter("audit.first", asked.parameter("audit.first", min(FIRST, subject.n)))
-    names = ["audit.releases", *(["audit.first"] if die else []), *(["audit.record"] if subject.n else [])]
+    names = ["audit.releases", *chosen, *(["audit.record"] if subject.n else [])]
     return nearest(asked, {name: lowest(name) for name in names}, lambda settings: _attackable(subject, settings))
+
+
+def _chosen(subject: Audited) -> list[str]:
+    """Return the settings that choose the pair of hypothetical tables."""
+    return [setting_of(name) for name in subject.hypothetical.chosen] if subject.hypothetical else []
 
 
 def _attackable(subject: Audited, settings: Settings) -> None:
     """Errors: InputError for throws, records and releases that there are not, or that would be too many."""
     options, n = settings.options("audit"), subject.n
-    if hasattr(subject.mechanism, "die") and options.first > n:
+    if "audit.first" in _chosen(subject) and options.first > n:
         raise InputError(
             f"Side 1 cannot have come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
         )
     if _is_of_a_record(options) and 0 < n < options.record:
         raise InputError(f"There is no record number {options.record:,}: the table has {n:,}. Choose a smaller number.")
-    if isinstance(subject.mechanism, PrintedMap):
-        return
-    attackers, each = _attackers(subject, options.releases), numbers_each(subject)
+    attackers, each = _attackers(subject, options.releases), subject.numbers
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
+        seen = many(options.releases, "release")
         raise InputError(
-            f"{attackers:,} attackers who see {_many(options.releases)} of {each:,} numbers each are too many to "
-            "simulate at once."
+            f"{attackers:,} attackers who see {seen} of {each:,} numbers each are too many to simulate at once."
         )
 
 
@@ -120,12 +109,7 @@ def _attackers(subject: Audited, releases: int) -> int:
 
 def _worked_on(subject: Audited) -> int:
     """Return how many numbers could be drawn in the time that one release takes."""
-    each = numbers_each(subject)
-    return each * TRANSFORMED if isinstance(subject.mechanism, LaplaceFourier) and each > WIDE else each
-
-
-def _many(releases: int) -> str:
-    return f"{releases:,} release" + ("" if releases == 1 else "s")
+    return subject.known.effort(subject.mechanism, subject.numbers)
 
 
 def _controls(subject: Audited, nearby: Possible) -> None:
@@ -139,7 +123,7 @@ def _controls(subject: Audited, nearby: Possible) -> None:
             if current().options("audit").tables is AttackedTables.REAL:
                 reach = nearby.stops("audit.record") if "audit.record" in nearby.giving else None
                 controls.parameter_control("audit.record", reach=reach)
-    elif not isinstance(subject.mechanism, PrintedMap | RegressionSampler):
+    elif _chosen(subject):
         controls.parameter_control("audit.first", default=min(FIRST, subject.n), reach=nearby.stops("audit.first"))
     controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))
     controls.parameter_control("audit.odds")
@@ -150,50 +134,20 @@ def _controls(subject: Audited, nearby: Possible) -> None:
 # Two tables
 
 
-def attacked(subject: Audited, report: AuditReport, settings: Settings) -> Attacked:
+def attacked(subject: Audited, report: AuditReport, settings: Settings) -> Pair:
     """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
     if subject.n == 0:
         raise InputError("A table without records has no neighbours: there is nothing to attack.")
-    if isinstance(subject.mechanism, PrintedMap):
-        return _worst_laws(report)
-    if isinstance(subject.mechanism, RegressionSampler):
-        return _worst_records(subject)
-    if network_kind(current()) is None:
-        return _throws(subject, settings.parameter("audit.first"))
+    tables = subject.hypothetical
+    if tables is not None:
+        chosen = {name: settings.parameter(setting_of(name)) for name in tables.chosen}
+        return tables.attacked(subject.mechanism, report.worst, **subject.sizes, **chosen)
     if _is_of_a_record(settings.options("audit")):
         return _record(subject, settings.parameter("audit.record"))
-    return _made_up(subject)
+    return made_up_tables(subject)
 
 
-def _worst_laws(report: AuditReport) -> Attacked:
-    worst = report.worst
-    if worst is None or worst.laws is None:
-        raise InputError("No record changes what is released: there is nothing to attack.")
-    told = f"The worst pair: {worst.first} against {worst.second}."
-    return Attacked(worst.laws, None, told, "of the first table", ("worst", worst.first, worst.second), private=False)
-
-
-def _worst_records(subject: Audited) -> Attacked:
-    assert subject.features is not None
-    pair = bad_tables(subject.mechanism, n=subject.n, features=subject.features)
-    told = f"The worst pair: {pair.told[0]} (true) against {pair.told[1]}."
-    return Attacked(pair, None, told, "of the first table", ("worst",), private=False)
-
-
-def _throws(subject: Audited, first: int) -> Attacked:
-    die = subject.mechanism.die
-    # The other throws as even as they can be, and one of them to side 1 where that has none.
-    rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
-    rest[: (die.n - first) % (die.sides - 1)] += 1
-    truth = np.concatenate([[first], rest])
-    other = truth.copy()
-    other[:2] += (-1, 1) if first else (1, -1)
-    texts = [", ".join(f"{value:,}" for value in values.tolist()) for values in (truth, other)]
-    told = f"Throws of every side: {texts[0]} (true) against {texts[1]}."
-    return Attacked(truth, other, told, "of the true throws", ("throws", first), private=False)
-
-
-def _record(subject: Audited, k: int) -> Attacked:
+def _record(subject: Audited, k: int) -> Pair:
     net, data = subject.mechanism.prior.network, work.dataset(current())
     truth = work.counts(current())
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
@@ -201,16 +155,11 @@ def _record(subject: Audited, k: int) -> Attacked:
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
     told = f"Record {k:,}: {_record_text(net, record)}; in the other table it is {_record_text(net, replaced)}."
     key = ("record", k, truth.values.tobytes(), record.tobytes())
-    return Attacked(truth, other, told, f"that record {k:,} is the true one", key, private=True)
+    return Pair(truth, other, told, f"that record {k:,} is the true one", key, private=True)
 
 
-def _made_up(subject: Audited) -> Attacked:
-    truth, other, told = made_up_tables(subject)
-    return Attacked(truth, other, told, "that the odd record is there", ("made up",), private=False)
-
-
-def made_up_tables(subject: Audited) -> tuple[Counts, Counts, str]:
-    """Return two neighbouring tables of a network whose odd records differ in every column, and what they are."""
+def made_up_tables(subject: Audited) -> Pair:
+    """Return two neighbouring tables of a network whose odd records differ in every column."""
     net, n = subject.mechanism.prior.network, subject.n
     common, odd = np.zeros(len(net.names), dtype=np.int64), net.cards - 1
     shared = (n - 1) * _one(net, common)
@@ -219,7 +168,7 @@ def made_up_tables(subject: Audited) -> tuple[Counts, Counts, str]:
         f"A made-up table: {n - 1:,} records {_record_text(net, common)}, and one {_record_text(net, odd)}; "
         "in the other table it is like the rest."
     )
-    return truth, other, told
+    return Pair(truth, other, told, "that the odd record is there", "made up")
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
@@ -241,7 +190,7 @@ def _record_text(net: Network, record: np.ndarray) -> str:
 # The attack
 
 
-def simulated(subject: Audited, tables: Attacked, options: AuditOptions) -> Attack:
+def simulated(subject: Audited, tables: Pair, options: AuditOptions) -> Attack:
     """Return the attackers' likelihood ratios. Errors: InputError."""
     prior = options.odds / (1 + options.odds)
     ratios = _ratios((subject.key, tables.key), options.releases, current().seed, subject, tables)
@@ -255,36 +204,9 @@ def simulated(subject: Audited, tables: Attacked, options: AuditOptions) -> Atta
     show_time=True,
     hash_funcs={Network: hash},
 )
-def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: Attacked) -> np.ndarray:
-    made, rng = _subject.mechanism, stream(seed, "audit", type(_subject.mechanism).__name__)
-    truth, other = _tables.truth, _tables.other
-    if isinstance(truth, Laws):
-        return _finite_ratios(truth, rng, (ATTACKERS, releases))
-    size = _attackers(_subject, releases), releases
-    if isinstance(truth, BadTables):
-        return attack_regression(made, pair=truth, prior=0.5, rng=rng, size=size).ratios
-    if isinstance(truth, Counts):
-        assert isinstance(other, Counts)
-        return attack_network(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
-    assert isinstance(other, np.ndarray)
-    return attack_die(made, truth=truth, other=other, prior=0.5, rng=rng, size=size).ratios
-
-
-def numbers_each(subject: Audited) -> int:
-    """Return how many numbers one release hands over."""
-    made = subject.mechanism
-    if subject.features is not None:
-        return int(made.draws * subject.features)
-    return int(made.die.sides if hasattr(made, "die") else made.prior.network.cell_count * getattr(made, "draws", 1))
-
-
-def _finite_ratios(laws: Laws, rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    cumulative = np.cumsum(laws.first)
-    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    places = np.minimum(places, len(cumulative) - 1)
-    # Probabilities below the smallest float are that: such a loss of 700 nats is shown as too small, not as infinite.
-    first, second = (np.log(np.maximum(law[places], _TINY)) for law in (laws.first, laws.second))
-    return first - second
+def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: Pair) -> np.ndarray:
+    rng = stream(seed, "audit", type(_subject.mechanism).__name__)
+    return ratios_of_pair(_subject.mechanism, _tables, rng, (_attackers(_subject, releases), releases))
 
 
 def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
@@ -316,13 +238,13 @@ def _attack(subject: Audited, report: AuditReport, settings: Settings) -> None:
             )
         )
         sentences.append(f"{name} ε = {digits(promise.epsilon)} for each allows {_allowed(float(most[-1]))}")
-    many = _many(releases)
+    count = many(releases, "release")
     told = probability_text(float(seen[0, -1]))
-    st.markdown(f"**After {many} this attacker is {told} sure {tables.question}; {'; '.join(sentences)}.**")
+    st.markdown(f"**After {count} this attacker is {told} sure {tables.question}; {'; '.join(sentences)}.**")
     chart(
         odds_figure(seen, ceilings),
         key="audit.odds",
-        alt=f"The attackers' probability of the true table after 0 to {many}; this one ends at {told}.",
+        alt=f"The attackers' probability of the true table after 0 to {count}; this one ends at {told}.",
     )
     st.caption(escaped(tables.told) + (" Curator only: not private." if tables.private else ""))
     _caption(seen, ceilings, report)

@@ -2,25 +2,18 @@
 
 import streamlit as st
 
+from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.reports import AuditReport, Exactness
-from dpbayes.audit.trimmed_network import tables_are_few
-from dpbayes.base.text import escaped, latex, numeral
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
-from dpbayes.mechanisms.formulas import formula
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import ByClass
-from dpbayes.mechanisms.map import PrintedMap
-from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.ui.pages.audit.subject import Audited, knob, network_kind, to_recalibrate
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import latex, numeral
+from dpbayes.mechanisms.known import formula
+from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
 from dpbayes.ui.pages.audit.work import Stepped, recalibration_work, show_progress
 from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.settings import current, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import assumption, sentence_instead, source
-
-QUICK_DIE = 300
-"""Up to so many candidates a die is recalibrated at once, else when asked."""
-
 
 # Recalibration
 
@@ -41,66 +34,52 @@ def recalibration(subject: Audited, report: AuditReport) -> Stepped | None:
 
 
 def _offer(subject: Audited, report: AuditReport, target: float) -> Stepped | None:
-    if isinstance(subject.mechanism, PrintedMap):
-        st.caption(
-            "It is not recalibrated: nothing bounds its loss for every n. The private MAP scores by mass instead, and "
-            "keeps to its ε."
-        )
+    how = subject.known.recalibration
+    if how is None:
+        st.caption(subject.known.not_recalibrated)
         return None
     wanted = hash((subject.key, target))
-    if not quick(subject) and st.session_state.get("audit.search") != wanted:
+    if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
         st.caption("Every ε that is tried is an audit of its own: this may take a while, and can be stopped.")
         st.button("Find it", key="audit.find", on_click=_search, args=(wanted,))
         return None
-    found = recalibration_work(subject, target)
-    if isinstance(found, Stepped):
-        show_progress(found, "the search", key="audit.target.stop")
-        return found
-    _found(subject, report, target, found)
+    search = recalibration_work(subject, how, target)
+    if isinstance(search, Stepped):
+        show_progress(search, "the search", key="audit.target.stop")
+        return search
+    delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
+    _found(subject, how, f"ε = {target:g}{delta}", search)
     return None
 
 
-def _found(subject: Audited, report: AuditReport, target: float, value: float) -> None:
-    """Offer what was found."""
-    delta = report.claimed.delta
-    asked = f"ε = {target:g}" + (f", δ = {numeral(delta)}" if delta else "")
-    printed = getattr(subject.mechanism, "calibration", None)
-    how = ""
-    if isinstance(subject.mechanism, PosteriorSampler) and printed is Calibration.AS_PRINTED:
-        how = ", with the certified calibration,"
-    name = "B" if isinstance(subject.mechanism, RegressionSampler) else "ε"
-    st.markdown(f"Run at **{name} = {numeral(value, 6)}**{how} it loses no more than {asked} at this setting.")
-    st.button("Use it", key="audit.use", on_click=_use, args=(subject, value), disabled=_in_use(subject, value))
+def _found(subject: Audited, how: Recalibration, asked: str, value: float) -> None:
+    """Offer the setting of the knob that was found for what is asked."""
+    turned, symbol = _also_turned(subject, how), how.knob.symbol
+    also = "".join(f", with the {getattr(option, 'value', option)} {name}," for name, option in turned.items())
+    st.markdown(f"Run at **{symbol} = {numeral(value, 6)}**{also} it loses no more than {asked} at this setting.")
+    in_use = not turned and how.knob.read(subject.mechanism) == value
+    knob = setting_of(how.knob.setting) if subject.hypothetical else how.knob.setting
+    st.button("Use it", key="audit.use", on_click=_use, args=({knob: value, **turned},), disabled=in_use)
     note = "n, the parameters and the target decide, never the data: it costs no privacy."
     if not subject.certified.is_private:
         note += " What is found so holds for this n and prior alone; it is an audit's finding, no proof for others."
     st.caption(note)
 
 
-def quick(subject: Audited) -> bool:
-    """Return whether the search is fast enough to be made unasked."""
-    made = subject.mechanism
-    if isinstance(made, HellingerGlobal | HellingerLocal | HellingerSmooth):
-        return bool(made.die.size <= QUICK_DIE)
-    if isinstance(made, MapExponential):
-        return not tables_are_few(made.prior.network, n=subject.n)
-    return isinstance(made, LaplaceUpdates | LaplaceFourier | LaplaceCells | LaplaceOne | RegressionSampler)
+def _also_turned(subject: Audited, how: Recalibration) -> dict[str, object]:
+    """Return the parameters, but for the knob, in which what is recalibrated differs from what is audited."""
+    mechanism, start = subject.mechanism, how.start(subject.mechanism)
+    names = [name for name in parameters_of(type(mechanism)) if name != how.knob.setting]
+    return {name: getattr(start, name) for name in names if getattr(start, name) != getattr(mechanism, name)}
 
 
 def _search(wanted: int) -> None:
     st.session_state["audit.search"] = wanted
 
 
-def _in_use(subject: Audited, value: float) -> bool:
-    made = to_recalibrate(subject)
-    same = getattr(made, "calibration", None) is getattr(subject.mechanism, "calibration", None)
-    return bool(same and knob(subject.mechanism) == value)
-
-
-def _use(subject: Audited, value: float) -> None:
-    set_parameter("audit.norm" if isinstance(subject.mechanism, RegressionSampler) else "epsilon", value)
-    if isinstance(subject.mechanism, PosteriorSampler):
-        set_parameter("calibration", Calibration.CERTIFIED)
+def _use(settings: dict[str, object]) -> None:
+    for name, value in settings.items():
+        set_parameter(name, value)
 
 
 # Formulas, assumptions, sources
@@ -111,9 +90,21 @@ def details(subject: Audited, report: AuditReport) -> None:
     with st.expander("Formula, assumptions and sources"):
         _formulas(subject, report)
         _assumptions(subject, report)
-        source(report.claimed.reference if report.claimed.is_private else subject.certified.reference)
-        if report.certified.is_private and report.certified.reference != report.claimed.reference:
-            source(report.certified.reference)
+        _sources(report.claimed, report.certified)
+
+
+def unaudited_details(subject: Audited) -> None:
+    """Show what a mechanism without an audit does, and where its promises come from."""
+    with st.expander("Formula, assumptions and sources"):
+        st.markdown(formula(subject.mechanism))
+        assumption(f"Neighbours x ~ y are {subject.certified.neighbours.value}; n is public.", holds=True)
+        _sources(subject.claimed, subject.certified)
+
+
+def _sources(claimed: Guarantee, certified: Guarantee) -> None:
+    source(claimed.reference if claimed.is_private else certified.reference)
+    if certified.is_private and certified.reference != claimed.reference:
+        source(certified.reference)
 
 
 def _formulas(subject: Audited, report: AuditReport) -> None:
@@ -123,7 +114,7 @@ def _formulas(subject: Audited, report: AuditReport) -> None:
     value = report.curve.deltas[at]
     same = "=" if report.curve.lower[at] == value else r"\le"
     lost = latex(report.exact, 5)
-    st.markdown(described(subject.mechanism))
+    st.markdown(formula(subject.mechanism))
     st.markdown(
         f"""
 The loss of neighbours $x, y$ at an output $r$ is $\\ln\\frac{{P[r|x]}}{{P[r|y]}}$, and its largest value is the exact
@@ -159,67 +150,10 @@ def _assumptions(subject: Audited, report: AuditReport) -> None:
         assumption(
             "A proof for every n and prior: there is none. The exact number belongs to this setting alone.", holds=False
         )
-    if isinstance(subject.mechanism, HellingerLocal):
-        assumption("The noise does not depend on the data: it does, and so tells of them itself.", holds=False)
+    for doubt in subject.known.doubts:
+        assumption(doubt, holds=False)
     assumption(
         "The mechanism is sampled exactly. Samplers in floating point are not exact: the last digits of Laplace noise "
         "can betray a table (Mironov, CCS 2012). The audit is of the ideal law.",
         holds=False,
-    )
-
-
-@ByClass
-def described(mechanism: object) -> str:
-    """Return what a mechanism does, as Markdown with this setting's numbers."""
-    return formula(mechanism)
-
-
-@described.of(HellingerGlobal)
-def _(mechanism: HellingerGlobal) -> str:
-    return _exponential(r"\Delta_g", "the largest Hellinger distance between neighbours' posteriors", mechanism.epsilon)
-
-
-@described.of(HellingerLocal)
-def _(mechanism: HellingerLocal) -> str:
-    return _exponential(r"\Delta_l(x)", "the largest Hellinger distance to a neighbour of the data", mechanism.epsilon)
-
-
-@described.of(HellingerSmooth)
-def _(mechanism: HellingerSmooth) -> str:
-    what = rf"the smooth sensitivity at $\beta = {latex(mechanism.beta)}$"
-    return _exponential(r"S_\beta(x)", what, mechanism.epsilon)
-
-
-def _exponential(scale: str, what: str, epsilon: float) -> str:
-    return (
-        f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "
-        f"$\\varepsilon = {latex(epsilon)}$; $H$ is the Hellinger distance and ${scale}$ {what}."
-    )
-
-
-@described.of(LaplaceCells, LaplaceOne)
-def _(mechanism: LaplaceCells | LaplaceOne) -> str:
-    return f"{escaped(mechanism.label)}: noise of scale $b = {latex(mechanism.noise_scale)}$, then clipped to $[0, n]$."
-
-
-@described.of(RegressionSampler)
-def _(mechanism: RegressionSampler) -> str:
-    return (
-        "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ on "
-        f"$\\|w\\| \\le B$, at $b = {latex(mechanism.prior_precision)}$, "
-        f"$\\sigma^2 = {latex(mechanism.noise_variance)}$, $B = {latex(mechanism.norm_bound)}$, "
-        f"$N = {mechanism.draws}$. One replaced record moves the logarithm by "
-        "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
-        "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
-        "it grows with $n$."
-    )
-
-
-@described.of(PrintedMap)
-def _(mechanism: PrintedMap) -> str:
-    return (
-        "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
-        "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
-        f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(mechanism.sensitivity)}$. That bounds "
-        f"how much a set's *probability* moves; a density moves by more. On a grid of {mechanism.points:,} values."
     )

@@ -1,19 +1,17 @@
 """What releases alone prove, on the Audit page: for mechanisms whose exact loss nobody has written down."""
 
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.reports import AuditReport, Exactness
+from dpbayes.audit.entry import Pair
 from dpbayes.audit.statistical import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
 from dpbayes.model.network import Network
-from dpbayes.model.regression import Moments
-from dpbayes.ui.pages.audit.attacker import made_up_tables, numbers_each
-from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind
+from dpbayes.ui.pages.audit.attacker import made_up_tables
+from dpbayes.ui.pages.audit.subject import Audited, digits
 from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -23,19 +21,17 @@ MANY_NUMBERS, MOST_NUMBERS = 1_000_000, 20_000_000
 to LEAST_DRAWS, and the largest are not drawn."""
 
 
-def draws_section(subject: Audited, report: AuditReport) -> None:
-    """Where there is no exact number, show what releases of two neighbours prove, with its confidence."""
-    if report.exactness is Exactness.EXACT or subject.n == 0 or not np.isfinite(report.exact):
-        return
+def draws_section(subject: Audited) -> None:
+    """Show what releases of two neighbours prove, with its confidence."""
     st.subheader("What releases alone prove")
-    wanted, each = hash(subject.key), numbers_each(subject)
+    wanted, each = hash(subject.key), subject.numbers
     if LEAST_DRAWS * each > MOST_NUMBERS:
         st.caption(
             f"Nothing is counted here: {LEAST_DRAWS:,} releases of {each:,} numbers each are too many to draw; up to "
             f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers are. The audit above has a lower value all the same."
         )
         return
-    if network_kind(current()) is not None and st.session_state.get("audit.released") != wanted:
+    if subject.hypothetical is None and st.session_state.get("audit.released") != wanted:
         st.caption(
             "A lower bound needs no formula, only many releases of two neighbouring tables. Of a network with many "
             "cells they are slow to draw, and seldom show the rare outputs that tell most."
@@ -43,53 +39,34 @@ def draws_section(subject: Audited, report: AuditReport) -> None:
         st.button("Release and count", key="audit.release", on_click=_ask, args=(wanted,))
         return
     with sentence_instead():
-        first, second, told = _tables(subject)
+        drawn = subject.hypothetical.drawn if subject.hypothetical else None
+        tables = drawn(subject.mechanism, **subject.sizes) if drawn else made_up_tables(subject)
         draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // each))
-        _show(subject, _found(subject.key, current().seed, draws, subject, (first, second)), told)
+        _show(subject, _proved(subject.key, current().seed, draws, subject, tables), tables.told)
 
 
 def _ask(wanted: int) -> None:
     st.session_state["audit.released"] = wanted
 
 
-def _show(subject: Audited, found: SampledLoss, told: str) -> None:
-    confidence = f"confidence 1 − 10⁻{str(round(-np.log10(found.doubt))).translate(_RAISED)}"
-    releases = f"{2 * found.counted:,} simulated releases of each of two neighbouring tables"
-    if found.epsilon > 0:
-        at = f" at δ = {numeral(found.delta)}" if found.delta else ""
-        broken = " :red[That is above the claim.]" if found.refutes(subject.promised) else ""
-        st.markdown(f"**{releases} prove a loss of at least {digits(found.epsilon)}{at}, with {confidence}.**{broken}")
+def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
+    confidence = f"confidence 1 − 10⁻{str(round(-np.log10(loss.doubt))).translate(_RAISED)}"
+    releases = f"{2 * loss.counted:,} simulated releases of each of two neighbouring tables"
+    if loss.epsilon > 0:
+        at = f" at δ = {numeral(loss.delta)}" if loss.delta else ""
+        broken = " :red[That is above the claim.]" if loss.refutes(subject.promised) else ""
+        st.markdown(f"**{releases} prove a loss of at least {digits(loss.epsilon)}{at}, with {confidence}.**{broken}")
     else:
         st.markdown(f"**{releases} prove no loss, with {confidence}: what tells most is too rare for them.**")
     st.caption(
         f"{escaped(told)} No formula of the mechanism is used. An event is fixed on the first half of the releases; of "
-        f"the second half it met {found.hits[0]:,} of {found.counted:,} under the table it speaks for and "
-        f"{found.hits[1]:,} under the other one. Bounds of Clopper and Pearson make that a lower bound; the loss "
+        f"the second half it met {loss.hits[0]:,} of {loss.counted:,} under the table it speaks for and "
+        f"{loss.hits[1]:,} under the other one. Bounds of Clopper and Pearson make that a lower bound; the loss "
         "itself may be larger."
     )
 
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _tables(subject: Audited) -> tuple[Any, Any, str]:
-    """The statistics of two neighbouring tables, made up from public things, and what they are."""
-    made, n = subject.mechanism, subject.n
-    if subject.features is not None:
-        first, second = (_one_record(n, subject.features, target) for target in (1.0, -1.0))
-        return first, second, f"The tables: {n - 1:,} records of zeros, and one with x = (1, 0, …) and y = 1 or −1."
-    if hasattr(made, "die"):
-        rest = [0] * (made.die.sides - 2)
-        counts = [np.array([k, n - k, *rest]) for k in (1, 0)]
-        texts = [", ".join(f"{value:,}" for value in each.tolist()) for each in counts]
-        return counts[0], counts[1], f"Throws of every side: {texts[0]}, and {texts[1]}."
-    return made_up_tables(subject)
-
-
-def _one_record(n: int, features: int, target: float) -> Moments:
-    unit = np.zeros(features)
-    unit[0] = 1.0
-    return Moments(np.outer(unit, unit), target * unit, np.asarray(1.0), n)
 
 
 @st.cache_data(
@@ -99,6 +76,8 @@ def _one_record(n: int, features: int, target: float) -> Moments:
     show_time=True,
     hash_funcs={Network: hash},
 )
-def _found(key: Hashable, seed: int, draws: int, _subject: Audited, _tables: tuple[Any, Any]) -> SampledLoss:
+def _proved(key: Hashable, seed: int, draws: int, _subject: Audited, _tables: Pair) -> SampledLoss:
     rng = stream(seed, "audit", "draws", type(_subject.mechanism).__name__)
-    return audit_by_draws(_subject.mechanism, first=_tables[0], second=_tables[1], rng=rng, draws=draws, doubt=DOUBT)
+    return audit_by_draws(
+        _subject.mechanism, first=_tables.first, second=_tables.second, rng=rng, draws=draws, doubt=DOUBT
+    )

@@ -9,17 +9,27 @@ from contextlib import suppress
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from dpbayes.audit.registry import AUDITS, UNKNOWN
 from dpbayes.audit.reports import AuditReport, Exactness, Verdict
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
-from dpbayes.mechanisms import Calibration
 from dpbayes.ui.pages.audit.attacker import attack_section
-from dpbayes.ui.pages.audit.details import details, recalibration
+from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details
 from dpbayes.ui.pages.audit.draws import draws_section
-from dpbayes.ui.pages.audit.subject import Audited, audited, broken_at, curve_is_exact, digits, network_kind
+from dpbayes.ui.pages.audit.subject import (
+    Audited,
+    audited,
+    broken_at,
+    curve_is_exact,
+    digits,
+    hypothetical_of,
+    network_kind,
+    setting_of,
+)
 from dpbayes.ui.pages.audit.work import Stepped, audit_work, blank, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.session import chosen as work
@@ -33,27 +43,10 @@ from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
-    "The printed sampler at ε = 2": {
-        "audit.subject": AuditSubject.SAMPLER,
-        "calibration": Calibration.AS_PRINTED,
-        "epsilon": 2.0,
-        "draws": 1,
-    },
-    "The density-scored MAP": {
-        "audit.subject": AuditSubject.PRINTED_MAP,
-        "epsilon": 1.0,
-        "audit.n": 50,
-        "audit.prior": 1.0,
-        "audit.omega": 0.1,
-    },
-    "Local sensitivity at prior 0.1, n = 200": {
-        "audit.subject": AuditSubject.HELLINGER_LOCAL,
-        "epsilon": 1.0,
-        "audit.n": 200,
-        "audit.sides": 2,
-        "audit.prior": 0.1,
-        "audit.first": 2,
-    },
+    title: {"audit.subject": AuditSubject[known.kind.__name__]}
+    | {(setting_of(name) if known.hypothetical else name): value for name, value in numbers.items()}
+    for known in AUDITS
+    for title, numbers in known.cases.items()
 }
 """Settings at which a claim, or a hope, is refuted."""
 
@@ -71,18 +64,22 @@ def audit_page(_chosen: Chosen) -> None:
     left, right = st.columns([1, 2], gap="medium")
     with right:
         nearby = _possible()
-        found = _curve(audited(nearby.settings)) if nearby is not None else None
+        subject = audited(nearby.settings) if nearby is not None else None
+        report = _curve(subject) if subject is not None else None
     with left, suppress(InputError):  # a network that there is none of has had its sentence
         _controls(nearby)
-    if found is None:
+    if subject is None:
         return
-    if isinstance(found, Stepped):
+    if report is None:
+        if subject.known is UNKNOWN:
+            _without_audit(subject, place)
+        return
+    if isinstance(report, Stepped):
         with place:
             blank(SLOTS)
         blank(SLOTS)
-        _go_on(found)
+        _go_on(report)
         return
-    subject, report = found
     with place:
         headline(verdict(subject, report))
         _numbers(subject, report)
@@ -90,12 +87,30 @@ def audit_page(_chosen: Chosen) -> None:
     with right:
         _data(report)
     worst_section(subject, report)
-    draws_section(subject, report)
+    if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
+        draws_section(subject)
     searching = recalibration(subject, report)
     attack_section(subject, report)
     details(subject, report)
     if searching is not None:
         _go_on(searching)
+
+
+def _without_audit(subject: Audited, place: DeltaGenerator) -> None:
+    """Show what is promised, and what releases alone prove, of a mechanism whose loss nobody has written down."""
+    with place:
+        claim = escaped(str(subject.claimed))
+        headline(
+            f"{_begun(subject.name)} claims {claim}; there is no exact audit of it, so what it loses is not known."
+        )
+        left, middle, right = st.columns(3)
+        _promise(left, "Claimed", subject.claimed, "Nothing is claimed.")
+        _promise(middle, "Certified", subject.certified, "Nothing is proved.")
+        right.metric("Exact worst case", "unknown")
+        right.caption("Nobody has written down what the worst neighbours lose.")
+    if subject.n:
+        draws_section(subject)
+    unaudited_details(subject)
 
 
 def _go_on(work: Stepped) -> None:
@@ -122,25 +137,17 @@ def _controls(nearby: Possible | None) -> None:
     controls.parameter_control("audit.subject")
     options, kind = current().options("audit"), network_kind(current())
     if kind is not None:
-        if options.subject is AuditSubject.RELEASE:
+        if options.subject is AuditSubject["RELEASE"]:
             st.caption(f"Now: {escaped(kind.label)}.")
         controls.parameter_controls(kind, work.defaults_for(kind, current(), work.network(current())))
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         st.caption("The network is that of the Network page; of the table, only its number of records is used.")
         return
-    if options.subject is AuditSubject.REGRESSION:
-        for name in ("n", "features", "precision", "variance", "norm", "draws"):
-            controls.parameter_control(f"audit.{name}")
-        st.caption("Hypothetical records, scaled to length 1 by public bounds: no table is used.")
-        return
-    node = options.subject is AuditSubject.PRINTED_MAP
-    names = ["epsilon", "audit.n", *([] if node else ["audit.sides"]), "audit.prior"]
-    names += ["audit.omega"] if node else []
-    names += ["audit.delta"] if options.subject is AuditSubject.HELLINGER_SMOOTH else []
-    for name in names:
+    tables = hypothetical_of(current())
+    for name in map(setting_of, tables.asked):
         limited = nearby is not None and name in GIVING
         controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
-    st.caption(f"A hypothetical {'node' if node else 'die'}: no table is used.")
+    st.caption(tables.caption)
 
 
 # The curve
@@ -157,16 +164,19 @@ def _possible() -> Possible | None:
     return found
 
 
-def _curve(subject: Audited) -> tuple[Audited, AuditReport] | Stepped | None:
+def _curve(subject: Audited) -> AuditReport | Stepped | None:
     """Show the curve and return what it is of, or how far the audit is; what cannot be audited gets its sentence."""
+    if subject.known is UNKNOWN:
+        st.caption("There is no curve: it takes the law of the releases, and nobody has written down what that loses.")
+        return None
     try:
         report = audit_work(subject)
     except InputError as error:
         refusal(error)
         return None
     if isinstance(report, Stepped):
-        candidates = subject.mechanism.die.size
-        st.markdown(f"Auditing {candidates:,} tables and all their neighbours, each over {candidates:,} outputs.")
+        assert subject.known.steps is not None
+        st.markdown(subject.known.steps.told(subject.mechanism))
         show_progress(report, "the audit", key="audit.stop")
         return report
     promise, broken = subject.promised, broken_at(report, subject.promised)
@@ -182,7 +192,7 @@ def _curve(subject: Audited) -> tuple[Audited, AuditReport] | Stepped | None:
     )
     above = " It passes above the claim." if broken.any() else ""
     chart(figure, key="audit.curve", alt=f"Privacy curve: delta against epsilon; {claimed.name} at {promise}.{above}")
-    return subject, report
+    return report
 
 
 def _data(report: AuditReport) -> None:
@@ -218,7 +228,7 @@ def loss_text(report: AuditReport) -> str:
 
 def verdict(subject: Audited, report: AuditReport) -> str:
     """Return the page's sentence: what is claimed, what is lost, and so whether the claim holds."""
-    name = subject.name[0].upper() + subject.name[1:]
+    name = _begun(subject.name)
     claim = escaped(str(report.claimed))
     delta = f" at δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
     lost = loss_text(report)
@@ -239,6 +249,10 @@ def verdict(subject: Audited, report: AuditReport) -> str:
     )
 
 
+def _begun(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
 def _run_at(subject: Audited, report: AuditReport, lost: str) -> str:
     asked = subject.promised.epsilon
     text = f"Run at ε = {asked:g}, {subject.where} lose {lost}: "
@@ -257,10 +271,8 @@ def _spare(report: AuditReport) -> str:
 def _numbers(subject: Audited, report: AuditReport) -> None:
     """Show the three numbers; the last is red where it breaks the claim."""
     left, middle, right = st.columns(3)
-    left.metric("Claimed", _promise(report.claimed))
-    left.caption(escaped(str(report.claimed.reference)) if report.claimed.is_private else "Nothing is claimed.")
-    middle.metric("Certified", _promise(report.certified))
-    middle.caption(escaped(str(report.certified.reference)) if report.certified.is_private else "Nothing is proved.")
+    _promise(left, "Claimed", report.claimed, "Nothing is claimed.")
+    _promise(middle, "Certified", report.certified, "Nothing is proved.")
     over = report.needed_at_least - subject.promised.epsilon
     violated = over > 1e-9 * subject.promised.epsilon
     than = "above the claim" if report.claimed.is_private else "above the ε it is run at"
@@ -284,5 +296,6 @@ def _found(report: AuditReport) -> str:
     return escaped(text)
 
 
-def _promise(guarantee: Guarantee) -> str:
-    return str(guarantee) if guarantee.is_private else "none"
+def _promise(place: DeltaGenerator, title: str, guarantee: Guarantee, nothing: str) -> None:
+    place.metric(title, str(guarantee) if guarantee.is_private else "none")
+    place.caption(escaped(str(guarantee.reference)) if guarantee.is_private else nothing)

@@ -1,158 +1,121 @@
-"""What the Audit page audits: from the settings to a mechanism, a number of records, and a report kept per session."""
+"""What the Audit page audits: from the settings to a mechanism, its tables, and a report kept per session."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.entry import Audit, Hypothetical
+from dpbayes.audit.registry import AUDITS, audit_of
 from dpbayes.audit.reports import AuditReport, audit
+from dpbayes.audit.words import many
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import escaped, numeral
 from dpbayes.figures.audit import LEAST_DELTA
-from dpbayes.mechanisms import (
-    MECHANISMS,
-    Calibration,
-    LaplaceFourier,
-    LaplaceUpdates,
-    MapExponential,
-    Mechanism,
-    Outcome,
-    PosteriorSampler,
-)
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map import PrintedMap
-from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
 from dpbayes.model.network import Network
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.options.audit import AuditOptions, AuditSubject
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.show import inside
 
 POINTS = 161
 """Points of a privacy curve."""
 
-FAR = 5.0
-"""A regression's claim so many times what is proved is left out of the picture."""
-
-NETWORK_SUBJECTS = {
-    AuditSubject.LAPLACE: LaplaceUpdates,
-    AuditSubject.FOURIER: LaplaceFourier,
-    AuditSubject.SAMPLER: PosteriorSampler,
-    AuditSubject.MAP: MapExponential,
-}
-DIE_SUBJECTS = {
-    AuditSubject.HELLINGER_GLOBAL: HellingerGlobal,
-    AuditSubject.HELLINGER_LOCAL: HellingerLocal,
-    AuditSubject.HELLINGER_SMOOTH: HellingerSmooth,
-    AuditSubject.LAPLACE_CELLS: LaplaceCells,
-    AuditSubject.LAPLACE_ONE: LaplaceOne,
-}
+SIZES = ("n", "features")
+"""The numbers that say how large tables are."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """A mechanism and the number of records it is audited for; `key` is all that both are made from.
+    """A mechanism, what is known of its kind, and the sizes of the tables it is audited for, such as n.
 
-    A regression's records have a number of `features`, too.
+    `hypothetical` are tables that belong to no network; `key` is all that the rest is made from.
     """
 
     mechanism: Any
-    n: int
+    known: Audit
+    sizes: Mapping[str, int]
     where: str
     key: Hashable
-    features: int | None = None
+    hypothetical: Hypothetical | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.sizes["n"]
 
     @property
     def name(self) -> str:
         """The mechanism's name in a sentence, as Markdown."""
-        if isinstance(self.mechanism, PrintedMap):
-            return "the density-scored MAP"
-        text = inside(self.mechanism.label.removesuffix(" (not private)"))
-        if self.mechanism.label.startswith("Hellinger, "):
-            text = "the Hellinger mechanism with " + text.removeprefix("hellinger, ")
-        if getattr(self.mechanism, "calibration", None) is Calibration.AS_PRINTED:
-            text += " as printed"
-        return escaped(text)
+        return escaped(self.mechanism.named)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """What is claimed of such tables."""
+        return self.known.claimed(self.mechanism, **self.sizes)
 
     @property
     def promised(self) -> Guarantee:
         """The claim; where there is none, the epsilon that the mechanism is run at, which is no promise."""
-        claim: Guarantee = self.mechanism.claimed
-        if self.features is not None:
-            claim = self.mechanism.claimed(self.n, features=self.features)
-        return claim if claim.is_private else Guarantee(self.mechanism.epsilon, reference=claim.reference)
+        claim = self.claimed
+        run_at = getattr(self.mechanism, "epsilon", np.inf)
+        return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
 
     @property
     def certified(self) -> Guarantee:
         """What is proved."""
         return getattr(self.mechanism, "certified", NON_PRIVATE)
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers one release hands over; one for each cell where nothing is known."""
+        return self.known.numbers(self.mechanism, **self.sizes)
+
 
 def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
     """Return the class of the network mechanism that is audited, if it is one."""
     subject = settings.options("audit").subject
-    if subject is AuditSubject.RELEASE:
-        return next(kind for kind in MECHANISMS if kind.__name__ == settings.mechanism)
-    return NETWORK_SUBJECTS.get(subject)
+    name = settings.mechanism if subject is AuditSubject["RELEASE"] else subject.name
+    return next((kind for kind in MECHANISMS if kind.__name__ == name), None)
+
+
+def hypothetical_of(settings: Settings) -> Hypothetical:
+    """Return the hypothetical tables that are audited, where it is no network's mechanism."""
+    name = settings.options("audit").subject.name
+    return next(known.hypothetical for known in AUDITS if known.kind.__name__ == name and known.hypothetical)
+
+
+def setting_of(name: str) -> str:
+    """Return the setting that holds one of the numbers that hypothetical tables are made from."""
+    return name if name == "epsilon" else f"audit.{name}"
 
 
 def audited(settings: Settings) -> Audited:
     """Return what the settings say is to be audited. Errors: InputError with a sentence."""
-    kind, options = network_kind(settings), settings.options("audit")
+    kind = network_kind(settings)
     if kind is not None:
         return _for_network(settings, kind)
-    epsilon = settings.parameter("epsilon")
-    if options.subject is AuditSubject.PRINTED_MAP:
-        prior = (options.prior, options.prior)
-        made: Any = PrintedMap(prior=prior, n=options.n, epsilon=epsilon, omega=options.omega)
-        where = f"tables of {_many(options.n, 'record')} of one binary node"
-    elif options.subject is AuditSubject.REGRESSION:
-        return _for_regression(options)
-    else:
-        made = _die_mechanism(options, epsilon)
-        where = f"{_many(options.n, 'throw')} of a die with {options.sides} sides"
-    key = (options.subject, epsilon, options.n, options.sides, options.prior, options.delta, options.omega)
-    return Audited(made, options.n, where, key)
-
-
-def _for_regression(options: AuditOptions) -> Audited:
-    made = RegressionSampler(
-        prior_precision=options.precision,
-        noise_variance=options.variance,
-        norm_bound=options.norm,
-        draws=options.draws,
-    )
-    where = f"tables of {_many(options.n, 'scaled record')} with {_many(options.features, 'feature')}"
-    key = (options.subject, options.n, options.features, made)
-    return Audited(made, options.n, where, key, options.features)
-
-
-def _die_mechanism(options: AuditOptions, epsilon: float) -> Any:
-    die, kind = Die((options.prior,) * options.sides, options.n), DIE_SUBJECTS[options.subject]
-    if kind not in (LaplaceCells, LaplaceOne):
-        die.require_listable(MOST_PAIRED)  # what an audit needs; a release would do with more
-    return kind(die=die, epsilon=epsilon, **({"delta": options.delta} if kind is HellingerSmooth else {}))
+    tables = hypothetical_of(settings)
+    numbers = {name: settings.parameter(setting_of(name)) for name in tables.asked}
+    mechanism = tables.made(numbers)
+    sizes: dict[str, int] = {name: numbers[name] for name in SIZES if name in numbers}
+    key = (tables.title, *numbers.values())
+    return Audited(mechanism, audit_of(mechanism), sizes, tables.where(numbers), key, tables)
 
 
 def _for_network(settings: Settings, kind: type[Mechanism[Outcome]]) -> Audited:
     n = settings.records if settings.data == "synthetic" else work.dataset(settings).n
     net = work.network(settings)
-    made = work.mechanism(settings, net, kind.__name__)
+    mechanism = work.mechanism(settings, net, kind.__name__)
     known = not settings.graph and settings.data == "synthetic" and settings.source in NAMED
-    over = escaped(NAMED[settings.source].title) if known else f"a network of {_many(len(net.names), 'node')}"
-    chosen = tuple((name, getattr(made, name)) for name in parameters_of(kind))
-    return Audited(
-        made, n, f"tables of {_many(n, 'record')} over {over}", (kind.__name__, net, settings.prior, n, chosen)
-    )
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+    over = escaped(NAMED[settings.source].title) if known else f"a network of {many(len(net.names), 'node')}"
+    where = f"tables of {many(n, 'record')} over {over}"
+    chosen = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
+    return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, chosen))
 
 
 # Reports
@@ -171,19 +134,16 @@ def report_of(subject: Audited) -> AuditReport:
     hash_funcs={Network: hash},
 )
 def _report(key: Hashable, _subject: Audited) -> AuditReport:
-    made, n = _subject.mechanism, _subject.n
-    if _subject.features is not None:
-        return audit(made, n=n, epsilons=epsilons_up_to(_subject, 0.0), features=_subject.features)
+    mechanism, sizes = _subject.mechanism, _subject.sizes
     bounded = _subject.certified.is_private  # else nothing bounds the loss before it is known
-    exact = 0.0 if bounded else audit(made, n=n, epsilons=[]).exact
-    return audit(made, n=n, epsilons=epsilons_up_to(_subject, exact))
+    exact = 0.0 if bounded else audit(mechanism, epsilons=[], **sizes).exact
+    return audit(mechanism, epsilons=epsilons_up_to(_subject, exact), **sizes)
 
 
 def epsilons_up_to(subject: Audited, exact: float) -> np.ndarray:
     """Return a grid from 0 to beyond `exact` and the promises, with these among it."""
-    promises = [g.epsilon for g in (subject.promised, subject.certified) if g.is_private]
-    if subject.features is not None:  # the printed epsilon grows with n
-        promises = [epsilon for epsilon in promises if epsilon <= FAR * subject.certified.epsilon]
+    most = subject.known.farthest * subject.certified.epsilon
+    promises = [g.epsilon for g in (subject.promised, subject.certified) if g.is_private and g.epsilon <= most]
     top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
     return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))
 
@@ -210,18 +170,3 @@ def broken_at(report: AuditReport, promise: Guarantee) -> np.ndarray:
         above |= curve.epsilons < report.at_least * (1 - 1e-9)
         beyond &= report.at_least > promise.epsilon * (1 + 1e-9)
     return np.asarray(beyond & above)
-
-
-# Recalibration
-
-
-def to_recalibrate(subject: Audited) -> Any:
-    """Return the mechanism to recalibrate: the printed sampler cannot be run below 2 ln 2, the certified one can."""
-    if isinstance(subject.mechanism, PosteriorSampler):
-        return replace(subject.mechanism, calibration=Calibration.CERTIFIED, epsilon=1.0)
-    return subject.mechanism
-
-
-def knob(mechanism: Any) -> float:
-    """Return what a recalibration sets: the internal epsilon, of a regression sampler the norm bound B."""
-    return float(mechanism.norm_bound if isinstance(mechanism, RegressionSampler) else mechanism.epsilon)

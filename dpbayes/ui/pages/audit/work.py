@@ -7,12 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.audit.die_steps import AT_ONCE
-from dpbayes.audit.report_die import audit_die_steps
+from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.reports import AuditReport, recalibration_steps
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, knob, report_of, to_recalibrate
+from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, report_of
 from dpbayes.ui.widgets import running as runs
 from dpbayes.ui.widgets.running import progress
 
@@ -86,25 +84,27 @@ def _going(kind: str, key: Hashable, start: Callable[[], Iterator[Any]]) -> Step
 
 
 def audit_work(subject: Audited) -> Stepped | AuditReport:
-    """Return the audit, or the work on it where the die is large. Errors: InputError."""
-    made = subject.mechanism
-    if not isinstance(made, HellingerGlobal | HellingerLocal | HellingerSmooth) or made.die.size <= AT_ONCE:
+    """Return the audit, or the work on it where it takes longer than a moment. Errors: InputError."""
+    mechanism, steps = subject.mechanism, subject.known.steps
+    if steps is None or not steps.are_needed(mechanism):
         return report_of(subject)
-    work = _going(
-        "audit", subject.key, lambda: audit_die_steps(made, epsilons=lambda exact: epsilons_up_to(subject, exact))
-    )
+
+    def start() -> Iterator[Any]:
+        return steps.steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
+
+    work = _going("audit", subject.key, start)
     return work.found if work.done else work
 
 
-def recalibration_work(subject: Audited, target: float) -> Stepped | float:
-    """Return the epsilon (of a regression, B) that keeps to the target, or the work on it. Errors: InputError."""
-    made, delta = to_recalibrate(subject), subject.promised.delta
+def recalibration_work(subject: Audited, how: Recalibration, target: float) -> Stepped | float:
+    """Return the setting of the knob that keeps to the target, or the work on it. Errors: InputError."""
+    start, delta = how.start(subject.mechanism), subject.promised.delta
     work = _going(
         "audit.target",
         (subject.key, target),
-        lambda: recalibration_steps(made, n=subject.n, target=target, delta=delta),
+        lambda: recalibration_steps(start, n=subject.n, target=target, delta=delta),
     )
-    return knob(work.found) if work.done else work
+    return how.knob.read(work.found) if work.done else work
 
 
 def show_progress(work: Stepped, what: str, *, key: str) -> None:

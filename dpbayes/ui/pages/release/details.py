@@ -13,8 +13,8 @@ from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figu
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.export import release_json
-from dpbayes.mechanisms.formulas import formula
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network, assignment
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die

@@ -1,11 +1,12 @@
 """What the Accuracy page lets a person set."""
 
 import enum
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, make_dataclass
+from typing import Annotated, Any
 
 from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.experiments.accuracy.methods import Method
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.plan import (
     DRAWS,
     MOST_EPSILONS,
@@ -51,18 +52,25 @@ class Drawn(enum.Enum):
     NO = "no"
 
 
-MECHANISMS: dict[str, tuple[Method, ...]] = {
-    "laplace": (Method.LAPLACE,),
-    "fourier": (Method.FOURIER, Method.FOURIER_PRINTED),
-    "sampling": (Method.SAMPLER, Method.SAMPLER_PRINTED),
-    "sampling_many": (Method.SAMPLER_MANY,),
-    "private_map": (Method.MAP,),
-}
-"""The curves of every mechanism that may be left out, by the option that says so."""
+CURVES_LEFT_OUT: dict[str, tuple[Method, ...]] = {}
+"""The curves that may be left out together, by the option that says so."""
+
+_TITLES: dict[str, str] = {}
+for _method in METHODS.values():
+    if not _method.is_baseline:
+        _name, _TITLES[_method.option[0]] = _method.option
+        CURVES_LEFT_OUT[_name] = (*CURVES_LEFT_OUT.get(_name, ()), _method)
+
+_Mechanisms: Any = make_dataclass(
+    "_Mechanisms",
+    [(name, Annotated[Drawn, Choice(Drawn, title=title)]) for name, title in _TITLES.items()],
+    frozen=True,
+    kw_only=True,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccuracyOptions:
+class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each mechanism that there is
     """The Accuracy page: the paper's Figure 1 by default."""
 
     scene: Annotated[Scene, Choice(Scene, title="network and records")]
@@ -78,11 +86,6 @@ class AccuracyOptions:
     high: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=100, log=True, title="largest epsilon")]
     points: Annotated[int, Parameter("", low=1, high=MOST_EPSILONS, typical=20, log=True, whole=True, title="epsilons")]
     curves: Annotated[Curves, Choice(Curves, title="calibration")]
-    laplace: Annotated[Drawn, Choice(Drawn, title="Laplace")]
-    fourier: Annotated[Drawn, Choice(Drawn, title="Fourier")]
-    sampling: Annotated[Drawn, Choice(Drawn, title="posterior sampling, 1 draw")]
-    sampling_many: Annotated[Drawn, Choice(Drawn, title="posterior sampling, N draws")]
-    private_map: Annotated[Drawn, Choice(Drawn, title="private MAP")]
     shown: Annotated[Shown, Choice(Shown, title="shown")]
     stealth: Annotated[float, STEALTH]
     draws: Annotated[int, DRAWS]
@@ -91,4 +94,6 @@ class AccuracyOptions:
     @property
     def left_out(self) -> frozenset[Method]:
         """The curves that are not to be drawn."""
-        return frozenset(m for name, kept in MECHANISMS.items() if getattr(self, name) is Drawn.NO for m in kept)
+        return frozenset(
+            m for name, curves in CURVES_LEFT_OUT.items() if getattr(self, name) is Drawn.NO for m in curves
+        )

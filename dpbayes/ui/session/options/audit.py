@@ -4,26 +4,19 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
+from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
+from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 
-
-class AuditSubject(enum.Enum):
-    """What is audited: a mechanism for a network, one die or regression weights, or the MAP estimate as printed."""
-
-    RELEASE = "the Release page's mechanism"
-    LAPLACE = "Laplace"
-    FOURIER = "Fourier"
-    SAMPLER = "Posterior sampling"
-    MAP = "Private MAP"
-    HELLINGER_GLOBAL = "Hellinger, global sensitivity (one die)"
-    HELLINGER_LOCAL = "Hellinger, local sensitivity (one die)"
-    HELLINGER_SMOOTH = "Hellinger, smooth sensitivity (one die)"
-    LAPLACE_CELLS = "Laplace on every count (one die)"
-    LAPLACE_ONE = "Laplace on one count (one die)"
-    PRINTED_MAP = "Density-scored MAP, as printed (one node)"
-    REGRESSION = "Regression sampler"
+AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from the registries
+    "AuditSubject",
+    {"RELEASE": "the Release page's mechanism"}
+    | {kind.__name__: kind.label for kind in PRIVATE}
+    | {audit.kind.__name__: audit.hypothetical.title for audit in AUDITS if audit.hypothetical is not None},
+)
+"""What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""
 
 
 class AttackedTables(enum.Enum):
@@ -37,7 +30,7 @@ class AttackedTables(enum.Enum):
 class AuditOptions:
     """The Audit page: what is audited, the die, node or regression where it is no network, and the attacker."""
 
-    subject: Annotated[AuditSubject, Choice(AuditSubject, title="what is audited")]
+    subject: Annotated[enum.Enum, Choice(AuditSubject, title="what is audited")]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
     sides: Annotated[int, SIDES]
     prior: Annotated[float, PRIOR]

@@ -1,20 +1,23 @@
 """The audit of draws of regression weights: what is proved for every table, and tables that come close to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Pair, Recalibration
 from dpbayes.audit.gaussian import exact_loss, likelihood_difference, log_posterior_mass
+from dpbayes.audit.pictures import TwoLaws, times
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.trimmed import range_curve, range_epsilon
+from dpbayes.audit.words import many
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
 from dpbayes.model.regression import Moments
 
 Record = tuple[tuple[float, ...], float]
@@ -22,17 +25,22 @@ Record = tuple[tuple[float, ...], float]
 _TURNS = 721
 """Directions that are compared, of two weights."""
 
+_POINTS = 401
 _NAMED = 4
 """Most features whose values are told."""
 
 
-def audit_regression(mechanism: RegressionSampler, *, n: int, features: int, epsilons: ArrayLike) -> AuditReport:
+def audit_regression(
+    mechanism: RegressionSampler, *, n: int, epsilons: ArrayLike, features: int | None = None
+) -> AuditReport:
     """Return the audit of N draws of the weights after n records of `features` features.
 
     `exact` is the upper value that is proved for every table. `at_least` is the exact loss of a pair of tables made to
-    lose much: see `bad_tables`. Errors: InputError for bad numbers.
+    lose much: see `bad_tables`. Errors: InputError for bad numbers, and where the number of features is not said.
     """
     require_known(mechanism, RegressionSampler)
+    if features is None:
+        raise InputError("Say how many features the records have: the printed epsilon depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
     promise = _Promise(mechanism.claimed(n, features=d), mechanism.certified)
@@ -143,6 +151,22 @@ def widened(table: Moments, spare: int) -> Moments:
     return Moments(gram, cross, table.square, table.n)
 
 
+def regression_ratios(
+    mechanism: RegressionSampler, pair: BadTables, rng: np.random.Generator, size: tuple[int, int]
+) -> FloatArray:
+    """Release weights (repeats, releases) times from the first of two tables, weighed against the second.
+
+    Errors: InputError for what is not exactly a `RegressionSampler`.
+    """
+    require_known(mechanism, RegressionSampler)
+    released = mechanism.release(widened(pair.first, pair.spare), rng, size)
+    used = released.draws[..., : pair.first.d]
+    bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
+    told = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
+    masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
+    return (told - (masses[0] - masses[1])).sum(axis=-1)
+
+
 @dataclass(frozen=True)
 class _Promise:
     claimed: Guarantee
@@ -184,3 +208,83 @@ def _text(record: Record, d: int) -> str:
     shown = [numeral(value) for value in record[0]] + ["0"] * (d - len(record[0]))
     values = ", ".join(shown[:_NAMED]) + (", …" if d > _NAMED else "")
     return f"(x = ({values}), y = {numeral(record[1])})"
+
+
+# The entry
+
+
+def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, features: int) -> TwoLaws:
+    """Both tables' densities of one draw along the diameter of the ball through the weights that tell most."""
+    pair = bad_tables(mechanism, n=n, features=features)
+    places, logs = densities_along(mechanism, pair, _POINTS)
+    first, second = np.exp(logs - logs.max())
+    return TwoLaws(
+        places=places,
+        first=first,
+        second=second,
+        x="weights on a diameter of the ball (signed length)",
+        y="density / largest",
+        told="Densities of one draw of the weights under both tables along a diameter, and the loss between them.",
+        caption=(
+            f"On the diameter through the weights that tell most. One draw loses {numeral(pair.loss, 4)}."
+            f"{times(mechanism.draws)}"
+        ),
+        columns={"weights": places, "first": first, "second": second, "loss (nats)": logs[0] - logs[1]},
+    )
+
+
+def _made(numbers: Numbers) -> RegressionSampler:
+    return RegressionSampler(
+        prior_precision=numbers["precision"],
+        noise_variance=numbers["variance"],
+        norm_bound=numbers["norm"],
+        draws=numbers["draws"],
+    )
+
+
+def _turned(mechanism: RegressionSampler, epsilon: float) -> RegressionSampler:
+    bound = norm_bound_for(epsilon, noise_variance=mechanism.noise_variance, draws=mechanism.draws)
+    return replace(mechanism, norm_bound=bound)
+
+
+def _worst_tables(mechanism: RegressionSampler, worst: WorstCase | None, *, n: int, features: int) -> Pair:
+    tables = bad_tables(mechanism, n=n, features=features)
+    return Pair(tables, None, f"The worst pair: {tables.told[0]} (true) against {tables.told[1]}.")
+
+
+def _attack(mechanism: RegressionSampler, pair: Pair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+    return regression_ratios(mechanism, pair.first, rng, size)
+
+
+def _one_record(mechanism: RegressionSampler, *, n: int, features: int) -> Pair:
+    unit = np.zeros(features)
+    unit[0] = 1.0
+    first, second = (Moments(np.outer(unit, unit), y * unit, np.asarray(1.0), n) for y in (1.0, -1.0))
+    return Pair(first, second, f"The tables: {n - 1:,} records of zeros, and one with x = (1, 0, …) and y = 1 or −1.")
+
+
+AUDIT = Audit(
+    kind=RegressionSampler,
+    report=audit_regression,
+    claimed=lambda mechanism, n, features: mechanism.claimed(n, features=features),
+    picture=_densities,
+    tables="A table is scaled records, each of features x and a target y. The weights w are drawn.",
+    numbers=lambda mechanism, n, features: mechanism.draws * features,
+    recalibration=Recalibration(
+        needed=regression_epsilon,
+        knob=Knob(symbol="B", setting="norm", read=lambda mechanism: float(mechanism.norm_bound), turned=_turned),
+    ),
+    farthest=5.0,  # the printed epsilon grows with n
+    hypothetical=Hypothetical(
+        title="Regression sampler",
+        asked=("n", "features", "precision", "variance", "norm", "draws"),
+        caption="Hypothetical records, scaled to length 1 by public bounds: no table is used.",
+        made=_made,
+        where=lambda numbers: (
+            f"tables of {many(numbers['n'], 'scaled record')} with {many(numbers['features'], 'feature')}"
+        ),
+        attacked=_worst_tables,
+        attack=_attack,
+        drawn=_one_record,
+    ),
+)

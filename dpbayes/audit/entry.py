@@ -1,0 +1,146 @@
+"""All that is known of the mechanisms of one class, as one value: how they are audited, recalibrated, drawn, attacked.
+
+Every function here is asked of exactly that class, with the sizes of the tables as keywords: `n`, and `features` where
+records have some. `registry` lists the entries.
+"""
+
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dpbayes.audit.pictures import Picture
+from dpbayes.audit.report_types import AuditReport, WorstCase
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import FloatArray
+
+Numbers = Mapping[str, Any]
+"""Numbers that a person sets, by name."""
+
+Keeps = Callable[[Any], bool]
+"""Whether a mechanism at some setting of its knob loses no more than the target."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The statistics of two neighbouring tables, what is told of them, and what an attacker of the first asks.
+
+    `key` tells pairs of one mechanism apart; a `private` one comes from true records.
+    """
+
+    first: Any
+    second: Any
+    told: str
+    question: str = "of the first table"
+    key: Hashable = "worst"
+    private: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knob:
+    """What a recalibration turns: its symbol, the setting that it is, how it is read off a mechanism and turned.
+
+    `turned` takes the mechanism and an epsilon.
+    """
+
+    symbol: str = "ε"
+    setting: str = "epsilon"
+    read: Callable[[Any], float] = lambda mechanism: float(mechanism.epsilon)
+    turned: Callable[[Any, float], Any] = lambda mechanism, epsilon: replace(mechanism, epsilon=epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalibration:
+    """How the knob is found at which a mechanism loses no more than a target.
+
+    `needed` (mechanism, n, delta) returns an epsilon that suffices at delta. `keeping`, where that would do the same
+    work again at each setting, prepares it in steps, yields the shares done and returns a `Keeps`. `start` is what is
+    recalibrated in the place of a mechanism, and `is_quick` whether nobody need ask for it.
+    """
+
+    needed: Callable[..., float]
+    keeping: Callable[..., Generator[float, None, Keeps]] | None = None
+    knob: Knob = Knob()
+    start: Callable[[Any], Any] = lambda mechanism: mechanism
+    is_quick: Callable[[Any, int], bool] = lambda mechanism, n: True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """An audit that may take longer than a moment: when it does, its steps, and what to say meanwhile.
+
+    `steps` takes the mechanism and `epsilons`, a function of the exact loss; it yields shares, at the end the report.
+    """
+
+    are_needed: Callable[[Any], bool]
+    steps: Callable[..., Iterator[float | AuditReport]]
+    told: Callable[[Any], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypothetical:
+    """Tables that belong to no network: made up by a few numbers, such as throws of a die.
+
+    `title` stands in the list of what may be audited and `asked` are the numbers that a person sets. From these,
+    `made` makes the mechanism, `where` the words for its tables. `attacked` returns the pair that is attacked, from
+    the audit's worst case and the numbers that are `chosen` for it; `attack` (mechanism, pair, generator, size) weighs
+    simulated releases of the first. `drawn` is the pair whose releases are counted where no number is exact.
+    """
+
+    title: str
+    asked: tuple[str, ...]
+    caption: str
+    made: Callable[[Numbers], Any]
+    where: Callable[[Numbers], str]
+    attacked: Callable[..., Pair]
+    attack: Callable[..., FloatArray] | None = None
+    chosen: tuple[str, ...] = ()
+    drawn: Callable[..., Pair] | None = None
+
+
+def _own_claim(mechanism: Any, *, n: int) -> Guarantee:
+    claim: Guarantee = mechanism.claimed
+    return claim
+
+
+def _too_many(mechanism: Any, worst: WorstCase, *, n: int) -> Picture | None:
+    return None
+
+
+def _one_for_each_cell(mechanism: Any, *, n: int) -> int:
+    return int(mechanism.prior.network.cell_count)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Audit:
+    """What is known of the mechanisms of exactly one class; all but `kind` and `report` may be left out.
+
+    report(mechanism, n, epsilons) -> AuditReport, its curve at `epsilons` (E,). log_ratios(mechanism, released, first,
+    second) -> ln p(released | first) - ln p(released | second) of each release, from two tables' counts. picture(
+    mechanism, worst, n) -> how the worst pair is drawn, or None where its outputs are too many. numbers(mechanism, n)
+    -> how many numbers a release hands over; effort(mechanism, numbers) -> how many could be drawn in the time it
+    takes. not_attacked(mechanism) -> why no attack is simulated, "" where one is.
+
+    `tables` says what is told of tables, `doubts` are assumptions that do not hold, `not_recalibrated` says why there
+    is no recalibration, and `cases` are settings at which something is refuted, by title.
+    """
+
+    kind: type[Any]
+    report: Callable[..., AuditReport]
+    claimed: Callable[..., Guarantee] = _own_claim
+    log_ratios: Callable[..., FloatArray] | None = None
+    recalibration: Recalibration | None = None
+    not_recalibrated: str = "It is not recalibrated: what it needs to lose no more than a target is not known."
+    picture: Callable[..., Picture | None] = _too_many
+    tables: str = "The two differ in one record."
+    numbers: Callable[..., int] = _one_for_each_cell
+    effort: Callable[[Any, int], int] = lambda mechanism, numbers: numbers
+    not_attacked: Callable[[Any], str] = lambda mechanism: ""
+    doubts: tuple[str, ...] = ()
+    steps: Steps | None = None
+    farthest: float = np.inf
+    """A claim so many times what is proved is left out of the curve's picture."""
+    hypothetical: Hypothetical | None = None
+    cases: Mapping[str, Mapping[str, object]] = field(default_factory=lambda: MappingProxyType({}))

@@ -1,0 +1,32 @@
+"""The audit of handing over the exact posterior."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.mechanisms import Exact
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+
+
+def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of handing over the exact posterior: any two tables with different counts are told apart."""
+    require_known(mechanism, Exact)
+    grid = checked_grid(epsilons)
+    if checked_records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:
+        return nothing_to_lose(mechanism, grid)
+    ones = np.ones(len(grid))
+    worst = WorstCase(*opposites(mechanism.prior.network, n), "the first table's own counts")
+    return pure_report(
+        mechanism,
+        exact=np.inf,
+        at_least=np.inf,
+        curve=DeltaCurve(grid, ones, ones),
+        worst=worst,
+        scope=all_tables_text(n),
+    )
+
+
+AUDIT = Audit(kind=Exact, report=audit_exact)

@@ -1,0 +1,82 @@
+"""The audit of Laplace noise on Fourier coefficients. [Zhang16] Algorithm 2."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.noise import MOST_MOVED, LaplaceNoise
+from dpbayes.audit.pictures import one_noisy_number
+from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
+from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import LaplaceFourier
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.sensitivity import walsh_sensitivity
+from dpbayes.model.fourier import coefficients
+
+WIDE, TRANSFORMED = 10_000, 4
+"""Cells of a network from which on a release takes so many times as long for each number: its transforms no longer fit
+into the processor's cache."""
+
+
+def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of [Zhang16] Algorithm 2: exact where O is, otherwise between two values.
+
+    O coefficients move by two. The tables handed over hold all of them: rebuilding is one to one.
+    """
+    grid, network = checked_grid(epsilons), mechanism.prior.network
+    noise = fourier_noise(mechanism, n=n)
+    if not noise.moved:
+        return nothing_to_lose(mechanism, grid)
+    overlap = network.closure.odd_overlap
+    # A record can always flip half of the coefficients of one family.
+    family = 2 ** (max(map(len, network.families)) - 1)
+    certain = noise if overlap.exact else LaplaceNoise(min(family, noise.moved), noise.ratio)
+    how = "Exactly" if overlap.exact else "At most"
+    worst = WorstCase(
+        f"{n:,} records, one of which flips {certain.moved:,} coefficients when it is replaced",
+        f"the same {n:,} records after the replacement",
+        "noisy coefficients at or beyond the first table's, wherever they move",
+    )
+    return pure_report(
+        mechanism,
+        exact=noise.pure_epsilon,
+        at_least=certain.pure_epsilon,
+        curve=noise_curve(noise, certain, grid),
+        worst=worst,
+        scope=f"{all_tables_text(n)} {how} {noise.moved:,} coefficients move by two.",
+    )
+
+
+def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
+    """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
+    require_known(mechanism, LaplaceFourier)
+    moved = walsh_sensitivity(mechanism.prior.network) // 2 if checked_records(n) else 0
+    if moved > MOST_MOVED:
+        raise InputError(
+            f"One replaced record moves {moved:,} Fourier coefficients of this network, and what that loses is worked "
+            f"out for at most {MOST_MOVED:,}; remove some parents of its largest tables, or audit another mechanism."
+        )
+    return LaplaceNoise(moved, 2 / mechanism.noise_scale)
+
+
+def _log_ratios(
+    mechanism: LaplaceFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    # The empty set's coefficient is n plus the lift in both.
+    network = mechanism.prior.network
+    seen = coefficients(network, released.updates)[..., 1:]
+    means = [coefficients(network, np.asarray(counts))[..., 1:] for counts in (first, second)]
+    return (np.abs(seen - means[1]) - np.abs(seen - means[0])).sum(axis=-1) / mechanism.noise_scale
+
+
+AUDIT = Audit(
+    kind=LaplaceFourier,
+    report=audit_fourier,
+    log_ratios=_log_ratios,
+    picture=lambda mechanism, worst, n: one_noisy_number(mechanism.noise_scale, step=2.0, what="coefficients"),
+    recalibration=Recalibration(needed=lambda mechanism, n, delta: fourier_noise(mechanism, n=n).upper_epsilon(delta)),
+    effort=lambda mechanism, numbers: numbers * TRANSFORMED if numbers > WIDE else numbers,
+)

@@ -1,0 +1,64 @@
+"""The audit of Laplace noise on the posterior's updates. [Zhang16] Algorithm 1."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.noise import LaplaceNoise
+from dpbayes.audit.pictures import one_noisy_number
+from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
+from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+
+
+def audit_laplace(mechanism: LaplaceUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of [Zhang16] Algorithm 1: exact, clipping included.
+
+    All of 2 |I| counts move by one when the odd records differ in every column. Both counts lie in [0, n], and beyond
+    either end the ratio of densities is constant: what clipping hides does not help to tell the tables apart, so the
+    pure epsilon and the whole curve stay as they are without it.
+    """
+    grid, network = checked_grid(epsilons), mechanism.prior.network
+    noise = laplace_noise(mechanism, n=n)
+    if not noise.moved:
+        return nothing_to_lose(mechanism, grid)
+    worst = WorstCase(*opposites(network, n), "noisy counts at or beyond the first table's, in every cell that moves")
+    return pure_report(
+        mechanism,
+        exact=noise.pure_epsilon,
+        at_least=noise.pure_epsilon,
+        curve=noise_curve(noise, noise, grid),
+        worst=worst,
+        scope=f"{all_tables_text(n)} The worst differ in every column, so that {noise.moved:,} counts move by one.",
+    )
+
+
+def laplace_noise(mechanism: LaplaceUpdates, *, n: int) -> LaplaceNoise:
+    """Return how many counts one record moves, and how far: none when n = 0."""
+    require_known(mechanism, LaplaceUpdates)
+    moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
+    return LaplaceNoise(moved, 1 / mechanism.noise_scale if moved else 1.0)
+
+
+def _log_ratios(
+    mechanism: LaplaceUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms
+    # of the clipped law too: clipping tells the attacker no less.
+    moved = np.abs(released.updates - second) - np.abs(released.updates - first)
+    told = moved.sum(axis=-1)
+    # Without noise there is one table, all columns being constant, and nothing to tell.
+    return told / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(told)
+
+
+AUDIT = Audit(
+    kind=LaplaceUpdates,
+    report=audit_laplace,
+    log_ratios=_log_ratios,
+    picture=lambda mechanism, worst, n: one_noisy_number(mechanism.noise_scale, step=1.0, what="counts"),
+    recalibration=Recalibration(needed=lambda mechanism, n, delta: laplace_noise(mechanism, n=n).upper_epsilon(delta)),
+)

@@ -1,0 +1,35 @@
+"""The audits that there are; the tuple AUDITS is the only registry."""
+
+from typing import Any
+
+from dpbayes.audit import exact, fourier, hellinger, laplace, laplace_die, map, printed_map, regression, sampler
+from dpbayes.audit.entry import Audit
+from dpbayes.audit.report_types import AuditReport
+from dpbayes.mechanisms.known import no_audit, oddity
+
+AUDITS: tuple[Audit, ...] = (
+    exact.AUDIT,
+    laplace.AUDIT,
+    fourier.AUDIT,
+    sampler.AUDIT,
+    map.AUDIT,
+    *hellinger.AUDITS,
+    laplace_die.CELLS,
+    laplace_die.ONE,
+    printed_map.AUDIT,
+    regression.AUDIT,
+)
+
+
+def audit_of(mechanism: Any) -> Audit:
+    """Return what is known of exactly this mechanism; UNKNOWN for a subclass, or one with a replaced part."""
+    kind = type(mechanism)
+    return next((audit for audit in AUDITS if audit.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
+
+
+def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
+    raise no_audit(mechanism)
+
+
+UNKNOWN = Audit(kind=object, report=_refused)
+"""What is known of a mechanism without an audit: nothing, but that releases of it can be counted."""

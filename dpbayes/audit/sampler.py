@@ -1,0 +1,117 @@
+"""The audit of draws from the posterior under a trimmed prior. [Zhang16] Appendix C.2."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.pictures import Shares, times
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.trimmed import MOST_ROW, range_epsilon, row_curve
+from dpbayes.audit.trimmed_network import (
+    cells_of,
+    largest_loss,
+    log_masses,
+    moved_rows,
+    network_loss,
+    reached_loss,
+    rows_alone,
+)
+from dpbayes.audit.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.mechanisms.base import SampledCpts
+from dpbayes.mechanisms.known import require_known
+
+MOST_ROWS = 24
+"""Most rows of which the shares of a loss are drawn."""
+
+
+def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of posterior draws: exact where all tables can be listed, otherwise between two values.
+
+    N independent draws lose N times as much as one. The curve is exact for one draw from one binary node; otherwise it
+    is the largest that the range of the loss allows.
+    """
+    require_known(mechanism, PosteriorSampler)
+    grid, network, bound = checked_grid(epsilons), mechanism.prior.network, mechanism.log_odds_bound
+    loss = network_loss(mechanism.prior, n=n, bound=bound)
+    if loss.most == 0:
+        return nothing_to_lose(mechanism, grid)
+    single = network.cell_count == 2 and mechanism.draws == 1 and n <= MOST_ROW
+    if single:
+        a, b = mechanism.prior.alpha
+        deltas = row_curve(float(a), float(b), n=n, bound=bound, epsilons=grid).deltas
+        curve = DeltaCurve(grid, deltas, deltas)
+    else:
+        curve = range_only_curve(grid, width=mechanism.certified.epsilon, most=mechanism.draws * loss.most)
+    first, second, theta = rows_texts(network, loss.first, loss.second, loss.theta)
+    searched = "" if loss.is_exact else " The value is a sum of the nodes' own worst cases, which may not meet."
+    return pure_report(
+        mechanism,
+        exact=mechanism.draws * loss.most,
+        at_least=mechanism.draws * loss.least,
+        curve=curve,
+        worst=WorstCase(first, second, theta),
+        scope=all_tables_text(n) + searched,
+    )
+
+
+def sampler_epsilon(mechanism: PosteriorSampler, *, n: int, delta: float) -> float:
+    """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
+    require_known(mechanism, PosteriorSampler)
+    most = mechanism.draws * largest_loss(mechanism.prior, n=n, bound=mechanism.log_odds_bound)
+    return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
+
+
+def _log_ratios(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntArray, second: IntArray) -> FloatArray:
+    rows = moved_rows(mechanism.prior.network, first, second)
+    cells = cells_of(mechanism.prior.network, rows)
+    ends = np.stack([first, second])[:, cells]
+    log_theta = np.log(released.draws[..., cells])
+    masses = log_masses(rows_alone(mechanism.prior, rows), ends, bound=mechanism.log_odds_bound)
+    return (log_theta @ (ends[0] - ends[1]).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
+
+
+def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], FloatArray]:
+    """Return the rows in which the worst tables differ, and what changing each of them alone would lose."""
+    network, bound = mechanism.prior.network, mechanism.log_odds_bound
+    worst = reached_loss(mechanism.prior, n=n, bound=bound)
+    rows = moved_rows(network, worst.first, worst.second)
+    cells, few = cells_of(network, rows), rows_alone(mechanism.prior, rows)
+    first, second, theta = worst.first[cells], worst.second[cells], worst.theta[cells]
+    own = np.where(few.network.row_of_cell == np.arange(len(rows))[:, None], first - second, 0)
+    masses = log_masses(few, np.concatenate([second[None], second + own]), bound=bound)
+    return rows.tolist(), own @ np.log(np.maximum(theta, 1e-300)) - (masses[1:] - masses[0])
+
+
+def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
+    rows, losses = losses_by_row(mechanism, n=n)
+    more = f" The {MOST_ROWS} largest of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
+    total = numeral(losses.sum(), 4)
+    return Shares(
+        rows=tuple(mechanism.prior.network.row_label(row) for row in rows),
+        losses=losses,
+        most=MOST_ROWS,
+        told="Bars: how much every row of the CPTs adds to the loss of this pair, for one draw.",
+        caption=f"One draw loses the sum of the rows, {total}.{times(mechanism.draws)}{more}",
+    )
+
+
+AUDIT = Audit(
+    kind=PosteriorSampler,
+    report=audit_sampler,
+    log_ratios=_log_ratios,
+    picture=_rows,
+    tables="Of each table, the counts of every state in those CPT rows where the two differ.",
+    numbers=lambda mechanism, n: mechanism.prior.network.cell_count * mechanism.draws,
+    recalibration=Recalibration(
+        needed=sampler_epsilon,
+        # The printed sampler cannot be run below 2 ln 2, the certified one can.
+        start=lambda mechanism: replace(mechanism, calibration=Calibration.CERTIFIED, epsilon=1.0),
+        is_quick=lambda mechanism, n: False,
+    ),
+    cases={"The printed sampler at ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
+)

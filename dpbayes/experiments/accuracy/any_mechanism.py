@@ -1,0 +1,77 @@
+"""The curve of any mechanism: real releases of its own, at its typical parameters.
+
+Every repeat has a seed of its own, and its releases at all epsilons start from that: where noise is scaled by epsilon,
+neighbouring points of a curve share their luck, and a grid may be changed without changing the other points.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.looks import Look
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.cost import Size
+from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.steps import Streams, Work
+from dpbayes.mechanisms.base import NetworkMechanism, Outcome, simulated
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+
+_LEAST = 1e-300
+"""Probabilities below are taken for this, which has a logarithm."""
+
+_RELEASE, _VALUE = 2e-4, 2e-7
+"""About how many seconds a release takes, and each of its values."""
+
+
+def typical(kind: type[NetworkMechanism[Outcome]], *, prior: Dirichlets, epsilon: float) -> NetworkMechanism[Outcome]:
+    """Return a mechanism at this epsilon, if it has one, and else at its typical numbers and first choices.
+
+    Errors: InputError for a network that it does not fit.
+    """
+    values: dict[str, Any] = {
+        name: known.typical if isinstance(known, Parameter) else next(iter(known.options))
+        for name, known in parameters_of(kind).items()
+    }
+    return kind(prior=prior, **{name: epsilon if name == "epsilon" else value for name, value in values.items()})
+
+
+def curves_of(kind: type[NetworkMechanism[Outcome]]) -> Curves:
+    """Return the one curve of a mechanism of which nothing is known but itself."""
+
+    def made(releases: Releases) -> list[NetworkMechanism[Outcome]]:
+        return [typical(kind, prior=releases.prior, epsilon=float(epsilon)) for epsilon in releases.plan.grid]
+
+    def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+        mechanisms, plan = made(releases), releases.plan
+        seeds = streams(method.name.upper()).integers(2**63, size=len(counts))
+        logs = np.empty((len(counts), len(mechanisms), releases.local.cell_count))
+        for repeat, (seed, values) in enumerate(zip(seeds, counts, strict=True)):
+            table = Counts(plan.network, values.astype(np.int64), plan.training)
+            for k, mechanism in enumerate(mechanisms):
+                outcome = simulated(mechanism, table, np.random.default_rng(int(seed))).outcome
+                logs[repeat, k] = releases.blanket.local_counts(np.log(np.maximum(outcome.probabilities, _LEAST)))
+            yield (repeat + 1) / len(counts)
+        return logs
+
+    def certified(releases: Releases) -> FloatArray:
+        return np.array([mechanism.certified.epsilon for mechanism in made(releases)])
+
+    def seconds(size: Size) -> float:
+        return size.epsilons * (_RELEASE + _VALUE * size.cells)
+
+    def formulas(methods: object, releases: Releases) -> list[str]:
+        return [f"- **{kind.label}**: {typical(kind, prior=releases.prior, epsilon=1.0).formula} (ε = 1)"]
+
+    method = Method(
+        name=kind.__name__.lower(),
+        titled=Look(kind.label, kind.colour),
+        kind=kind,
+        option=(kind.__name__, kind.label),
+        log_cpts=log_cpts,
+        certified=certified,
+        seconds=seconds,
+    )
+    return Curves(kind=kind, methods=(method,), formulas=formulas)

@@ -1,0 +1,160 @@
+"""The curves of Laplace noise on Fourier coefficients: certified, and as the plot of [Zhang16] keeps releases."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpbayes.base.looks import Look
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import latex, numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.cost import Size
+from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.promises import ATTEMPTS, log10_delta_of_kept
+from dpbayes.experiments.accuracy.releases import Generator, Releases
+from dpbayes.experiments.steps import Streams, Work, finished, part_of, slices
+from dpbayes.mechanisms import Calibration, LaplaceFourier
+from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
+from dpbayes.model.fourier import cells_per_family, marginals
+
+
+def increment(releases: Releases, calibration: Calibration) -> float:
+    """Return t: printed, the one whose printed chance of stealth 1 - exp(-t) is the plan's; certified, simulated.
+
+    [Zhang16] Corollary 3, as printed and corrected.
+    """
+    if calibration is Calibration.AS_PRINTED:
+        return -float(np.log1p(-releases.plan.stealth))
+    if releases.simulated is None:
+        finished(_simulate(releases))
+    assert releases.simulated is not None
+    return releases.simulated
+
+
+def _simulate(releases: Releases) -> Work[None]:
+    """Find the certified increment: as many simulated releases as the Release page looks at, and the very same."""
+    network = releases.plan.network
+    draws, rng, needed = releases.plan.size.simulated, stream(0, "stealth"), []
+    for some in slices(draws, releases.drawn_at_once // network.cell_count):
+        size = some.stop - some.start
+        needed.append(needed_increments(network, Calibration.CERTIFIED, rng, draws=size))
+        yield some.stop / draws
+    releases.simulated = increment_for(releases.plan.stealth, np.concatenate(needed))
+
+
+def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    if releases.simulated is None:
+        yield from part_of(_simulate(releases), 0.0, 0.5)
+    noise = _noise(releases, Calibration.CERTIFIED, streams("FOURIER"), len(counts))
+    yield 0.5
+    here, noise = releases.blanket.local_counts(counts), releases.blanket.local_counts(noise)
+    updates = here[:, None] + _scales(releases, Calibration.CERTIFIED)[:, None] * noise[:, None]
+    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
+
+
+def _kept(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    """Draw again wherever a count is negative, as the plot of [Zhang16] shows only what is not.
+
+    Every epsilon keeps the first try that is non-negative there. The tries of a repeat end with one whose noise
+    alone is: this does not depend on the grid, nor does what the next repeat draws. Every try has its own stream.
+    """
+    scales = _scales(releases, Calibration.AS_PRINTED)
+    noise = _noise(releases, Calibration.AS_PRINTED, streams("FOURIER_PRINTED"), len(counts))
+    held = np.repeat(releases.blanket.local_counts(noise)[:, None], len(scales), axis=1)
+    failed = scales > _most_scale(counts, noise)[:, None]
+    left = np.flatnonzero((noise < 0).any(axis=1))
+    for attempt in range(1, ATTEMPTS + 1):
+        if not len(left):
+            break
+        yield attempt / (ATTEMPTS + 1)
+        noise = _noise(releases, Calibration.AS_PRINTED, streams("FOURIER_PRINTED", attempt), len(left))
+        kept = failed[left] & (scales <= _most_scale(counts[left], noise)[:, None])
+        if kept.any():
+            held[left] = np.where(kept[..., None], releases.blanket.local_counts(noise)[:, None], held[left])
+            failed[left] &= ~kept
+        left = left[(noise < 0).any(axis=1)]
+    held *= scales[:, None]
+    held += releases.blanket.local_counts(counts)[:, None]
+    return releases.log_mean(np.maximum(held, 0.0, out=held))
+
+
+def _scales(releases: Releases, calibration: Calibration) -> FloatArray:
+    return LaplaceFourier(prior=releases.prior, epsilon=1.0, calibration=calibration).noise_scale / releases.plan.grid
+
+
+def _noise(releases: Releases, calibration: Calibration, rng: Generator, repeats: int) -> FloatArray:
+    """Return lifted unit noise of all cells, (R, all): that of [Zhang16] Algorithm 2 is linear, so rebuilt once."""
+    network = releases.plan.network
+    noise = marginals(network, coefficient_noise(network, calibration, rng, (repeats,)))
+    noise += 2 * increment(releases, calibration) * len(network.closure) / cells_per_family(network)
+    return noise
+
+
+def _most_scale(counts: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return up to which scale counts plus scaled noise, both (R, all), hold nothing negative: (R,)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(noise < 0, counts / -noise, np.inf).min(axis=1)
+
+
+def _certified_as_printed(releases: Releases) -> FloatArray:
+    printed = LaplaceFourier(prior=releases.prior, epsilon=1.0, calibration=Calibration.AS_PRINTED)
+    # Keeping only what is non-negative conditions on the outcome: both densities are divided by the chance of success,
+    # whose ratio is at most exp(epsilon) again.
+    return 2 * printed.certified.epsilon * releases.plan.grid
+
+
+def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
+    plan, lines = releases.plan, []
+    told = f"$|N_I| = {len(plan.network.closure):,}$, "
+    if PRINTED in methods:
+        lines.append(
+            f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {plan.stealth:g}) = "
+            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
+            f"{ATTEMPTS + 1} times at most, then clipped at zero."
+        )
+    if CERTIFIED in methods:
+        lines.append(
+            f"- **{CERTIFIED.title}**: {told}$t = {latex(increment(releases, Calibration.CERTIFIED))}$, simulated for "
+            f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
+        )
+    return lines
+
+
+def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
+    if PRINTED not in methods:
+        return []
+    power = math.ceil(log10_delta_of_kept(releases.plan))
+    return [
+        "The printed Fourier curve keeps only what holds no negative count, which as much as doubles ε. Should "
+        f"{ATTEMPTS + 1} tries fail, the first is clipped and handed over; that case has no such bound, and "
+        f"$\\delta \\le 10^{{{power}}}$ stands beside ε for it."
+    ]
+
+
+def _seconds(size: Size) -> float:
+    return 1e-7 * size.cells
+
+
+CERTIFIED = Method(
+    name="fourier",
+    titled=Look("Fourier, certified", LaplaceFourier.colour),
+    kind=LaplaceFourier,
+    option=("fourier", "Fourier"),
+    calibrations=(Calibration.CERTIFIED,),
+    log_cpts=_log_cpts,
+    seconds=_seconds,
+    prepared=lambda size: 6e-8 * size.simulated * size.cells,
+)
+PRINTED = Method(
+    name="fourier_printed",
+    titled=Look("Fourier, as printed", LaplaceFourier.colour, "dash", "diamond-open"),
+    kind=LaplaceFourier,
+    option=("fourier", "Fourier"),
+    calibrations=(Calibration.AS_PRINTED,),
+    log_cpts=_kept,
+    certified=_certified_as_printed,
+    seconds=_seconds,
+)
+
+CURVES = Curves(kind=LaplaceFourier, methods=(CERTIFIED, PRINTED), formulas=_formulas, notes=_notes)

@@ -1,0 +1,42 @@
+"""The curve of Laplace noise on counts: drawn once for every repeat and scaled to every epsilon."""
+
+import numpy as np
+
+from dpbayes.base.looks import Look
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.steps import Streams, Work
+from dpbayes.mechanisms import LaplaceUpdates
+
+
+def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    here = releases.blanket.local_counts(counts)
+    noise = streams("LAPLACE").laplace(size=here.shape)
+    updates = here[:, None] + (_unit_scale(releases) / releases.plan.grid)[:, None] * noise[:, None]
+    yield 0.5
+    return releases.log_mean(np.clip(updates, 0.0, float(releases.plan.training), out=updates))
+
+
+def _unit_scale(releases: Releases) -> float:
+    """The scale at epsilon = 1."""
+    return LaplaceUpdates(prior=releases.prior, epsilon=1.0).noise_scale
+
+
+def _formulas(methods: object, releases: Releases) -> list[str]:
+    scale = _unit_scale(releases)
+    return [
+        f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({scale:g}/\\varepsilon)$, clipped to "
+        f"$[0, {releases.plan.training:,}]$."
+    ]
+
+
+LAPLACE = Method(
+    name="laplace",
+    titled=Look("Laplace", LaplaceUpdates.colour),
+    kind=LaplaceUpdates,
+    option=("laplace", "Laplace"),
+    log_cpts=_log_cpts,
+)
+
+CURVES = Curves(kind=LaplaceUpdates, methods=(LAPLACE,), formulas=_formulas)

@@ -1,0 +1,176 @@
+"""The curves of posterior sampling: trimmed draws from the same uniforms at every epsilon, certified and as printed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.looks import INVALID, Look
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.cost import Size
+from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.promises import coin_until, deepest
+from dpbayes.experiments.accuracy.releases import Generator, Releases
+from dpbayes.experiments.accuracy.tables import tabulate
+from dpbayes.experiments.steps import Streams, Work, part_of, slices
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+
+_CANCELS = 1e-6
+"""Below this, one less a probability has lost too many digits."""
+
+_ROWS = 1 << 15
+"""Rows of tables held at once, 2.5 kB each, where one bound has no more."""
+
+
+def printed_bounds(releases: Releases) -> FloatArray:
+    """The printed bound of log-odds, (E,), zero where the printed omega leaves only even odds."""
+    depth = max(1, int(releases.decisions.depths.max()))
+    return np.log(np.maximum(np.expm1(releases.plan.grid / (2 * depth)), 1.0))
+
+
+def _sampler(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    # One draw at epsilon: the bound is linear in epsilon.
+    unit = PosteriorSampler(prior=releases.prior, epsilon=1.0).log_odds_bound
+    return trimmed(releases, counts, streams("SAMPLER"), bounds=unit * releases.plan.grid, draws=1)
+
+
+def _sampler_printed(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    return trimmed(releases, counts, streams("SAMPLER_PRINTED"), bounds=printed_bounds(releases), draws=1)
+
+
+def _sampler_many(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    return trimmed(
+        releases, counts, streams("SAMPLER_MANY"), bounds=printed_bounds(releases), draws=releases.plan.draws
+    )
+
+
+def trimmed(
+    releases: Releases, counts: FloatArray, rng: Generator, *, bounds: FloatArray, draws: int
+) -> Work[FloatArray]:
+    """Return ln of the mean of `draws` trimmed CPTs: (R, E, K).
+
+    Tables are made for a few bounds at a time; the same numbers are drawn again for the next few, not kept.
+    """
+    a, b = releases.decided.parameters(releases.plan.prior + releases.blanket.local_counts(counts))
+    pairs, kinds = np.unique((a + 1j * b).ravel(), return_inverse=True)
+    kinds = kinds.reshape(len(a), 1, -1)
+    live, at = np.unique(bounds, return_inverse=True)
+    sums = np.zeros((len(a), len(live), releases.local.cell_count))
+    start, total = rng.bit_generator.state, len(live)
+    for some in slices(total, _ROWS // len(pairs)):
+        first, middle, last = some.start / total, (some.start + some.stop) / 2 / total, some.stop / total
+        table = yield from part_of(tabulate(pairs.real, pairs.imag, live[some]), first, middle)
+        rng.bit_generator.state = start
+        parts = _draws(len(a), draws, a.shape[1], releases.drawn_at_once)
+        for done, (repeats, size) in enumerate(parts):
+            uniforms = rng.random((repeats.stop - repeats.start, size, a.shape[1]))
+            for k in range(some.start, some.stop):
+                log_odds = table.log_odds(kinds[repeats], k - some.start, uniforms)
+                sums[repeats, k] += _summed_cpts(releases, log_odds)
+                yield middle + (last - middle) * (done + (k - some.start) / (some.stop - some.start)) / len(parts)
+    return np.log(sums / draws)[:, at]
+
+
+def _summed_cpts(releases: Releases, log_odds: FloatArray) -> FloatArray:
+    """Return the sums of the CPTs (R, K) of draws (R, N, D)."""
+    if releases.local.is_binary:
+        first = special.expit(log_odds).sum(axis=1)
+        second = log_odds.shape[1] - first
+        if second.size and second.min() < _CANCELS * log_odds.shape[1]:
+            second = special.expit(-log_odds).sum(axis=1)
+        return np.stack([first, second], axis=-1).reshape(len(log_odds), -1)
+    return releases.decided.probabilities(log_odds).sum(axis=1)
+
+
+def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[slice, int]]:
+    """Cut repeats x draws into parts (repeats, draws in each): whole repeats, or some draws of a single one.
+
+    This loop over repeats is left: each has so many draws that a part of them is all that fits in the cache.
+    """
+    each = max(1, draws * decisions)
+    if each <= most:
+        return [(some, draws) for some in slices(repeats, most // each)]
+    sizes = [some.stop - some.start for some in slices(draws, most // decisions)]
+    return [(slice(repeat, repeat + 1), size) for repeat in range(repeats) for size in sizes]
+
+
+def _certified_as_printed(releases: Releases, draws: int) -> FloatArray:
+    return 2 * int(releases.decisions.depths.sum()) * draws * printed_bounds(releases)
+
+
+def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
+    """Rows of more than two states are drawn as yes-no decisions, and these are what is trimmed."""
+    plan, binary = releases.plan, releases.plan.network.is_binary
+    deep, depths = deepest(plan), int(releases.decisions.depths.sum())
+    if binary:
+        printed = r"$\theta \in [\omega, 1-\omega]$, $\omega = e^{-\varepsilon/2}$"
+        certified = rf"$\omega = 1/(1 + e^{{\varepsilon/2|I|}})$, $2|I| = {2 * depths}$"
+    else:
+        printed = (
+            rf"$w = e^{{-\varepsilon/(2 \cdot {deep})}}$, which leaves no probability below $e^{{-\varepsilon/2}}$"
+        )
+        certified = rf"$w = 1/(1 + e^{{\varepsilon/(2 \cdot {depths})}})$"
+    lines = []
+    if not binary and {MANY, CERTIFIED} & set(methods):
+        lines.append(
+            r"- **Posterior sampling** draws a row of $r$ states by yes-no decisions, $\lceil \log_2 r \rceil$ deep, "
+            rf"and trims each to $[w, 1-w]$. The deepest: {deep}. Over all nodes: "
+            rf"$\sum_i \lceil \log_2 r_i \rceil = {depths}$."
+        )
+    if MANY in methods:
+        lines.append(
+            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {numeral(coin_until(plan), 4)}. "
+            f"$N = {plan.draws:,}$ draws are averaged."
+        )
+    if CERTIFIED in methods:
+        lines.append(f"- **Posterior sampling, certified**: one draw, {certified}.")
+    return lines
+
+
+def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
+    if not {PRINTED, MANY} & set(methods):
+        return []
+    return [
+        "The printed sampler charges for one changed term of one draw. Up to "
+        f"ε = {numeral(coin_until(releases.plan), 4)} its printed ω leaves only even odds: a coin is tossed."
+    ]
+
+
+def _seconds(size: Size, draws: int) -> float:
+    return 5e-6 * size.kinds * size.epsilons + 5e-8 * size.decisions * size.epsilons * draws
+
+
+CERTIFIED = Method(
+    name="sampler",
+    titled=Look("sampling, certified, 1 draw", PosteriorSampler.colour),
+    kind=PosteriorSampler,
+    option=("sampling", "posterior sampling, 1 draw"),
+    calibrations=(Calibration.CERTIFIED,),
+    log_cpts=_sampler,
+    seconds=lambda size: _seconds(size, 1),
+)
+PRINTED = Method(
+    name="sampler_printed",
+    titled=Look("sampling, as printed, 1 draw", INVALID, "dot", "x-thin-open"),
+    kind=PosteriorSampler,
+    option=("sampling", "posterior sampling, 1 draw"),
+    calibrations=(Calibration.AS_PRINTED,),
+    log_cpts=_sampler_printed,
+    certified=lambda releases: _certified_as_printed(releases, 1),
+    seconds=lambda size: _seconds(size, 1),
+)
+"""Red, as the next one: the printed sampler's promise does not hold."""
+
+MANY = Method(
+    name="sampler_many",
+    titled=Look("sampling, as printed, N draws", INVALID, "dash", "diamond-open"),
+    kind=PosteriorSampler,
+    option=("sampling_many", "posterior sampling, N draws"),
+    calibrations=(Calibration.AS_PRINTED,),
+    log_cpts=_sampler_many,
+    certified=lambda releases: _certified_as_printed(releases, releases.plan.draws),
+    seconds=lambda size: _seconds(size, size.draws),
+)
+
+CURVES = Curves(kind=PosteriorSampler, methods=(CERTIFIED, PRINTED, MANY), formulas=_formulas, notes=_notes)

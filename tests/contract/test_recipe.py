@@ -1,0 +1,308 @@
+"""A mechanism is one file and one line, its audit another file and another line: the recipe, followed to the letter.
+
+A copy of the package gets geometric noise on counts; the dashboard of the copy is then opened and read.
+"""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpbayes.audit.registry import AUDITS
+from dpbayes.mechanisms import MECHANISMS, PRIVATE
+
+ROOT = Path(__file__).parents[2]
+
+MECHANISM = '''
+"""Two-sided geometric noise on counts."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from dpbayes.base.looks import GREEN
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.mechanisms.base import EPSILON, Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Geometric:
+    """Z = clip(counts + G, 0, n), P(G = k) ~ exp(-a |k|), a = epsilon/(2|I|)."""
+
+    label: ClassVar[str] = "Geometric"
+    named: ClassVar[str] = "geometric noise"
+    colour: ClassVar[str] = GREEN
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+
+    @property
+    def formula(self) -> str:
+        """The law of the noise."""
+        return "$P(G = k) \\\\propto e^{-a|k|}$ in every cell."
+
+    @property
+    def rate(self) -> float:
+        """a: what one count that moves by one loses."""
+        return self.epsilon / max(1, count_sensitivity(self.prior.network))
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon."""
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: at most 2|I| counts move by one."""
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
+        """Draw noisy counts (*size, ..., K)."""
+        require_own_counts(self.prior, statistic)
+        shape = (2, *size, *statistic.values.shape)
+        up, down = rng.geometric(-math.expm1(-self.rate), size=shape)
+        updates = np.clip(statistic.values + up - down, 0, statistic.n).astype(np.float64)
+        public = {"n": statistic.n, "epsilon": self.epsilon}
+        return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, public)
+'''
+
+AUDIT = '''
+"""The audit of geometric noise on counts: each count that moves tells one of two things."""
+
+import numpy as np
+from scipy import special
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.finite import exact_curve
+from dpbayes.audit.pictures import two_laws
+from dpbayes.audit.report_types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
+from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.mechanisms.geometric import Geometric
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+
+
+def audit_geometric(mechanism, *, n, epsilons):
+    require_known(mechanism, Geometric)
+    grid, network = checked_grid(epsilons), mechanism.prior.network
+    moved = count_sensitivity(network)
+    if not checked_records(n) or not moved:
+        return nothing_to_lose(mechanism, grid)
+    up = np.arange(moved + 1)
+    ways = special.gammaln(moved + 1) - special.gammaln(up + 1) - special.gammaln(moved - up + 1)
+    chances = [special.log_expit(sign * mechanism.rate) for sign in (1, -1)]
+    table = np.stack([ways + up * one + (moved - up) * other for one, other in (chances, chances[::-1])])
+    deltas = exact_curve(table, pairs=np.array([[0, 1], [1, 0]]), epsilons=grid).deltas
+    laws = Laws(tuple(f"{k} of {moved}" for k in up), *np.exp(table))
+    worst = WorstCase(*opposites(network, n), "no count below the first table's, where it moves", laws)
+    exact, curve = moved * mechanism.rate, DeltaCurve(grid, deltas, deltas)
+    return pure_report(
+        mechanism, exact=exact, at_least=exact, curve=curve, worst=worst, scope=all_tables_text(n)
+    )
+
+
+def log_ratios(mechanism, released, *, first, second):
+    moved = np.abs(released.updates - second) - np.abs(released.updates - first)
+    return mechanism.rate * moved.sum(axis=-1)
+
+
+AUDIT = Audit(
+    kind=Geometric,
+    report=audit_geometric,
+    log_ratios=log_ratios,
+    picture=lambda mechanism, worst, n: two_laws(worst, x="counts that are not below the first table's"),
+    recalibration=Recalibration(needed=lambda mechanism, n, delta: mechanism.epsilon if n else 0.0),
+)
+'''
+
+ASKED = """
+import json
+
+import pytest
+
+import dpbayes
+from tests.pages import conftest
+from tests.pages.conftest import everything, figures, headline, open_page
+
+conftest.own_navigation(pytest.MonkeyPatch())
+small = {"source": "chain:2", "records": "20", "mechanism": "Geometric"}
+few = {"accuracy.features": "2", "accuracy.repeats": "40", "accuracy.points": "3", "accuracy.low": "0.5"}
+release, audit = (open_page(f"pages/{page}.py", **small) for page in ("release", "audit"))
+chosen = next((b for b in audit.selectbox if b.key == "parameter.audit.subject"), None)
+accuracy = open_page("pages/accuracy.py", **few)
+answer = {
+    "file": dpbayes.__file__,
+    "release": [headline(release), everything(release)],
+    "audited": [headline(audit), *(metric.value for metric in audit.metric)],
+    "audit": everything(audit),
+    "pictures": sorted(figures(audit)),
+    "subjects": chosen.options,
+    "use": [button.disabled for button in audit.button if button.key == "audit.use"],
+    "count": [button.label for button in audit.button if button.key == "audit.release"],
+    "curves": {t["name"]: t["y"] for t in figures(accuracy)["accuracy.curves"]["data"] if t.get("hovertemplate")},
+    "formulas": [m.value for m in accuracy.markdown if "arg" in m.value],
+    "left out": next(box.options for box in accuracy.multiselect if box.key == "accuracy.mechanisms"),
+}
+at = open_page("pages/accuracy.py", **few, **{"accuracy.Geometric": "no"})
+answer["without"] = [t["name"] for t in figures(at)["accuracy.curves"]["data"] if t.get("hovertemplate")]
+print("ANSWER" + json.dumps(answer))
+"""
+
+
+def one_more(path: Path, start: str, entry: str, imported: str) -> None:
+    """Put an import at the head of a registry, and one line at the end of its tuple."""
+    text = path.read_text(encoding="utf-8")
+    at = text.index("\n)", text.index(start))
+    first = text.index("\nfrom dpbayes.") + 1
+    path.write_text(text[:first] + imported + text[first:at] + f"\n    {entry}," + text[at:], encoding="utf-8")
+
+
+def with_one_more(folder: Path, *, audit: str = AUDIT) -> Path:
+    """A copy of the dashboard that has followed the recipe; an empty `audit` leaves that part out."""
+    for name in ("dpbayes", "pages"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("tests", "data", ".streamlit"):
+        (folder / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "app.py", folder / "app.py")
+    shutil.copy(ROOT / "pyproject.toml", folder / "pyproject.toml")
+    package = folder / "dpbayes"
+    (package / "mechanisms" / "geometric.py").write_text(MECHANISM.lstrip(), encoding="utf-8")
+    line = "from dpbayes.mechanisms.geometric import Geometric\n"
+    one_more(package / "mechanisms" / "__init__.py", "MECHANISMS: ", "Geometric", line)
+    if audit:
+        (package / "audit" / "geometric.py").write_text(audit.lstrip(), encoding="utf-8")
+        line = "from dpbayes.audit import geometric\n"
+        one_more(package / "audit" / "registry.py", "AUDITS: ", "geometric.AUDIT", line)
+    return folder
+
+
+def python(folder: Path, *words: str) -> str:
+    """What Python prints in such a copy."""
+    done = subprocess.run(
+        [sys.executable, "-P", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def asked(folder: Path) -> dict[str, Any]:
+    """What the pages of a copy show of its new mechanism."""
+    answer: dict[str, Any] = json.loads(python(folder, "-c", ASKED).partition("ANSWER")[2])
+    assert Path(answer["file"]).is_relative_to(folder)
+    return answer
+
+
+def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_lines(tmp_path: Path) -> None:
+    answer = asked(with_one_more(tmp_path))
+    assert "Geometric" in answer["release"][1]
+    assert answer["audited"] == [
+        "Geometric noise claims ε = 1; tables of 20 records over a network of 2 nodes lose just that: "
+        "the claim holds, and is used up in full.",
+        *["ε = 1"] * 3,
+    ]
+    assert "Geometric" in answer["subjects"]
+    assert answer["pictures"] == ["audit.curve", "audit.laws", "audit.odds"]
+    assert "$P(G = k)" in answer["audit"]
+    assert answer["use"] == [True], "it is run at what is asked for"
+    geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "exact (not private)"))
+    assert geometric[0] < geometric[-1]
+    assert geometric[-1] == pytest.approx(exact[-1], abs=0.01), "there is next to no noise at ε = 100"
+    assert geometric == pytest.approx(laplace, abs=0.1)
+    assert "**Geometric**: $P(G = k)" in answer["formulas"][0]
+    assert answer["left out"][-1] == "Geometric"
+    assert set(answer["curves"]) - set(answer["without"]) == {"Geometric"}
+
+
+def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_counted(tmp_path: Path) -> None:
+    answer = asked(with_one_more(tmp_path, audit=""))
+    assert answer["audited"] == [
+        "Geometric noise claims ε = 1; there is no exact audit of it, so what it loses is not known.",
+        "ε = 1",
+        "ε = 1",
+        "unknown",
+    ]
+    assert answer["pictures"] == []
+    assert "What releases alone prove" in answer["audit"]
+    assert answer["count"] == ["Release and count"]
+    assert set(answer["without"]) < set(answer["curves"])
+
+
+def test_the_contract_of_all_mechanisms_is_asked_of_the_new_one(tmp_path: Path) -> None:
+    """But for one that holds of continuous noise: this one is a whole number, and zero now and then."""
+    folder = with_one_more(tmp_path)
+    asked_of_it = "Geometric and not test_a_release_holds_no_table"
+    words = ("-p", "no:cacheprovider", "-q", "--rootdir", str(folder), "-k", asked_of_it)
+    said = python(folder, "-m", "pytest", *words, "tests/contract/test_mechanisms.py")
+    assert len(re.findall(r"^\.+", said)[0]) >= 20
+
+
+# Nothing else knows a mechanism by name
+
+KINDS = {kind.__name__ for kind in MECHANISMS} | {audit.kind.__name__ for audit in AUDITS}
+
+ABOUT = {
+    "ui/pages/network/page.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
+    "ui/pages/release/controls.py": "the increment is found by simulation, and only Fourier has one",
+    "ui/pages/release/details.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
+    "ui/pages/sampling/page.py": "the page is about the sampler",
+    "ui/pages/sampling/game.py": "the page is about the sampler",
+    "ui/pages/sampling/details.py": "the page is about the sampler",
+    "ui/pages/stealth/simulations.py": "the page is about Fourier releases, with Laplace beside them",
+    "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
+    "experiments/agreement.py": "how far one node's tables disagree after Laplace noise, and not after Fourier",
+    "experiments/sampling.py": "the query game is played with the sampler",
+    "experiments/regression/design.py": "the experiment is about the regression sampler",
+    "experiments/accuracy/laplace.py": "its faster curve",
+    "experiments/accuracy/fourier.py": "its faster curves",
+    "experiments/accuracy/sampler.py": "its faster curves",
+    "experiments/accuracy/map.py": "its faster curve",
+    "experiments/accuracy/methods.py": "the exact posterior is a baseline, no mechanism that is released",
+}
+"""The modules that are about certain mechanisms, and why they name them."""
+
+
+def named_in(path: Path) -> set[str]:
+    """The mechanisms that a module's code names, as Python reads it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return KINDS & (names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)})
+
+
+def test_no_page_and_no_experiment_knows_a_mechanism_by_name_but_those_that_are_about_it() -> None:
+    package = ROOT / "dpbayes"
+    modules = [path for folder in ("ui", "experiments", "figures") for path in (package / folder).rglob("*.py")]
+    naming = {path.relative_to(package).as_posix() for path in modules if named_in(path)}
+    assert sorted(naming - set(ABOUT)) == []
+    assert sorted(set(ABOUT) - naming) == [], "what is no longer so is taken off the list"
+
+
+def test_what_is_audited_is_what_may_be_released_and_more() -> None:
+    assert {kind for kind in PRIVATE} <= {audit.kind for audit in AUDITS}
+    assert len({audit.kind for audit in AUDITS}) == len(AUDITS)
