@@ -1,6 +1,5 @@
 """The Audit page: its numbers are the core's, refutations are seen, and the recipient sees nothing of the data."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
@@ -29,6 +27,7 @@ from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.pages.audit.work import stepped
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
+from dpbayes.ui.widgets.running import Running
 from tests.conftest import crossed
 from tests.pages.conftest import (
     everything,
@@ -329,16 +328,14 @@ def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.Mon
     assert f"Run at **ε = {found.epsilon:.6g}**" in everything(at)
 
 
-def test_a_refusal_among_the_steps_is_said_each_time() -> None:
-    def steps() -> Iterator[float]:
-        yield 0.5
-        raise InputError("Not at all.")
-
-    work = stepped(steps())
-    work.step(0)
-    for _ in range(2):
-        with pytest.raises(InputError, match="Not at all"):
-            work.step(1)
+def test_steps_that_yield_their_result_last_return_it() -> None:
+    work = Running(stepped(iter([0.25, 0.5, 7])))
+    seen = []
+    while work.going:
+        work.work()
+        seen.append((work.share, work.result))
+    assert seen[-1] == (1.0, 7)
+    assert all(result is None for _, result in seen[:-1])
 
 
 def test_the_smallest_and_the_largest_target_are_met() -> None:
@@ -443,7 +440,7 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
 def test_more_than_can_be_audited_or_attacked_is_one_sentence_and_the_nearest_is_shown(
     query: dict[str, str], part: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.audit.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     at = open_page(PAGE, **query)
     one_sentence(at, part)
     assert f"Shown is the nearest that is possible: {shown}." in sentences(at)[0]

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from streamlit.runtime.scriptrunner import RerunException
 
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.steps import Steps, Work, in_parts, mapped
+from dpbayes.experiments.steps import Work, in_parts, mapped
 from dpbayes.ui.pages.bounds.curve import coarse_to_fine
 from dpbayes.ui.widgets import running
-from dpbayes.ui.widgets.running import Coming, Running
+from dpbayes.ui.widgets.running import Running
 
 
 @pytest.fixture(autouse=True)
@@ -126,31 +126,13 @@ def test_curves_come_coarse_first_and_complete(points: int, most: int) -> None:
     assert set(order[: len(coarse)]) == coarse
 
 
-def test_results_that_get_better_are_kept_one_at_a_time() -> None:
-    work = Coming(iter([1, 0]))
-    seen = []
-    while work.going:
-        work.work()
-        seen.append((work.last, work.done))
-    assert seen == [(1, False), (0, False), (0, True)], "nothing is a result too"
-
-
-def test_stopped_results_stand_still() -> None:
-    work = Coming(iter([1, 2]))
-    work.work()
-    work.stopped = True
-    work.work()
-    assert work.last == 1
-    assert not work.going
-
-
 def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "KEPT", 2)
     monkeypatch.setattr(running.st, "session_state", {})
     started: list[str] = []
 
     def ask(key: str) -> Running[tuple[str, ...]]:
-        def start() -> Steps[tuple[str, ...]]:
+        def start() -> Work[tuple[str, ...]]:
             started.append(key)
             return in_parts(lambda k: key, 1)
 

@@ -1,6 +1,6 @@
 """Whether predictive probabilities mean what they say: how often predictions of each confidence are right."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.study import released
-from dpbayes.experiments.steps import Streams, Work, part_of
+from dpbayes.experiments.steps import Partial, Streams, Work, finished, part_of
 
 BINS = 10
 
@@ -51,36 +51,24 @@ def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliabili
 
     They are the very predictions behind a study of the same plan, whatever its grid. Errors: InputError.
     """
-    for progress in reliability_steps(plan, epsilon):
-        last = progress
-    assert last.found is not None
-    return last.found
+    return finished(reliability_steps(plan, epsilon))
 
 
-@dataclass(frozen=True, eq=False)
-class ReliabilityProgress:
-    """The share of the work that is done, how many repeats are in, and what they say; None until there are some."""
-
-    share: float
-    repeats: int
-    found: Mapping[Method, Reliability] | None
-
-
-def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Iterator[ReliabilityProgress]:
+def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Work[Mapping[Method, Reliability]]:
     """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
     single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
     methods = (EXACT, *single.private)
-    sums, found, done = {method: np.zeros((3, BINS)) for method in methods}, None, 0
+    sums, done = {method: np.zeros((3, BINS)) for method in methods}, 0
     for size in single.size.blocks():
+        share, end = done / single.repeats, (done + size) / single.repeats
         batch = data.draw(streams, size)
-        yield ReliabilityProgress(done / single.repeats, done, found)
-        work = _block(sums, batch, releases, streams)
-        for share in work:
-            yield ReliabilityProgress((done + share * size) / single.repeats, done, found)
+        yield share
+        yield from part_of(_block(sums, batch, releases, streams), share, end)
         done += size
-        found = {method: _reliability(total) for method, total in sums.items()}
-        yield ReliabilityProgress(done / single.repeats, done, found)
+        bins = {method: _reliability(total) for method, total in sums.items()}
+        yield Partial(end, bins)
+    return bins
 
 
 def _block(sums: Mapping[Method, FloatArray], batch: Batch, releases: Releases, streams: Streams) -> Work[None]:

@@ -28,7 +28,7 @@ from dpbayes.experiments.accuracy.plan import (
 )
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.steps import Streams, Work, part_of
+from dpbayes.experiments.steps import Partial, Streams, Work, finished, part_of
 
 __all__ = [
     "METHODS",
@@ -36,7 +36,6 @@ __all__ = [
     "AccuracyStudy",
     "Measures",
     "Method",
-    "Progress",
     "Synthetic",
     "accuracy_blocks",
     "accuracy_steps",
@@ -165,30 +164,16 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
 
 def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
     """Run all repeats."""
-    for study in accuracy_blocks(plan):
-        last = study
-    return last
+    return finished(accuracy_steps(plan))
 
 
 def accuracy_blocks(plan: AccuracyPlan) -> Iterator[AccuracyStudy]:
     """Yield the study after every block of repeats."""
-    last = None
-    for progress in accuracy_steps(plan):
-        if progress.study is not None and progress.study is not last:
-            last = progress.study
-            yield last
+    return (step.result for step in accuracy_steps(plan) if isinstance(step, Partial))
 
 
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """The share of the work that is done, and the study so far; there is none until the first repeats are in."""
-
-    share: float
-    study: AccuracyStudy | None
-
-
-def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Iterator[Progress]:
-    """Run a study in steps of a fraction of a second, so that it can be watched and stopped; the last is the whole.
+def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Work[AccuracyStudy]:
+    """Run a study in steps of a fraction of a second, so that it can be watched and stopped.
 
     Every method has a stream of its own, that goes on from repeat to repeat: methods and epsilons may be added, and
     the repeats cut into any `blocks`, without changing the others.
@@ -197,23 +182,19 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
     methods = (*BASELINES, *plan.private)
     certified = {method: method.certified(releases) for method in methods}
     held = {method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods}
-    study, done = None, 0
+    done = 0
     for size in blocks or plan.size.blocks():
-        block = _block(plan, releases, repeats.draw(streams, size), streams)
-        measured = {}
         share, end = done / plan.repeats, (done + size) / plan.repeats
-        yield Progress(share, study)
-        try:
-            while True:
-                yield Progress(share + next(block) * (end - share), study)
-        except StopIteration as over:
-            measured = over.value
+        batch = repeats.draw(streams, size)
+        yield share
+        measured = yield from part_of(_block(plan, releases, batch, streams), share, end)
         for method in methods:
             held[method][:, done : done + size] = measured[method]
         done += size
         measures = {method: Measures(*both[:, :done]) for method, both in held.items()}
         study = AccuracyStudy(plan, measures, certified, releases.simulated)
-        yield Progress(end, study)
+        yield Partial(end, study)
+    return study
 
 
 def _block(plan: AccuracyPlan, releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:

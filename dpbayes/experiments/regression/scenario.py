@@ -23,7 +23,7 @@ from dpbayes.experiments.regression.design import (
 )
 from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
 from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
-from dpbayes.experiments.steps import Steps
+from dpbayes.experiments.steps import Work
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import PublicBounds, RegressionData, scaled
@@ -143,7 +143,7 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
     )
 
 
-def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Steps[RegressionResult]:
+def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Work[RegressionResult]:
     """Take the repeats some at a time. Errors, before any work: InputError."""
     return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
 

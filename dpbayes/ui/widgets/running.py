@@ -5,17 +5,16 @@ answers meanwhile, and stopping is a button like any other.
 """
 
 import time
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.steps import Partial, Steps, Work
+from dpbayes.experiments.steps import Partial, Work
 
-Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 FIRST, MOMENT = 0.05, 0.5
@@ -36,7 +35,7 @@ class Running(Generic[Result]):
     What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`.
     """
 
-    steps: Generator[float | Partial[Result], None, Result]
+    steps: Work[Result]
     share: float = 0.0
     result: Result | None = None
     taken: int = 0
@@ -95,42 +94,7 @@ class Running(Generic[Result]):
         self.taken += 1
 
 
-@dataclass
-class Coming(Generic[Part]):
-    """Work that yields ever better results and keeps the `last` one only. Work that raises an error has ended."""
-
-    coming: Iterator[Part]
-    last: Part | None = None
-    done: bool = False
-    stopped: bool = False
-
-    @property
-    def going(self) -> bool:
-        """Whether the page is to run again to go on."""
-        return not (self.done or self.stopped)
-
-    def work(self) -> None:
-        """Go on for a moment, at least one step, unless stopped; later for two, since pictures take time as well."""
-        end = time.perf_counter() + (MOMENT if self.last is None else 2 * MOMENT)
-        while self.going:
-            found = next(self.coming, None)
-            self.done, self.last = found is None, self.last if found is None else found
-            if time.perf_counter() >= end:
-                return
-
-
-class Stoppable(Protocol):
-    """What can be stopped and gone on with."""
-
-    stopped: bool
-
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing left to do."""
-        ...
-
-
-def running(kind: str, key: Hashable, start: Callable[[], Work[Result] | Steps[Result]]) -> Running[Result]:
+def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
     """Return this session's work with this key, started if it is new; those not asked for longest are forgotten."""
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
     known = kept.pop(key, None)
@@ -141,7 +105,7 @@ def running(kind: str, key: Hashable, start: Callable[[], Work[Result] | Steps[R
     return work
 
 
-def progress(work: Stoppable, share: float, said: str, *, key: str, along: Sequence[Stoppable] = ()) -> None:
+def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
     """Show how far the work is, `said` in words, and the button that stops it or goes on: it, and what runs `along`."""
 
     def turn(*, stopped: bool) -> None:
@@ -149,7 +113,7 @@ def progress(work: Stoppable, share: float, said: str, *, key: str, along: Seque
             each.stopped = stopped
 
     left, right = st.columns([4, 1], vertical_alignment="center")
-    left.progress(share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
+    left.progress(work.share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
     label = "Go on" if work.stopped else "Stop"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
 

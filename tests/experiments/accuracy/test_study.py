@@ -32,7 +32,7 @@ from dpbayes.experiments.accuracy.study import (
     methods_for,
 )
 from dpbayes.experiments.accuracy.tables import trimmed_table
-from dpbayes.experiments.steps import Streams, finished
+from dpbayes.experiments.steps import Partial, Streams, finished
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -362,11 +362,11 @@ def test_methods_and_epsilons_do_not_change_one_another():
 
 def test_blocks_grow_to_the_study():
     steps = list(accuracy_steps(plan_of(), blocks=(16, 16, 8)))
-    shares = [step.share for step in steps]
+    shares = [step.share if isinstance(step, Partial) else step for step in steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
-    assert steps[0].study is None
-    done = [study for study in dict.fromkeys(step.study for step in steps) if study is not None]
+    assert not isinstance(steps[0], Partial)
+    done = [step.result for step in steps if isinstance(step, Partial)]
     assert [study.repeats for study in done] == [16, 32, 40]
     last = done[-1].measures[METHODS["laplace"]].accuracy
     assert np.array_equal(done[0].measures[METHODS["laplace"]].accuracy, last[:16])
@@ -398,10 +398,10 @@ PLANS = {
 def test_numbers_do_not_depend_on_how_repeats_are_cut_into_blocks(name, cuts):
     plan = PLANS[name]()
     edges = [0, *sorted(cuts), 12]
-    *_, cut = accuracy_steps(plan, blocks=np.diff(edges).tolist())
-    *_, whole = accuracy_steps(plan, blocks=(12,))
-    for method in whole.study.methods:
-        ours, theirs = cut.study.measures[method], whole.study.measures[method]
+    cut = finished(accuracy_steps(plan, blocks=np.diff(edges).tolist()))
+    whole = finished(accuracy_steps(plan, blocks=(12,)))
+    for method in whole.methods:
+        ours, theirs = cut.measures[method], whole.measures[method]
         assert ours.log_loss == pytest.approx(theirs.log_loss, rel=1e-4), method
         assert np.mean(ours.accuracy != theirs.accuracy) < 0.02, method  # rounding may untie equal log-odds
 

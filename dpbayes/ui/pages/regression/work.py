@@ -24,7 +24,7 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import RegressionResult
-from dpbayes.experiments.steps import Steps, mapped
+from dpbayes.experiments.steps import Work, mapped
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
@@ -141,7 +141,7 @@ def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[Error
     """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
     varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
 
-    def start() -> Steps[ErrorCurves]:
+    def start() -> Work[ErrorCurves]:
         known = records(scenario, settings)
         steps = experiment(scenario, known, seed=settings.seed)
         return mapped(steps, lambda result: ErrorCurves(result, known.target, known.clipped, known.values))
