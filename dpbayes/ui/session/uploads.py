@@ -61,8 +61,8 @@ def keep_upload(mine: Upload) -> None:
 
 def upload() -> Upload | None:
     """Return this session's uploaded table, if any."""
-    found = st.session_state.get("upload")
-    return found if isinstance(found, Upload) else None
+    mine = st.session_state.get("upload")
+    return mine if isinstance(mine, Upload) else None
 
 
 def given_cpts() -> dict[str, np.ndarray]:

@@ -169,10 +169,10 @@ def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
     error = f"Standard error {numeral(study.kl_error, 1)}."
     left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
     middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
-    held = interval_coverage(study.exact, study.posterior, cell, LEVEL)
+    coverage = interval_coverage(study.exact, study.posterior, cell, LEVEL)
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals",
-        f"{held.mean():.0%}",
+        f"{coverage.mean():.0%}",
         help="How much of this cell's exact posterior lies in the private credible interval, on average.",
     )
 

@@ -78,9 +78,9 @@ def _assumptions(tables: NeighbourTables, here: Robustness) -> None:
     assumption("The printed bound on the total variation distance is below 1.", holds=bool(here.printed[0] < 2))
 
 
-def _fails(found: Counterexample) -> None:
+def _fails(example: Counterexample) -> None:
     st.markdown(
-        f"**{escaped(found.claim.reference.place)}.** {escaped(found.setting)}: truly {numeral(found.truth)}, "
-        f"printed {numeral(found.printed)}, corrected {numeral(found.certified)} ({escaped(found.unit)})."
+        f"**{escaped(example.claim.reference.place)}.** {escaped(example.setting)}: truly {numeral(example.truth)}, "
+        f"printed {numeral(example.printed)}, corrected {numeral(example.certified)} ({escaped(example.unit)})."
     )
-    source(found.claim.reference)
+    source(example.claim.reference)
