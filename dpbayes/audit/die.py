@@ -19,13 +19,13 @@ def die_of(numbers: Numbers) -> Die:
     return Die((numbers["prior"],) * numbers["sides"], numbers["n"])
 
 
-def throws(label: str, made: Callable[[Numbers], DieMechanism], *more: str) -> Hypothetical:
+def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: str) -> Hypothetical:
     """Return the tables of a mechanism for a die, of which a person may set `more` numbers than of every one."""
     return Hypothetical(
         title=f"{label} (one die)",
         asked=("epsilon", "n", "sides", "prior", *more),
         caption="A hypothetical die: no table is used.",
-        made=made,
+        mechanism_at=mechanism_at,
         where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",
         chosen=("first",),
         attacked=_attacked,

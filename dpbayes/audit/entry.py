@@ -83,16 +83,17 @@ class Steps:
 class Hypothetical:
     """Tables that belong to no network: made up by a few numbers, such as throws of a die.
 
-    `title` stands in the list of what may be audited and `asked` are the numbers that a person sets. From these,
-    `made` makes the mechanism, `where` the words for its tables. `attacked` returns the pair that is attacked, from
-    the audit's worst case and the numbers that are `chosen` for it; `attack` (mechanism, pair, generator, size) weighs
-    simulated releases of the first. `drawn` is the pair whose releases are counted where no number is exact.
+    `title` stands in the list of what may be audited and `asked` are the numbers that a person sets, of which
+    `mechanism_at` makes the mechanism and `where` the words for its tables. `attacked` returns the pair that is
+    attacked, from the audit's worst case and the numbers `chosen` for it; `attack` (mechanism, pair, generator,
+    size) weighs simulated releases of the first, where no `log_ratios` do. `drawn` is the pair whose releases are
+    counted where no number is exact.
     """
 
     title: str
     asked: tuple[str, ...]
     caption: str
-    made: Callable[[Numbers], Any]
+    mechanism_at: Callable[[Numbers], Any]
     where: Callable[[Numbers], str]
     attacked: Callable[..., Pair]
     attack: Callable[..., FloatArray] | None = None

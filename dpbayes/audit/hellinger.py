@@ -67,11 +67,11 @@ def audit_die_steps(
     grid = checked_grid(epsilons(loss.epsilon))
     delta, needed = mechanism.claimed.delta, 0.0
     deltas = np.zeros(len(grid))
-    for some in blocks_of_pairs(pairs, die.size):
-        yield _LAW_SHARE + (1 - _LAW_SHARE) * some.start / len(pairs)
-        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[some], epsilons=grid, log_masses=masses).deltas)
+    for block in blocks_of_pairs(pairs, die.size):
+        yield _LAW_SHARE + (1 - _LAW_SHARE) * block.start / len(pairs)
+        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[block], epsilons=grid, log_masses=masses).deltas)
         if delta:
-            needed = max(needed, exact_epsilon(table, pairs=pairs[some], delta=delta, log_masses=masses).epsilon)
+            needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses).epsilon)
     labels = tuple(map(counts_text, die.candidates.tolist()))
     scope = f"All {len(labels):,} tables of {die.n:,} throws, all their neighbours and all {len(labels):,} outputs."
     report = pure_report(
@@ -135,13 +135,13 @@ def _picture(mechanism: FiniteDieMechanism, worst: WorstCase, *, n: int) -> TwoL
     return two_laws(worst, x="released counts", ordered=mechanism.die.sides == 2)
 
 
-def _made(kind: type[Hellinger], *more: str) -> Callable[[Numbers], Hellinger]:
-    def made(numbers: Numbers) -> Hellinger:
+def _mechanism_at(kind: type[Hellinger], *more: str) -> Callable[[Numbers], Hellinger]:
+    def mechanism_at(numbers: Numbers) -> Hellinger:
         die = die_of(numbers)
         die.require_listable(MOST_PAIRED)  # what an audit needs; a release would do with more
         return kind(die=die, **{name: numbers[name] for name in ("epsilon", *more)})
 
-    return made
+    return mechanism_at
 
 
 def _audit(kind: type[Hellinger], *asked: str) -> Audit:
@@ -163,7 +163,7 @@ def _audit(kind: type[Hellinger], *asked: str) -> Audit:
                 "outputs."
             ),
         ),
-        hypothetical=throws(kind.label.removesuffix(" (not private)"), _made(kind, *asked), *asked),
+        hypothetical=throws(kind.label.removesuffix(" (not private)"), _mechanism_at(kind, *asked), *asked),
     )
 
 

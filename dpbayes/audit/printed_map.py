@@ -73,7 +73,7 @@ def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | 
     )
 
 
-def _made(numbers: Numbers) -> PrintedMap:
+def _mechanism_at(numbers: Numbers) -> PrintedMap:
     prior = (numbers["prior"], numbers["prior"])
     return PrintedMap(prior=prior, n=numbers["n"], epsilon=numbers["epsilon"], omega=numbers["omega"])
 
@@ -108,7 +108,7 @@ AUDIT = Audit(
         title="Density-scored MAP, as printed (one node)",
         asked=("epsilon", "n", "prior", "omega"),
         caption="A hypothetical node: no table is used.",
-        made=_made,
+        mechanism_at=_mechanism_at,
         where=lambda numbers: f"tables of {many(numbers['n'], 'record')} of one binary node",
         attacked=_worst_laws,
         attack=_attack,

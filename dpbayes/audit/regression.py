@@ -95,7 +95,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
     if n == 0:
         raise InputError("A table without records has no neighbours.")
     used = d if d <= 2 else 1
-    found = []
+    pairs = []
     for rest, one, other in _attacks(mechanism.norm_bound, used):
         for odd in ((one, other), (other, one)):
             first, second = (_moments([(n - 1, rest), (1, record)], used) for record in odd)
@@ -108,8 +108,8 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
                 norm_bound=mechanism.norm_bound,
                 spare=d - used,
             )
-            found.append(BadTables(first, second, (told[0], told[1]), float(loss), d - used))
-    return max(found, key=lambda pair: pair.loss)
+            pairs.append(BadTables(first, second, (told[0], told[1]), float(loss), d - used))
+    return max(pairs, key=lambda pair: pair.loss)
 
 
 def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) -> tuple[FloatArray, FloatArray]:
@@ -127,8 +127,8 @@ def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) 
     laws = []
     for table in (pair.first, pair.second):
         fit = weights @ table.cross - np.einsum("ti,ij,tj->t", weights, table.gram, weights) / 2
-        held = mechanism.prior_precision * places**2 / 2
-        laws.append(fit / mechanism.noise_variance - held - log_mass_of(mechanism, table, pair.spare))
+        shrinkage = mechanism.prior_precision * places**2 / 2
+        laws.append(fit / mechanism.noise_variance - shrinkage - log_mass_of(mechanism, table, pair.spare))
     return places, np.stack(laws)
 
 
@@ -184,17 +184,17 @@ def _attacks(bound: float, d: int) -> list[tuple[Record, Record, Record]]:
     """The rest, and the odd record in either table, as (x, y): their residuals exchange their sizes in the ball."""
     push = min(1.0, 1 / (2 * bound))  # the length of x at which y = 1 pulls hardest at ||w|| = B
     rest = (0.0,) * (d - 1)
-    found = [
+    attacks = [
         (((-push, *rest), 1.0), ((1.0, *rest), 1.0), ((1.0, *rest), -1.0)),
         (((-1.0, *rest), 1.0), ((1.0, *rest), 1.0), ((1.0, *rest), -1.0)),
     ]
     if bound > 1:
-        found.append((((-1.0, *rest), 1.0), ((1 / bound, *rest), 1.0), ((1.0, *rest), -1.0)))
+        attacks.append((((-1.0, *rest), 1.0), ((1 / bound, *rest), 1.0), ((1.0, *rest), -1.0)))
     if bound > 1 and d == 2:
         # At (B, 0) the record (e_1, -1) is off by 1 + B and (u, 1) fits; at -B u it is the other way round.
         u = np.array([1 / bound, -np.sqrt(1 - bound**-2)])
-        found.append(((tuple(-u * push), 1.0), (tuple(u), 1.0), ((1.0, 0.0), -1.0)))
-    return found
+        attacks.append(((tuple(-u * push), 1.0), (tuple(u), 1.0), ((1.0, 0.0), -1.0)))
+    return attacks
 
 
 def _moments(rows: Sequence[tuple[int, Record]], d: int) -> Moments:
@@ -233,7 +233,7 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
     )
 
 
-def _made(numbers: Numbers) -> RegressionSampler:
+def _mechanism_at(numbers: Numbers) -> RegressionSampler:
     return RegressionSampler(
         prior_precision=numbers["precision"],
         noise_variance=numbers["variance"],
@@ -279,7 +279,7 @@ AUDIT = Audit(
         title="Regression sampler",
         asked=("n", "features", "precision", "variance", "norm", "draws"),
         caption="Hypothetical records, scaled to length 1 by public bounds: no table is used.",
-        made=_made,
+        mechanism_at=_mechanism_at,
         where=lambda numbers: (
             f"tables of {many(numbers['n'], 'scaled record')} with {many(numbers['features'], 'feature')}"
         ),

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import Mechanism, ReleasedPosterior
 from dpbayes.mechanisms.stealth import BLOCK
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
@@ -83,7 +83,7 @@ class Noticed:
 
 
 def noticed(
-    mechanism: LaplaceFourier | LaplaceUpdates,
+    mechanism: Mechanism[ReleasedPosterior],
     counts: Counts,
     rng: np.random.Generator,
     *,

@@ -275,7 +275,6 @@ ABOUT = {
     "ui/pages/sampling/details.py": "the page is about the sampler",
     "ui/pages/stealth/simulations.py": "the page is about Fourier releases, with Laplace beside them",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "experiments/agreement.py": "how far one node's tables disagree after Laplace noise, and not after Fourier",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression/design.py": "the experiment is about the regression sampler",
     "experiments/accuracy/laplace.py": "its faster curve",

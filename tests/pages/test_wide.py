@@ -14,7 +14,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit import attacker, trimmed_network
-from dpbayes.experiments.accuracy import releases as accuracy_releases
+from dpbayes.experiments.accuracy import fourier as accuracy_fourier
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
@@ -341,13 +341,13 @@ def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
 
 def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    draw = accuracy_releases.needed_increments
+    draw = accuracy_fourier.needed_increments
 
     def counted(network: Network, *more: Any, draws: int) -> Any:
         drawn.append(draws * network.cell_count)
         return draw(network, *more, draws=draws)
 
-    monkeypatch.setattr(accuracy_releases, "needed_increments", counted)
+    monkeypatch.setattr(accuracy_fourier, "needed_increments", counted)
     monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", st.rerun)
     query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
     few = dict.fromkeys(("laplace", "sampling", "sampling_many", "private_map"), "no")

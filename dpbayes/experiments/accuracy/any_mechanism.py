@@ -41,11 +41,11 @@ def typical(kind: type[NetworkMechanism[Outcome]], *, prior: Dirichlets, epsilon
 def curves_of(kind: type[NetworkMechanism[Outcome]]) -> Curves:
     """Return the one curve of a mechanism of which nothing is known but itself."""
 
-    def made(releases: Releases) -> list[NetworkMechanism[Outcome]]:
+    def mechanisms_of(releases: Releases) -> list[NetworkMechanism[Outcome]]:
         return [typical(kind, prior=releases.prior, epsilon=float(epsilon)) for epsilon in releases.plan.grid]
 
     def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-        mechanisms, plan = made(releases), releases.plan
+        mechanisms, plan = mechanisms_of(releases), releases.plan
         seeds = streams(method.name.upper()).integers(2**63, size=len(counts))
         logs = np.empty((len(counts), len(mechanisms), releases.local.cell_count))
         for repeat, (seed, values) in enumerate(zip(seeds, counts, strict=True)):
@@ -57,7 +57,7 @@ def curves_of(kind: type[NetworkMechanism[Outcome]]) -> Curves:
         return logs
 
     def certified(releases: Releases) -> FloatArray:
-        return np.array([mechanism.certified.epsilon for mechanism in made(releases)])
+        return np.array([mechanism.certified.epsilon for mechanism in mechanisms_of(releases)])
 
     def seconds(size: Size) -> float:
         return size.epsilons * (_RELEASE + _VALUE * size.cells)

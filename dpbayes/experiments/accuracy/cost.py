@@ -1,13 +1,16 @@
 """What an accuracy experiment costs in time and memory, and the blocks of repeats that follow from it."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
+
+if TYPE_CHECKING:  # a method says what it costs, at a size
+    from dpbayes.experiments.accuracy.method import Method
 
 MOST_SECONDS = 600.0
 """Longest that an experiment may take by the estimate."""
@@ -28,19 +31,6 @@ MOST_REPEATS = 256
 _HELD = 1 << 21
 
 
-class Costly(Protocol):
-    """A method, as far as it takes time: see `Method`."""
-
-    @property
-    def is_baseline(self) -> bool: ...
-
-    @property
-    def seconds(self) -> "Callable[[Size], float]": ...
-
-    @property
-    def prepared(self) -> "Callable[[Size], float]": ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Size:
     """The numbers that time and memory depend on.
@@ -50,7 +40,7 @@ class Size:
     `simulated` releases give the certified Fourier increment.
     """
 
-    methods: tuple[Costly, ...]
+    methods: tuple["Method", ...]
     repeats: int
     training: int
     testing: int
@@ -100,7 +90,7 @@ class Size:
         """About how long it takes to prepare what serves all repeats."""
         return sum(method.prepared(self) for method in self.methods)
 
-    def _method_seconds(self, method: Costly) -> float:
+    def _method_seconds(self, method: "Method") -> float:
         epsilons = 1 if method.is_baseline else self.epsilons
         return epsilons * (self._scored_seconds + 3e-8 * self.local_cells) + method.seconds(self)
 

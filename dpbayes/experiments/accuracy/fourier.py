@@ -36,10 +36,10 @@ def _simulate(releases: Releases) -> Work[None]:
     """Find the certified increment: as many simulated releases as the Release page looks at, and the very same."""
     network = releases.plan.network
     draws, rng, needed = releases.plan.size.simulated, stream(0, "stealth"), []
-    for some in slices(draws, releases.drawn_at_once // network.cell_count):
-        size = some.stop - some.start
+    for part in slices(draws, releases.drawn_at_once // network.cell_count):
+        size = part.stop - part.start
         needed.append(needed_increments(network, Calibration.CERTIFIED, rng, draws=size))
-        yield some.stop / draws
+        yield part.stop / draws
     releases.simulated = increment_for(releases.plan.stealth, np.concatenate(needed))
 
 
@@ -61,7 +61,7 @@ def _kept(releases: Releases, counts: FloatArray, streams: Streams) -> Work[Floa
     """
     scales = _scales(releases, Calibration.AS_PRINTED)
     noise = _noise(releases, Calibration.AS_PRINTED, streams("FOURIER_PRINTED"), len(counts))
-    held = np.repeat(releases.blanket.local_counts(noise)[:, None], len(scales), axis=1)
+    updates = np.repeat(releases.blanket.local_counts(noise)[:, None], len(scales), axis=1)
     failed = scales > _most_scale(counts, noise)[:, None]
     left = np.flatnonzero((noise < 0).any(axis=1))
     for attempt in range(1, ATTEMPTS + 1):
@@ -71,12 +71,12 @@ def _kept(releases: Releases, counts: FloatArray, streams: Streams) -> Work[Floa
         noise = _noise(releases, Calibration.AS_PRINTED, streams("FOURIER_PRINTED", attempt), len(left))
         kept = failed[left] & (scales <= _most_scale(counts[left], noise)[:, None])
         if kept.any():
-            held[left] = np.where(kept[..., None], releases.blanket.local_counts(noise)[:, None], held[left])
+            updates[left] = np.where(kept[..., None], releases.blanket.local_counts(noise)[:, None], updates[left])
             failed[left] &= ~kept
         left = left[(noise < 0).any(axis=1)]
-    held *= scales[:, None]
-    held += releases.blanket.local_counts(counts)[:, None]
-    return releases.log_mean(np.maximum(held, 0.0, out=held))
+    updates *= scales[:, None]
+    updates += releases.blanket.local_counts(counts)[:, None]
+    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
 
 
 def _scales(releases: Releases, calibration: Calibration) -> FloatArray:

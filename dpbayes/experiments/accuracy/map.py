@@ -21,14 +21,14 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
     before = [np.tile(p, len(a)) for p in releases.decided.parameters(np.full(releases.local.cell_count, plan.prior))]
     first, second, uniforms = a.ravel(), b.ravel(), streams("MAP").random(a.shape).ravel()
     log_odds = np.empty((len(rates), a.size))
-    for some in slices(a.size, releases.drawn_at_once // cells):
-        masses = _masses(first[some], second[some], cells=cells)
+    for rows in slices(a.size, releases.drawn_at_once // cells):
+        masses = _masses(first[rows], second[rows], cells=cells)
         with np.errstate(divide="ignore"):
-            base = np.log(_masses(before[0][some], before[1][some], cells=cells))
+            base = np.log(_masses(before[0][rows], before[1][rows], cells=cells))
         for k, rate in enumerate(rates):
-            doubled = 2 * choose(uniforms[None, some], log_weights=rate * masses + base)[0]
-            log_odds[k, some] = np.log(doubled + 1) - np.log(2 * cells - doubled - 1)
-            yield (some.start + (some.stop - some.start) * (k + 1) / len(rates)) / a.size
+            doubled = 2 * choose(uniforms[None, rows], log_weights=rate * masses + base)[0]
+            log_odds[k, rows] = np.log(doubled + 1) - np.log(2 * cells - doubled - 1)
+            yield (rows.start + (rows.stop - rows.start) * (k + 1) / len(rates)) / a.size
     return np.log(np.moveaxis(releases.decided.probabilities(log_odds.reshape(-1, *a.shape)), 0, 1))
 
 

@@ -6,50 +6,20 @@ of the mechanisms themselves. Only the families that hold the target matter to a
 drawn, for the others, but where they decide what is kept.
 """
 
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.blanket import Blanket
-from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.steps import Streams, Work
-from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 
+if TYPE_CHECKING:  # a plan names methods, and they take releases
+    from dpbayes.experiments.accuracy.plan import AccuracyPlan
+
 Generator = np.random.Generator
-
-
-class Planned(Protocol):
-    """What a method may know of a plan."""
-
-    @property
-    def network(self) -> Network: ...
-
-    @property
-    def target(self) -> str: ...
-
-    @property
-    def prior(self) -> float: ...
-
-    @property
-    def grid(self) -> FloatArray: ...
-
-    @property
-    def training(self) -> int: ...
-
-    @property
-    def stealth(self) -> float: ...
-
-    @property
-    def draws(self) -> int: ...
-
-    @property
-    def cells(self) -> int: ...
-
-    @property
-    def size(self) -> Size: ...
 
 
 class Releases:
@@ -61,7 +31,7 @@ class Releases:
     drawn_at_once: ClassVar[int] = 1 << 19
     """Values drawn at a time, so that they stay in the processor's cache and a step is short."""
 
-    def __init__(self, plan: Planned, *, simulated: float | None = None) -> None:
+    def __init__(self, plan: "AccuracyPlan", *, simulated: float | None = None) -> None:
         self.plan = plan
         self.simulated = simulated
         self.prior = Dirichlets.symmetric(plan.network, plan.prior)

@@ -1,6 +1,6 @@
 """The curves of posterior sampling: trimmed draws from the same uniforms at every epsilon, certified and as printed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import special
@@ -29,20 +29,10 @@ def printed_bounds(releases: Releases) -> FloatArray:
     return np.log(np.maximum(np.expm1(releases.plan.grid / (2 * depth)), 1.0))
 
 
-def _sampler(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
     # One draw at epsilon: the bound is linear in epsilon.
     unit = PosteriorSampler(prior=releases.prior, epsilon=1.0).log_odds_bound
     return trimmed(releases, counts, streams("SAMPLER"), bounds=unit * releases.plan.grid, draws=1)
-
-
-def _sampler_printed(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    return trimmed(releases, counts, streams("SAMPLER_PRINTED"), bounds=printed_bounds(releases), draws=1)
-
-
-def _sampler_many(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    return trimmed(
-        releases, counts, streams("SAMPLER_MANY"), bounds=printed_bounds(releases), draws=releases.plan.draws
-    )
 
 
 def trimmed(
@@ -58,17 +48,17 @@ def trimmed(
     live, at = np.unique(bounds, return_inverse=True)
     sums = np.zeros((len(a), len(live), releases.local.cell_count))
     start, total = rng.bit_generator.state, len(live)
-    for some in slices(total, _ROWS // len(pairs)):
-        first, middle, last = some.start / total, (some.start + some.stop) / 2 / total, some.stop / total
-        table = yield from part_of(tabulate(pairs.real, pairs.imag, live[some]), first, middle)
+    for block in slices(total, _ROWS // len(pairs)):
+        first, middle, last = block.start / total, (block.start + block.stop) / 2 / total, block.stop / total
+        table = yield from part_of(tabulate(pairs.real, pairs.imag, live[block]), first, middle)
         rng.bit_generator.state = start
         parts = _draws(len(a), draws, a.shape[1], releases.drawn_at_once)
         for done, (repeats, size) in enumerate(parts):
             uniforms = rng.random((repeats.stop - repeats.start, size, a.shape[1]))
-            for k in range(some.start, some.stop):
-                log_odds = table.log_odds(kinds[repeats], k - some.start, uniforms)
+            for k in range(block.start, block.stop):
+                log_odds = table.log_odds(kinds[repeats], k - block.start, uniforms)
                 sums[repeats, k] += _summed_cpts(releases, log_odds)
-                yield middle + (last - middle) * (done + (k - some.start) / (some.stop - some.start)) / len(parts)
+                yield middle + (last - middle) * (done + (k - block.start) / (block.stop - block.start)) / len(parts)
     return np.log(sums / draws)[:, at]
 
 
@@ -90,13 +80,9 @@ def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[sl
     """
     each = max(1, draws * decisions)
     if each <= most:
-        return [(some, draws) for some in slices(repeats, most // each)]
-    sizes = [some.stop - some.start for some in slices(draws, most // decisions)]
+        return [(block, draws) for block in slices(repeats, most // each)]
+    sizes = [block.stop - block.start for block in slices(draws, most // decisions)]
     return [(slice(repeat, repeat + 1), size) for repeat in range(repeats) for size in sizes]
-
-
-def _certified_as_printed(releases: Releases, draws: int) -> FloatArray:
-    return 2 * int(releases.decisions.depths.sum()) * draws * printed_bounds(releases)
 
 
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
@@ -141,36 +127,44 @@ def _seconds(size: Size, draws: int) -> float:
     return 5e-6 * size.kinds * size.epsilons + 5e-8 * size.decisions * size.epsilons * draws
 
 
+def _as_printed(name: str, look: Look, option: tuple[str, str], draws: Callable[[int], int]) -> Method:
+    """As printed, with so many draws of those that a plan asks for. Red: the promise does not hold."""
+
+    def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+        rng, bounds = streams(name.upper()), printed_bounds(releases)
+        return trimmed(releases, counts, rng, bounds=bounds, draws=draws(releases.plan.draws))
+
+    def certified(releases: Releases) -> FloatArray:
+        return 2 * int(releases.decisions.depths.sum()) * draws(releases.plan.draws) * printed_bounds(releases)
+
+    return Method(
+        name=name,
+        titled=look,
+        kind=PosteriorSampler,
+        option=option,
+        calibrations=(Calibration.AS_PRINTED,),
+        log_cpts=log_cpts,
+        certified=certified,
+        seconds=lambda size: _seconds(size, draws(size.draws)),
+    )
+
+
+_ONE, _MANY = ("sampling", "posterior sampling, 1 draw"), ("sampling_many", "posterior sampling, N draws")
+
 CERTIFIED = Method(
     name="sampler",
     titled=Look("sampling, certified, 1 draw", PosteriorSampler.colour),
     kind=PosteriorSampler,
-    option=("sampling", "posterior sampling, 1 draw"),
+    option=_ONE,
     calibrations=(Calibration.CERTIFIED,),
-    log_cpts=_sampler,
+    log_cpts=_log_cpts,
     seconds=lambda size: _seconds(size, 1),
 )
-PRINTED = Method(
-    name="sampler_printed",
-    titled=Look("sampling, as printed, 1 draw", INVALID, "dot", "x-thin-open"),
-    kind=PosteriorSampler,
-    option=("sampling", "posterior sampling, 1 draw"),
-    calibrations=(Calibration.AS_PRINTED,),
-    log_cpts=_sampler_printed,
-    certified=lambda releases: _certified_as_printed(releases, 1),
-    seconds=lambda size: _seconds(size, 1),
+PRINTED = _as_printed(
+    "sampler_printed", Look("sampling, as printed, 1 draw", INVALID, "dot", "x-thin-open"), _ONE, lambda draws: 1
 )
-"""Red, as the next one: the printed sampler's promise does not hold."""
-
-MANY = Method(
-    name="sampler_many",
-    titled=Look("sampling, as printed, N draws", INVALID, "dash", "diamond-open"),
-    kind=PosteriorSampler,
-    option=("sampling_many", "posterior sampling, N draws"),
-    calibrations=(Calibration.AS_PRINTED,),
-    log_cpts=_sampler_many,
-    certified=lambda releases: _certified_as_printed(releases, releases.plan.draws),
-    seconds=lambda size: _seconds(size, size.draws),
+MANY = _as_printed(
+    "sampler_many", Look("sampling, as printed, N draws", INVALID, "dash", "diamond-open"), _MANY, lambda draws: draws
 )
 
 CURVES = Curves(kind=PosteriorSampler, methods=(CERTIFIED, PRINTED, MANY), formulas=_formulas, notes=_notes)

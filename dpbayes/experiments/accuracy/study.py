@@ -181,7 +181,9 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
     releases, repeats, streams = Releases(plan), Repeats(plan), Streams(plan.seed)
     methods = (*BASELINES, *plan.private)
     certified = {method: method.certified(releases) for method in methods}
-    held = {method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods}
+    results = {
+        method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods
+    }
     done = 0
     for size in blocks or plan.size.blocks():
         share, end = done / plan.repeats, (done + size) / plan.repeats
@@ -189,9 +191,9 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
         yield share
         measured = yield from part_of(_block(plan, releases, batch, streams), share, end)
         for method in methods:
-            held[method][:, done : done + size] = measured[method]
+            results[method][:, done : done + size] = measured[method]
         done += size
-        measures = {method: Measures(*both[:, :done]) for method, both in held.items()}
+        measures = {method: Measures(*both[:, :done]) for method, both in results.items()}
         study = AccuracyStudy(plan, measures, certified, releases.simulated)
         yield Partial(end, study)
     return study
@@ -210,12 +212,12 @@ def released(
     methods: Sequence[Method], batch: Batch, releases: Releases, streams: Streams
 ) -> Work[dict[Method, SingleArray]]:
     """Return what every method predicts with: the differences of its ln CPTs (R, E, r - 1, M)."""
-    found = {}
+    differences = {}
     for k, method in enumerate(methods):
         work = method.log_cpts(releases, batch.counts, streams)
         logs = yield from part_of(work, k / len(methods), (k + 1) / len(methods))
-        found[method] = releases.blanket.local.differences(logs)
-    return found
+        differences[method] = releases.blanket.local.differences(logs)
+    return differences
 
 
 def _majority(batch: Batch, plan: AccuracyPlan) -> tuple[FloatArray, FloatArray]:

@@ -12,13 +12,13 @@ import streamlit as st
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.mechanisms import MECHANISMS
+from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.session.options.index import OPTIONS, described_options
 
-MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in MECHANISMS if mechanism.__name__ != "Exact")
+MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in PRIVATE)
 
 PARAMETERS: dict[str, Parameter | Choice] = {
     name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()

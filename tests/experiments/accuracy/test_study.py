@@ -12,6 +12,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy import fourier as accuracy_fourier
+from dpbayes.experiments.accuracy.any_mechanism import curves_of
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.command import Recipe, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -335,6 +336,28 @@ def both_laws(method: Method, network: Network, *, factor: float) -> tuple[np.nd
         assert 0.05 < np.mean(outcome.is_non_negative) < 0.95
         theirs = theirs[outcome.is_non_negative]
     return ours[:, own], theirs[:, origin[own] - 1]
+
+
+def test_the_curve_of_any_mechanism_has_its_law():
+    """As of a mechanism that has no faster one: of real releases, here of one that has."""
+    plan, draws = plan_of(epsilons=(2.0, 5.0), training=20), 3_000
+    releases, (method,) = Releases(plan), curves_of(LaplaceUpdates).methods
+    counts = np.repeat(_counted(SMALL, random_codes(SMALL, (1, 20), seed=5)), draws, axis=0)
+    slow, fast = (
+        np.exp(finished(which.log_cpts(releases, counts, Streams(6)))) for which in (method, METHODS["laplace"])
+    )
+    own = releases.blanket.local_counts(np.arange(1.0, SMALL.cell_count + 1)) > 0
+    assert moments_apart(slow[:, 1, own], fast[:, 1, own]) < FAR
+    assert moments_apart(slow[:, 0, own], fast[:, 1, own]) > FAR, "another epsilon is another law"
+    assert np.array_equal(method.certified(releases), plan.grid)
+
+
+def test_the_curve_of_any_mechanism_depends_on_no_other_epsilon_and_on_no_cut():
+    (method,) = curves_of(PosteriorSampler).methods
+    few, many = (plan_of(methods=(method,), epsilons=grid, repeats=6) for grid in ((2.0,), (0.5, 2.0, 20.0)))
+    *_, cut = accuracy_steps(many, blocks=(1, 3, 2))
+    alone = accuracy_study(few)
+    assert cut.study.measures[method].log_loss[:, 1:2] == pytest.approx(alone.measures[method].log_loss, rel=1e-5)
 
 
 def test_what_is_proved_is_what_the_mechanisms_prove():

@@ -97,11 +97,11 @@ def _crossings(study: AccuracyStudy) -> None:
     rows = []
     for method in study.plan.private:
         for other in study.plan.private:
-            found = None if method is other else overtakes(study, method, other)
-            if found is not None:
-                behind = "" if found.behind is None else numeral(found.behind, 4)
-                ahead = numeral(found.ahead, 4) + (
-                    "" if found.until == found.ahead else f" to {numeral(found.until, 4)}"
+            crossing = None if method is other else overtakes(study, method, other)
+            if crossing is not None:
+                behind = "" if crossing.behind is None else numeral(crossing.behind, 4)
+                ahead = numeral(crossing.ahead, 4) + (
+                    "" if crossing.until == crossing.ahead else f" to {numeral(crossing.until, 4)}"
                 )
                 names = {"method": method.called(study.plan.draws), "other": other.called(study.plan.draws)}
                 rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})

@@ -212,14 +212,14 @@ def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables:
 
 def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
     """Return what bounds the odds: the claim, what is proved where that is another number, else the exact loss."""
-    found = [(report.claimed, "claimed")] if report.claimed.is_private else []
+    ceilings = [(report.claimed, "claimed")] if report.claimed.is_private else []
     proved = report.certified
     if not proved.is_private and np.isfinite(report.exact):
         proved = Guarantee(report.exact, reference=proved.reference)
-        found.append((proved, "exact for this n and prior"))
+        ceilings.append((proved, "exact for this n and prior"))
     elif proved.is_private and (proved.epsilon, proved.delta) != (report.claimed.epsilon, report.claimed.delta):
-        found.append((proved, "certified"))
-    return found
+        ceilings.append((proved, "certified"))
+    return ceilings
 
 
 def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> None:

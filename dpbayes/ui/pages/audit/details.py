@@ -51,11 +51,11 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
         show_progress(search, "the search", key="audit.target.stop")
         return search
     delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    _found(subject, how, f"ε = {target:g}{delta}", search)
+    _offer_knob(subject, how, f"ε = {target:g}{delta}", search)
     return None
 
 
-def _found(subject: Audited, how: Recalibration, asked: str, value: float) -> None:
+def _offer_knob(subject: Audited, how: Recalibration, asked: str, value: float) -> None:
     """Offer the setting of the knob that was found for what is asked."""
     turned, symbol = _also_turned(subject, how), how.knob.symbol
     also = "".join(f", with the {getattr(option, 'value', option)} {name}," for name, option in turned.items())

@@ -101,7 +101,7 @@ def audited(chosen: Chosen, settings: Settings) -> Audited:
         return _for_network(chosen, kind)
     tables = hypothetical_of(settings)
     numbers = {name: settings.parameter(setting_of(name)) for name in tables.asked}
-    mechanism = tables.made(numbers)
+    mechanism = tables.mechanism_at(numbers)
     sizes: dict[str, int] = {name: numbers[name] for name in SIZES if name in numbers}
     key = (tables.title, *numbers.values())
     return Audited(mechanism, audit_of(mechanism), sizes, tables.where(numbers), key, tables)

@@ -52,14 +52,11 @@ class Drawn(enum.Enum):
     NO = "no"
 
 
-CURVES_LEFT_OUT: dict[str, tuple[Method, ...]] = {}
-"""The curves that may be left out together, by the option that says so."""
+_PRIVATE = [method for method in METHODS.values() if not method.is_baseline]
+_TITLES = dict(method.option for method in _PRIVATE)
 
-_TITLES: dict[str, str] = {}
-for _method in METHODS.values():
-    if not _method.is_baseline:
-        _name, _TITLES[_method.option[0]] = _method.option
-        CURVES_LEFT_OUT[_name] = (*CURVES_LEFT_OUT.get(_name, ()), _method)
+CURVES_LEFT_OUT = {name: tuple(method for method in _PRIVATE if method.option[0] == name) for name in _TITLES}
+"""The curves that may be left out together, by the option that says so."""
 
 _Mechanisms: Any = make_dataclass(
     "_Mechanisms",
