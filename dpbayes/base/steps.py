@@ -17,14 +17,11 @@ class Partial(Generic[Result]):
     result: Result
 
 
-Work = Generator[float, None, Result]
-"""Yields after every step but the last the share of its work that is done, and returns its result."""
-
-Steps = Generator[float | Partial[Result], None, Result]
-"""Yields after every step but the last the share that is done, with its result so far where that is new."""
+Work = Generator[float | Partial[Result], None, Result]
+"""Yields after a step the share of its work that is done, or with what there is to show by then; returns its result."""
 
 
-def finished(work: Work[Result] | Steps[Result]) -> Result:
+def finished(work: Work[Result]) -> Result:
     """Take all steps and return the result."""
     while True:
         try:
@@ -34,30 +31,18 @@ def finished(work: Work[Result] | Steps[Result]) -> Result:
             return result
 
 
-def results(work: Generator[float | Partial[Result], None, Result]) -> Iterator[Result]:
-    """Take all steps and yield the result so far whenever there is a new one, the whole one last."""
-    while True:
-        try:
-            step = next(work)
-        except StopIteration as end:
-            yield end.value
-            return
-        if isinstance(step, Partial):
-            yield step.result
-
-
-def part_of(work: Work[Result], start: float, end: float) -> Work[Result]:
+def part_of(work: Work[Result], start: float, end: float) -> Generator[float, None, Result]:
     """Take steps of work that is only a part: its share runs from `start` to `end` of the whole."""
     while True:
         try:
-            share = next(work)
+            step = next(work)
         except StopIteration as over:
             result: Result = over.value
             return result
-        yield start + share * (end - start)
+        yield start + (step.share if isinstance(step, Partial) else step) * (end - start)
 
 
-def in_parts(step: Callable[[int], Part], total: int) -> Steps[tuple[Part, ...]]:
+def in_parts(step: Callable[[int], Part], total: int) -> Work[tuple[Part, ...]]:
     """Take `total` steps, at least one, of which number k makes the part k; the result are all parts."""
     parts = [step(0)]
     for k in range(1, total):
@@ -66,11 +51,11 @@ def in_parts(step: Callable[[int], Part], total: int) -> Steps[tuple[Part, ...]]
     return tuple(parts)
 
 
-def mapped(steps: Steps[Result], change: Callable[[Result], Other]) -> Steps[Other]:
-    """Take steps whose result is changed, each time there is one."""
+def mapped(work: Work[Result], change: Callable[[Result], Other]) -> Work[Other]:
+    """Take steps of work whose result is changed, each time there is one."""
     while True:
         try:
-            step = next(steps)
+            step = next(work)
         except StopIteration as end:
             return change(end.value)
         yield Partial(step.share, change(step.result)) if isinstance(step, Partial) else step

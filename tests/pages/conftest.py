@@ -141,9 +141,7 @@ def fine(at: AppTest) -> AppTest:
     return at
 
 
-RUN_AGAIN = tuple(
-    f"dpbayes.ui.{place}.run_again" for place in ("widgets.page", "pages.accuracy.page", "pages.audit.page")
-)
+RUN_AGAIN = "dpbayes.ui.widgets.page.run_again"
 """What runs a page again, so that its long work goes on."""
 
 
@@ -151,8 +149,7 @@ def stop_after_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and the page not run again by itself."""
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
-    for name in RUN_AGAIN:
-        monkeypatch.setattr(name, lambda: None)
+    monkeypatch.setattr(RUN_AGAIN, lambda: None)
 
 
 @pytest.fixture
@@ -180,8 +177,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
             work.stopped = work.stopped or len(seen) == 2
         st.rerun()
 
-    for name in RUN_AGAIN:
-        monkeypatch.setattr(name, again)
+    monkeypatch.setattr(RUN_AGAIN, again)
     return seen
 
 

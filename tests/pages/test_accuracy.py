@@ -19,7 +19,6 @@ from dpbayes.experiments.accuracy.study import (
 from dpbayes.mechanisms import Calibration
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
-from dpbayes.ui.pages.accuracy import page as accuracy_page
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import Seat, Settings
@@ -169,9 +168,9 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if 
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
-    for moment in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{moment}", 0.0)
-    monkeypatch.setattr(accuracy_page, "run_again", lambda: None)
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     monkeypatch.setattr("dpbayes.experiments.accuracy.cost.MOST_REPEATS", 4)
 
 
@@ -243,12 +242,12 @@ def test_reliability_comes_in_steps_from_the_repeats_that_are_in():
 
 def test_a_finished_study_is_kept():
     at = open_page(PAGE, **FAST)
-    first = next(iter(at.session_state["accuracy.running"].values())).result
+    first = next(iter(at.session_state["accuracy.running"].values())).so_far
     put(at, "box.accuracy.repeats", "21")
     put(at, "box.accuracy.repeats", "20")
     runs = at.session_state["accuracy.running"]
     assert len(runs) == 2
-    assert list(runs.values())[-1].result is first
+    assert list(runs.values())[-1].so_far is first
 
 
 def test_mechanisms_are_left_out_and_the_others_stay_the_same():
@@ -287,7 +286,7 @@ def test_fewer_records_are_tested_on():
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(query, said, monkeypatch):
-    monkeypatch.setattr("dpbayes.ui.pages.accuracy.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     at = open_page(PAGE, **query)
     while "accuracy.curves" not in figures(at):
         fine(at.run())

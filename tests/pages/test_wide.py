@@ -325,7 +325,7 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
 
     monkeypatch.setattr(attacker, "attack_network", counted)
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
-    monkeypatch.setattr("dpbayes.ui.pages.audit.page.run_again", lambda: None)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     one_sentence(at, "attackers who see 20 releases of")
     assert {"audit.curve", "audit.odds"} <= set(figures(at))
@@ -353,7 +353,7 @@ def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(m
         return draw(network, *more, draws=draws)
 
     monkeypatch.setattr(accuracy_fourier, "needed_increments", counted)
-    monkeypatch.setattr("dpbayes.ui.pages.accuracy.page.run_again", st.rerun)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", st.rerun)
     query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
     few = dict.fromkeys(("laplace", "sampling", "sampling_many", "private_map"), "no")
     at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})

@@ -17,9 +17,6 @@ from dpbayes.ui.session.settings import Settings
 
 PAGES = Path(dpbayes.ui.pages.__file__).parent
 
-READING_SETTINGS = {"accuracy", "audit"}
-"""The pages whose parts still read the session's settings themselves."""
-
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -78,4 +75,4 @@ def test_a_mechanism_has_the_parameters_that_are_chosen_else_those_that_suit_the
 @pytest.mark.parametrize("folder", sorted(path.name for path in PAGES.iterdir() if (path / "page.py").exists()))
 def test_parts_of_a_page_take_what_is_chosen_and_do_not_ask_the_session(folder: str) -> None:
     reading = [path.name for path in (PAGES / folder).glob("*.py") if "current()" in path.read_text(encoding="utf-8")]
-    assert bool(reading) is (folder in READING_SETTINGS), reading
+    assert not reading

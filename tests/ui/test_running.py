@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.runtime.scriptrunner import RerunException
 
-from dpbayes.base.steps import Steps, Work, in_parts, mapped
+from dpbayes.base.steps import Work, in_parts, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.bounds.curve import coarse_to_fine
 from dpbayes.ui.widgets import running
@@ -132,7 +132,7 @@ def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     started: list[str] = []
 
     def ask(key: str) -> Running[tuple[str, ...]]:
-        def start() -> Steps[tuple[str, ...]]:
+        def start() -> Work[tuple[str, ...]]:
             started.append(key)
             return in_parts(lambda k: key, 1)
 

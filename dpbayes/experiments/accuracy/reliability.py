@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.steps import Partial, Steps, Work, finished, part_of
+from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT
@@ -60,27 +60,24 @@ def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliabili
 
     They are the very predictions behind a study of the same plan, whatever its grid. Errors: InputError.
     """
-    return finished(reliability_steps(plan, epsilon)).by_method
+    return finished(reliability_steps(plan, epsilon))
 
 
-def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Steps[ReliabilityStudy]:
+def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Work[Mapping[Method, Reliability]]:
     """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
     single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
-    sums, done = {method: np.zeros((3, BINS)) for method in (EXACT, *single.private)}, 0
-
-    def so_far() -> ReliabilityStudy:
-        return ReliabilityStudy(done, {method: _reliability(total) for method, total in sums.items()})
-
+    methods = (EXACT, *single.private)
+    sums, done = {method: np.zeros((3, BINS)) for method in methods}, 0
     for size in single.size.blocks():
-        start, end = done / single.repeats, (done + size) / single.repeats
-        if done:
-            yield Partial(start, so_far())
+        share, end = done / single.repeats, (done + size) / single.repeats
         batch = data.draw(streams, size)
-        yield start
-        yield from part_of(_block(sums, batch, releases, streams), start, end)
+        yield share
+        yield from part_of(_block(sums, batch, releases, streams), share, end)
         done += size
-    return so_far()
+        bins = {method: _reliability(total) for method, total in sums.items()}
+        yield Partial(end, bins)
+    return bins
 
 
 def _block(sums: Mapping[Method, FloatArray], batch: Batch, releases: Releases, streams: Streams) -> Work[None]:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.steps import Partial, Steps, Work, finished, part_of, results
+from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.method import Method
@@ -170,11 +170,11 @@ def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
 
 def accuracy_blocks(plan: AccuracyPlan) -> Iterator[AccuracyStudy]:
     """Yield the study after every block of repeats."""
-    return results(accuracy_steps(plan))
+    return (step.result for step in accuracy_steps(plan) if isinstance(step, Partial))
 
 
-def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Steps[AccuracyStudy]:
-    """Run a study in steps of a fraction of a second: yield the share done, with the study of the repeats so far.
+def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Work[AccuracyStudy]:
+    """Run a study in steps of a fraction of a second, so that it can be watched and stopped.
 
     Every method has a stream of its own, that goes on from repeat to repeat: methods and epsilons may be added, and
     the repeats cut into any `blocks`, without changing the others.
@@ -186,22 +186,18 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
         method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods
     }
     done = 0
-
-    def so_far() -> AccuracyStudy:
-        measures = {method: Measures(*both[:, :done]) for method, both in scores.items()}
-        return AccuracyStudy(plan, measures, certified, releases.simulated)
-
     for size in blocks or plan.size.blocks():
-        start, end = done / plan.repeats, (done + size) / plan.repeats
-        if done:
-            yield Partial(start, so_far())
+        share, end = done / plan.repeats, (done + size) / plan.repeats
         batch = repeats.draw(streams, size)
-        yield start
-        measured = yield from part_of(_block(plan, releases, batch, streams), start, end)
+        yield share
+        measured = yield from part_of(_block(plan, releases, batch, streams), share, end)
         for method in methods:
             scores[method][:, done : done + size] = measured[method]
         done += size
-    return so_far()
+        measures = {method: Measures(*both[:, :done]) for method, both in scores.items()}
+        study = AccuracyStudy(plan, measures, certified, releases.simulated)
+        yield Partial(end, study)
+    return study
 
 
 def _block(plan: AccuracyPlan, releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Steps
+from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.regression.design import (
@@ -143,7 +143,7 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
     )
 
 
-def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Steps[RegressionResult]:
+def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Work[RegressionResult]:
     """Take the repeats some at a time. Errors, before any work: InputError."""
     return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE, PURPLE, Curve, Look
-from dpbayes.base.steps import Partial, Steps
+from dpbayes.base.steps import Partial, Work
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
@@ -251,7 +251,7 @@ class RegressionResult:
 # The work
 
 
-def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.Generator) -> Steps[RegressionResult]:
+def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
     """Take the repeats some at a time; stop asking to stop the work.
 
     The exact curve of a repeat depends on `rng` and the training share alone, and not on how many repeats follow.
@@ -264,7 +264,7 @@ def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.
 
 def _blocks(
     table: SplitTable, study: RegressionStudy, train: int, rngs: tuple[np.random.Generator, np.random.Generator]
-) -> Steps[RegressionResult]:
+) -> Work[RegressionResult]:
     draws = study.draws_made(train)
     size = max(1, min(_REPEATS_AT_ONCE, _ENTRIES // (len(study.precisions) * draws * table.features)))
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from dpbayes.base.steps import Partial, Steps, Work
+from dpbayes.base.steps import Partial, Work
 from dpbayes.base.validation import InputError
 
 Result = TypeVar("Result")
@@ -35,7 +35,7 @@ class Running(Generic[Result]):
     What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`.
     """
 
-    steps: Work[Result] | Steps[Result]
+    steps: Work[Result]
     share: float = 0.0
     result: Result | None = None
     taken: int = 0
@@ -94,7 +94,7 @@ class Running(Generic[Result]):
         self.taken += 1
 
 
-def running(kind: str, key: Hashable, start: Callable[[], Work[Result] | Steps[Result]]) -> Running[Result]:
+def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
     """Return this session's work with this key, started if it is new; those not asked for longest are forgotten."""
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
     known = kept.pop(key, None)
@@ -105,7 +105,7 @@ def running(kind: str, key: Hashable, start: Callable[[], Work[Result] | Steps[R
     return work
 
 
-def progress(work: Running[Any], share: float, said: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
+def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
     """Show how far the work is, `said` in words, and the button that stops it or goes on: it, and what runs `along`."""
 
     def turn(*, stopped: bool) -> None:
@@ -113,7 +113,7 @@ def progress(work: Running[Any], share: float, said: str, *, key: str, along: Se
             each.stopped = stopped
 
     left, right = st.columns([4, 1], vertical_alignment="center")
-    left.progress(share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
+    left.progress(work.share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
     label = "Go on" if work.stopped else "Stop"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
 

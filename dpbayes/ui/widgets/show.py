@@ -12,7 +12,6 @@ from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.export import safe_csv
-from dpbayes.ui.session.settings import Seat, current
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 
 SLOW = 2_000_000
@@ -32,11 +31,6 @@ def inside(label: str) -> str:
 def headline(text: str) -> None:
     """Show the page's one sentence; names in it must be `escaped`."""
     st.markdown(f"#### {text}")
-
-
-def is_curator() -> bool:
-    """Whether exact things may be shown."""
-    return current().seat is Seat.CURATOR
 
 
 @contextmanager

@@ -18,14 +18,13 @@ from dpbayes.experiments.accuracy.sampler import MANY
 from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.accuracy.work import reliability_run, table_is_asked
-from dpbayes.ui.session.settings import current
+from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.running import progress
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
 
 
-def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) -> bool:
+def details(recipe: Recipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Show what lies behind the curves; return whether something opened is still on its way.
 
     What takes time is computed once it is opened, and from the whole study: not while that is `under_way` itself.
@@ -34,7 +33,7 @@ def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) ->
     with st.expander("Do the probabilities mean what they say?", on_change="rerun", key="accuracy.reliable") as part:
         if part.open:
             with sentence_instead():
-                going = _reliability(study, under_way=under_way)
+                going = _reliability(recipe, study, epsilon=epsilon, under_way=under_way)
     with st.expander("Where does one overtake another?", on_change="rerun", key="accuracy.crossings") as part:
         if part.open:
             _crossings(study)
@@ -42,7 +41,7 @@ def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) ->
         _promises(study)
     with st.expander("Formulas, assumptions and source"):
         _formulas(study)
-        _assumptions(study)
+        _assumptions(recipe, study)
         source(Reference("Zhang16", "section 5.1, Figure 1"))
     with st.expander("The same from Python or the command line"):
         _code(recipe)
@@ -52,23 +51,25 @@ def details(recipe: Recipe, study: AccuracyStudy, *, under_way: bool = False) ->
 # Calibration of the predictive probability
 
 
-def _reliability(study: AccuracyStudy, *, under_way: bool) -> bool:
+def _reliability(recipe: Recipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Go on for a moment and show what is in; return whether there is more to come."""
     controls.parameter_control("epsilon")
     if under_way:
         st.caption("This comes once the curves stand still.")
         return False
-    epsilon = float(current().parameter("epsilon"))
-    run = reliability_run(study, epsilon)
-    if not run.done:
-        done = run.result.repeats if run.result is not None else 0
-        progress(run, run.share, f"{done:,} of {study.repeats:,} repeats", key="accuracy.reliability.stop")
-    if run.result is not None:
-        _reliability_chart(study, run.result.by_method, epsilon)
-    return run.going
+    work = reliability_run(study, epsilon)
+    work.work()
+    if not work.done:
+        said = f"{int(work.share * study.repeats):,} of {study.repeats:,} repeats"
+        progress(work, said, key="accuracy.reliability.stop")
+    if work.result is not None:
+        _reliability_chart(recipe, study, work.result, epsilon)
+    return work.going
 
 
-def _reliability_chart(study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float) -> None:
+def _reliability_chart(
+    recipe: Recipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
+) -> None:
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
     st.markdown(
         f"At ε = {epsilon:g} the exact posterior's confidence is off by {bins[EXACT].error:.3f} on average; "
@@ -86,7 +87,7 @@ def _reliability_chart(study: AccuracyStudy, bins: Mapping[Method, Reliability],
             for m, r in bins.items()
         ]
     )
-    data_and_download(lambda: frame, name="accuracy-calibration", curator_only=table_is_asked())
+    data_and_download(lambda: frame, name="accuracy-calibration", curator_only=is_of_a_table(recipe))
 
 
 # Crossings and promises
@@ -159,8 +160,8 @@ def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
     return [family for family in plan.network.families if target in family]
 
 
-def _assumptions(study: AccuracyStudy) -> None:
-    plan, real = study.plan, table_is_asked()
+def _assumptions(recipe: Recipe, study: AccuracyStudy) -> None:
+    plan, real = study.plan, is_of_a_table(recipe)
     printed = not real and plan.records == 1000 and plan.training == 50 and plan.repeats == 100 and plan.prior == 1
     assumption(
         "1,000 records, 50 of them to train on, uniform priors and 100 repeats, as the paper's Figure 1 has it.",
@@ -192,7 +193,7 @@ def _assumptions(study: AccuracyStudy) -> None:
 
 
 def _code(recipe: Recipe) -> None:
-    if table_is_asked() and recipe.table not in SHIPPED:
+    if is_of_a_table(recipe) and recipe.table not in SHIPPED:
         if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
             st.markdown(
                 "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with "

@@ -1,6 +1,5 @@
 """The Accuracy page: how well each mechanism's predictions do as epsilon grows; Figure 1 of the paper, and beyond."""
 
-import time
 from contextlib import suppress
 
 import streamlit as st
@@ -13,64 +12,56 @@ from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss
 from dpbayes.ui.pages.accuracy.details import details
 from dpbayes.ui.pages.accuracy.headline import verdict
 from dpbayes.ui.pages.accuracy.work import (
+    is_of_a_table,
     methods_on_offer,
     network_asked,
-    options_of,
     possible,
     recipe_asked,
     study_run,
-    table_is_asked,
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, Curves, Drawn, Scene, Shown
-from dpbayes.ui.session.settings import called, current, set_parameter, write_link
+from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
-from dpbayes.ui.widgets.running import Running, progress, run_again
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, is_curator, refusal, remark, sentence_instead
-
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark, sentence_instead
 
 
-def accuracy_page(_chosen: Chosen) -> None:
+def accuracy_page(chosen: Chosen) -> bool:
     """Show the curves first, whatever their place on the page; then the controls and what lies behind."""
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    with right:
-        nearby = _possible()
-        run = _picture(recipe_asked(nearby.settings).plan) if nearby is not None else None
-    with left:
-        _controls(nearby)
-    if nearby is None or run is None:
-        return
-    going = run.going
-    if run.result is not None:
-        study, recipe = run.result, recipe_asked(nearby.settings)
-        with place:
-            headline(verdict(study))
-        time.sleep(PAINT)
-        with right:
-            _numbers(recipe, study)
-        going |= details(recipe, study, under_way=run.going)
-    if going:
-        write_link()
-        run_again()
+    page = places()
+    with page.picture:
+        nearby = _possible(chosen)
+        recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
+        work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
+    with page.controls:
+        _controls(chosen, nearby)
+    if recipe is None or work is None:
+        return False
+    study = work.result
+    if study is None:
+        return work.going
+    page.say(verdict(study))
+    with page.picture:
+        _numbers(recipe, study)
+    return details(recipe, study, epsilon=chosen.epsilon, under_way=work.going) or work.going
 
 
 # The picture
 
 
-def _possible() -> Possible | None:
+def _possible(chosen: Chosen) -> Possible | None:
     """Return what can be run, nearest to what is asked for; what cannot, or not be shown to this seat, is said."""
-    if table_is_asked() and not is_curator():
+    if chosen.options("accuracy").scene is Scene.TABLE and not chosen.is_curator:
         st.info(
             "These curves would be computed from the true records of the table, and only the curator may see them. "
             "Synthetic records of the same network show what to expect, and are public."
         )
         return None
     try:
-        nearby = possible(current())
+        nearby = possible(chosen)
     except InputError as error:
         refusal(error)
         return None
@@ -78,24 +69,25 @@ def _possible() -> Possible | None:
     return nearby
 
 
-def _picture(plan: AccuracyPlan) -> Running[AccuracyStudy] | None:
+def _picture(plan: AccuracyPlan, shown: Shown) -> Running[AccuracyStudy] | None:
     """Work for a moment and show the curves so far; what turns out not to run gets its sentence."""
+    work = study_run(plan)
     try:
-        run = study_run(plan)
+        work.work()
     except InputError as error:
         refusal(error)
         return None
-    if run.result is not None:
-        _chart(run.result, "accuracy.curves")
-    if not run.done:
-        done = run.result.repeats if run.result is not None else 0
-        progress(run, run.share, f"{done:,} of {plan.repeats:,} repeats", key="accuracy.stop")
+    study = work.result
+    if study is not None:
+        _chart(study, "accuracy.curves", shown)
+    if not work.done:
+        repeats = study.repeats if study is not None else 0
+        progress(work, f"{repeats:,} of {plan.repeats:,} repeats", key="accuracy.stop")
     controls.parameter_control("accuracy.shown")
-    return run
+    return work
 
 
-def _chart(study: AccuracyStudy, key: str) -> None:
-    shown = options_of(current()).shown
+def _chart(study: AccuracyStudy, key: str, shown: Shown) -> None:
     if shown is Shown.LOG_LOSS:
         figure = log_loss_figure(study.loss_curves(), study.plan.grid)
         chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.")
@@ -115,8 +107,8 @@ def _ends(study: AccuracyStudy, shown: Shown) -> str:
 # Controls
 
 
-def _controls(nearby: Possible | None) -> None:
-    options = options_of(current())
+def _controls(chosen: Chosen, nearby: Possible | None) -> None:
+    options: AccuracyOptions = chosen.options("accuracy")
 
     def limited(name: str) -> None:
         reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
@@ -127,7 +119,7 @@ def _controls(nearby: Possible | None) -> None:
         controls.parameter_control("accuracy.features")
     else:
         with sentence_instead():
-            _target()
+            _target(chosen)
     limited("training")
     limited("testing")
     if options.scene is not Scene.TABLE:
@@ -135,7 +127,7 @@ def _controls(nearby: Possible | None) -> None:
     limited("repeats")
     controls.parameter_control("accuracy.curves")
     with suppress(InputError):
-        _mechanisms(options)
+        _mechanisms(chosen, options)
     with st.expander("Range of epsilon, model, prior and seed"):
         for name in ("low", "high", "points"):
             limited(name)
@@ -143,7 +135,7 @@ def _controls(nearby: Possible | None) -> None:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
             with sentence_instead():
-                _target()
+                _target(chosen)
         controls.text_field("Prior (every Dirichlet parameter)", "prior")
         controls.text_field("Seed of the simulation", "seed", help="A real release has no seed.")
     with st.expander("Settings of the mechanisms"):
@@ -154,9 +146,9 @@ def _controls(nearby: Possible | None) -> None:
             limited("cells")
 
 
-def _mechanisms(options: AccuracyOptions) -> None:
+def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
     """Offer the mechanisms that there are curves of, to leave some out."""
-    offered = set(methods_on_offer(options, network_asked(current())))
+    offered = set(methods_on_offer(options, network_asked(chosen)))
     names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
     kept, key = [name for name in names if getattr(options, name) is Drawn.YES], "accuracy.mechanisms"
     controls.mirror(key, kept)
@@ -173,8 +165,8 @@ def _mechanism_name(name: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _target() -> None:
-    net = network_asked(current())
+def _target(chosen: Chosen) -> None:
+    net = network_asked(chosen)
     controls.choice("Target: what is predicted from all other nodes", "target", net.names, default=default_target(net))
 
 
@@ -182,8 +174,7 @@ def _target() -> None:
 
 
 def _numbers(recipe: Recipe, study: AccuracyStudy) -> None:
-    real = table_is_asked()
-    plan = study.plan
+    real, plan = is_of_a_table(recipe), study.plan
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(
         f"{study.repeats:,} simulated repeats, {models}: {plan.training:,} records to train on, "

@@ -1,6 +1,7 @@
 """From the settings to an accuracy study: what is asked for, and running it so that it can be watched and stopped."""
 
 import functools
+from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.command import Recipe
@@ -12,16 +13,16 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
     methods_for,
 )
-from dpbayes.experiments.accuracy.reliability import ReliabilityStudy, reliability_steps
+from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.session.chosen import data_title, dataset, network
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.accuracy import AccuracyOptions, Curves, Scene
-from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
@@ -32,16 +33,10 @@ CALIBRATIONS = {
 }
 
 
-def options_of(settings: Settings) -> AccuracyOptions:
-    """Return the page's options."""
-    options: AccuracyOptions = settings.options("accuracy")
-    return options
-
-
-def network_asked(settings: Settings) -> Network:
+def network_asked(chosen: Chosen) -> Network:
     """Return the network that predicts. Errors: InputError."""
-    options = options_of(settings)
-    return _naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else network(settings)
+    options: AccuracyOptions = chosen.options("accuracy")
+    return _naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else chosen.network
 
 
 _naive_bayes = functools.lru_cache(maxsize=8)(naive_bayes)
@@ -65,18 +60,18 @@ GIVING = {
 """What gives way where an experiment cannot be run or takes too long, what matters most first."""
 
 
-def possible(settings: Settings) -> Possible:
+def possible(chosen: Chosen) -> Possible:
     """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
-    return nearest(settings, GIVING, recipe_asked)
+    return nearest(chosen.settings, GIVING, lambda settings: recipe_asked(chosen, settings))
 
 
-def recipe_asked(settings: Settings) -> Recipe:
-    """Return the plan that the settings describe and where its parts come from. Errors: InputError."""
-    options, net = options_of(settings), network_asked(settings)
+def recipe_asked(chosen: Chosen, settings: Settings) -> Recipe:
+    """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
+    options, net = settings.options("accuracy"), network_asked(chosen)
     plan = AccuracyPlan(
         network=net,
         target=settings.target if settings.target in net.names else default_target(net),
-        source=_source(settings, net),
+        source=_source(chosen, options, net),
         epsilons=epsilon_grid(options.low, options.high, points=options.points),
         methods=tuple(m for m in methods_on_offer(options, net) if m not in options.left_out),
         training=options.training,
@@ -91,17 +86,16 @@ def recipe_asked(settings: Settings) -> Recipe:
     if options.scene is Scene.NAIVE_BAYES:
         return Recipe(plan, features=options.features)
     if options.scene is Scene.TABLE:
-        return Recipe(plan, table=settings.data if settings.data in SHIPPED else data_title(settings))
+        return Recipe(plan, table=settings.data if settings.data in SHIPPED else chosen.data_title)
     if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
         return Recipe(plan, named=settings.source)
     return Recipe(plan)
 
 
-def _source(settings: Settings, net: Network) -> Synthetic | Dataset:
-    options = options_of(settings)
+def _source(chosen: Chosen, options: AccuracyOptions, net: Network) -> Synthetic | Dataset:
     if options.scene is not Scene.TABLE:
         return Synthetic(records=options.records, strength=options.strength)
-    table = dataset(settings)
+    table = chosen.dataset
     missing = [name for name in net.names if name not in table.position]
     if missing:
         raise InputError(
@@ -114,21 +108,17 @@ def _source(settings: Settings, net: Network) -> Synthetic | Dataset:
 
 
 def study_run(plan: AccuracyPlan) -> Running[AccuracyStudy]:
-    """Return this session's study of a plan after another moment of work. Errors: InputError."""
-    run = running("accuracy", plan, lambda: accuracy_steps(plan))
-    run.work()
-    return run
+    """Return this session's study of a plan."""
+    return running("accuracy", plan, lambda: accuracy_steps(plan))
 
 
-def reliability_run(study: AccuracyStudy, epsilon: float) -> Running[ReliabilityStudy]:
-    """Return how reliable the predictions of the repeats of a study are, after a moment of work. Errors: InputError."""
+def reliability_run(study: AccuracyStudy, epsilon: float) -> Running[Mapping[Method, Reliability]]:
+    """Return how reliable the predictions of the repeats of a study are."""
     plan, repeats = study.plan, study.repeats
-    steps = functools.partial(reliability_steps, plan, epsilon, repeats=repeats)
-    run = running("accuracy.reliability", (plan, epsilon, repeats), steps)
-    run.work()
-    return run
+    key = (plan, epsilon, repeats)
+    return running("accuracy.reliability", key, lambda: reliability_steps(plan, epsilon, repeats=repeats))
 
 
-def table_is_asked() -> bool:
-    """Whether the settings ask for predictions of true records, which only the curator may see."""
-    return options_of(current()).scene is Scene.TABLE
+def is_of_a_table(recipe: Recipe) -> bool:
+    """Whether true records are predicted, which only the curator may see."""
+    return isinstance(recipe.plan.source, Dataset)

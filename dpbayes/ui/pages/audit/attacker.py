@@ -19,12 +19,12 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network, assignment
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
-from dpbayes.ui.session import chosen as work
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions
-from dpbayes.ui.session.settings import Settings, current
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.show import chart, data_and_download, is_curator, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark, sentence_instead
 
 ATTACKERS = 100
 LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3
@@ -39,7 +39,7 @@ NAMED = 8
 """Most values of a record that its description names."""
 
 
-def attack_section(subject: Audited, report: AuditReport) -> None:
+def attack_section(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     """Offer the two tables and the attacker's beginning, and show where the odds go."""
     st.subheader("The attacker's seat")
     why_not = _why_not(subject)
@@ -48,15 +48,15 @@ def attack_section(subject: Audited, report: AuditReport) -> None:
         return
     left, right = st.columns([1, 2], gap="medium")
     try:
-        nearby = possible(subject)
+        nearby = possible(chosen, subject)
     except InputError as error:
         refusal(error)
         return
     with left, sentence_instead():
-        _controls(subject, nearby)
+        _controls(chosen, subject, nearby)
     with right, sentence_instead():
         remark(nearby.why)
-        _attack(subject, report, nearby.settings)
+        _attack(chosen, subject, report, nearby.settings)
 
 
 def _why_not(subject: Audited) -> str:
@@ -66,28 +66,30 @@ def _why_not(subject: Audited) -> str:
     return "No attack is simulated: how probable a release is under either table, is not known."
 
 
-def possible(subject: Audited) -> Possible:
+def possible(chosen: Chosen, subject: Audited) -> Possible:
     """Return the settings of an attack that can be simulated, nearest to those asked for."""
-    asked, chosen = current(), _chosen(subject)
-    if chosen:  # what stands in the box where nothing was chosen
+    asked, choosing = chosen.settings, _choosing(subject)
+    if choosing:  # what stands in the box where nothing was chosen
         asked = asked.with_parameter("audit.first", asked.parameter("audit.first", min(FIRST, subject.n)))
-    names = ["audit.releases", *chosen, *(["audit.record"] if subject.n else [])]
-    return nearest(asked, {name: lowest(name) for name in names}, lambda settings: _attackable(subject, settings))
+    names = ["audit.releases", *choosing, *(["audit.record"] if subject.n else [])]
+    return nearest(
+        asked, {name: lowest(name) for name in names}, lambda settings: _attackable(chosen, subject, settings)
+    )
 
 
-def _chosen(subject: Audited) -> list[str]:
+def _choosing(subject: Audited) -> list[str]:
     """Return the settings that choose the pair of hypothetical tables."""
     return [setting_of(name) for name in subject.hypothetical.chosen] if subject.hypothetical else []
 
 
-def _attackable(subject: Audited, settings: Settings) -> None:
+def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
     """Errors: InputError for throws, records and releases that there are not, or that would be too many."""
     options, n = settings.options("audit"), subject.n
-    if "audit.first" in _chosen(subject) and options.first > n:
+    if "audit.first" in _choosing(subject) and options.first > n:
         raise InputError(
             f"Side 1 cannot have come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
         )
-    if _is_of_a_record(options) and 0 < n < options.record:
+    if _is_of_a_record(chosen, options) and 0 < n < options.record:
         raise InputError(f"There is no record number {options.record:,}: the table has {n:,}. Choose a smaller number.")
     attackers, each = _attackers(subject, options.releases), subject.numbers
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
@@ -97,8 +99,8 @@ def _attackable(subject: Audited, settings: Settings) -> None:
         )
 
 
-def _is_of_a_record(options: AuditOptions) -> bool:
-    return network_kind(current()) is not None and is_curator() and options.tables is AttackedTables.REAL
+def _is_of_a_record(chosen: Chosen, options: AuditOptions) -> bool:
+    return network_kind(chosen.settings) is not None and chosen.is_curator and options.tables is AttackedTables.REAL
 
 
 def _attackers(subject: Audited, releases: int) -> int:
@@ -112,44 +114,43 @@ def _worked_on(subject: Audited) -> int:
     return subject.known.effort(subject.mechanism, subject.numbers)
 
 
-def _controls(subject: Audited, nearby: Possible) -> None:
+def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
     st.markdown(
         "The attacker knows every record but one and decides between two tables. Each release is weighed by its "
         "likelihood under both."
     )
-    if network_kind(current()) is not None:
-        if is_curator():
+    if network_kind(chosen.settings) is not None:
+        if chosen.is_curator:
             controls.parameter_control("audit.tables")
-            if current().options("audit").tables is AttackedTables.REAL:
+            if chosen.options("audit").tables is AttackedTables.REAL:
                 reach = nearby.stops("audit.record") if "audit.record" in nearby.giving else None
                 controls.parameter_control("audit.record", reach=reach)
-    elif _chosen(subject):
+    elif _choosing(subject):
         controls.parameter_control("audit.first", default=min(FIRST, subject.n), reach=nearby.stops("audit.first"))
     controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))
     controls.parameter_control("audit.odds")
-    if is_curator():
+    if chosen.is_curator:
         controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
 # Two tables
 
 
-def attacked(subject: Audited, report: AuditReport, settings: Settings) -> Pair:
+def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> Pair:
     """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
     if subject.n == 0:
         raise InputError("A table without records has no neighbours: there is nothing to attack.")
     tables = subject.hypothetical
     if tables is not None:
-        chosen = {name: settings.parameter(setting_of(name)) for name in tables.chosen}
-        return tables.attacked(subject.mechanism, report.worst, **subject.sizes, **chosen)
-    if _is_of_a_record(settings.options("audit")):
-        return _record(subject, settings.parameter("audit.record"))
+        numbers = {name: settings.parameter(setting_of(name)) for name in tables.chosen}
+        return tables.attacked(subject.mechanism, report.worst, **subject.sizes, **numbers)
+    if _is_of_a_record(chosen, settings.options("audit")):
+        return _record(chosen, settings.parameter("audit.record"))
     return made_up_tables(subject)
 
 
-def _record(subject: Audited, k: int) -> Pair:
-    net, data = subject.mechanism.prior.network, work.dataset(current())
-    truth = work.counts(current())
+def _record(chosen: Chosen, k: int) -> Pair:
+    net, data, truth = chosen.network, chosen.dataset, chosen.counts
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
     replaced = _opposite(record, net)
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
@@ -190,10 +191,10 @@ def _record_text(net: Network, record: np.ndarray) -> str:
 # The attack
 
 
-def simulated(subject: Audited, tables: Pair, options: AuditOptions) -> Attack:
+def simulated(subject: Audited, tables: Pair, options: AuditOptions, *, seed: int) -> Attack:
     """Return the attackers' likelihood ratios. Errors: InputError."""
     prior = options.odds / (1 + options.odds)
-    ratios = _ratios((subject.key, tables.key), options.releases, current().seed, subject, tables)
+    ratios = _ratios((subject.key, tables.key), options.releases, seed, subject, tables)
     return Attack(ratios, prior)
 
 
@@ -221,9 +222,9 @@ def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
     return ceilings
 
 
-def _attack(subject: Audited, report: AuditReport, settings: Settings) -> None:
-    tables = attacked(subject, report, settings)
-    attack = simulated(subject, tables, settings.options("audit"))
+def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> None:
+    tables = attacked(chosen, subject, report, settings)
+    attack = simulated(subject, tables, settings.options("audit"), seed=chosen.seed)
     seen, releases = attack.log_odds, attack.ratios.shape[1]
     ceilings, sentences = [], []
     for promise, name in ceilings_of(report):

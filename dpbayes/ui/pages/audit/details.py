@@ -1,5 +1,7 @@
 """What the Audit page shows at its end: recalibration, and the formulas, assumptions and sources of an audit."""
 
+from typing import Any
+
 import streamlit as st
 
 from dpbayes.audit.entry import Recalibration
@@ -10,8 +12,8 @@ from dpbayes.base.text import latex, numeral
 from dpbayes.mechanisms.known import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
 from dpbayes.ui.pages.audit.work import recalibration_work, show_progress
-from dpbayes.ui.session import chosen as work
-from dpbayes.ui.session.settings import current, set_parameter
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import assumption, sentence_instead, source
@@ -19,7 +21,7 @@ from dpbayes.ui.widgets.show import assumption, sentence_instead, source
 # Recalibration
 
 
-def recalibration(subject: Audited, report: AuditReport) -> Running[float] | None:
+def recalibration(chosen: Chosen, subject: Audited, report: AuditReport) -> Running[Any] | None:
     """Find the internal epsilon at which the worst neighbours lose no more than what is asked for, and offer it.
 
     Returns the work on it where that is still going on.
@@ -30,11 +32,11 @@ def recalibration(subject: Audited, report: AuditReport) -> Running[float] | Non
         controls.parameter_control("audit.target")
     searching = None
     with right, sentence_instead():
-        searching = _offer(subject, report, current().options("audit").target)
+        searching = _offer(subject, report, chosen.options("audit").target)
     return searching
 
 
-def _offer(subject: Audited, report: AuditReport, target: float) -> Running[float] | None:
+def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any] | None:
     how = subject.known.recalibration
     if how is None:
         st.caption(subject.known.not_recalibrated)
@@ -86,11 +88,11 @@ def _use(settings: dict[str, object]) -> None:
 # Formulas, assumptions, sources
 
 
-def details(subject: Audited, report: AuditReport) -> None:
+def details(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     """Show what was computed, with its numbers, what it assumes, and where the statements come from."""
     with st.expander("Formula, assumptions and sources"):
         _formulas(subject, report)
-        _assumptions(subject, report)
+        _assumptions(chosen, subject, report)
         _sources(report.claimed, report.certified)
 
 
@@ -130,15 +132,13 @@ $e^{{j\\varepsilon}}$ times the first odds: the ε of releases from one table ad
     )
 
 
-def _assumptions(subject: Audited, report: AuditReport) -> None:
+def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     assumption(f"Neighbours x ~ y are {report.certified.neighbours.value}; n is public.", holds=True)
     assumption(
         "The audit uses n, the network or die, the prior and the parameters: public things, never data.", holds=True
     )
-    if network_kind(current()) is not None:
-        assumption(
-            "Every column's domain is public, not taken from the data.", holds=not work.leaking_columns(current())
-        )
+    if network_kind(chosen.settings) is not None:
+        assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
     if report.exactness is Exactness.EXACT:
         assumption("The maximum is over all neighbours and all outputs: exact.", holds=True)
     else:

@@ -12,7 +12,6 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.attacker import made_up_tables
 from dpbayes.ui.pages.audit.subject import Audited, digits
-from dpbayes.ui.session.settings import current
 from dpbayes.ui.widgets.show import sentence_instead
 
 MOST_DRAWS, LEAST_DRAWS = 200_000, 2_000
@@ -21,7 +20,7 @@ MANY_NUMBERS, MOST_NUMBERS = 1_000_000, 20_000_000
 to LEAST_DRAWS, and the largest are not drawn."""
 
 
-def draws_section(subject: Audited) -> None:
+def draws_section(subject: Audited, *, seed: int) -> None:
     """Show what releases of two neighbours prove, with its confidence."""
     st.subheader("What releases alone prove")
     wanted, each = hash(subject.key), subject.numbers
@@ -42,7 +41,7 @@ def draws_section(subject: Audited) -> None:
         drawn = subject.hypothetical.drawn if subject.hypothetical else None
         tables = drawn(subject.mechanism, **subject.sizes) if drawn else made_up_tables(subject)
         draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // each))
-        _show(subject, _proved(subject.key, current().seed, draws, subject, tables), tables.told)
+        _show(subject, _proved(subject.key, seed, draws, subject, tables), tables.told)
 
 
 def _ask(wanted: int) -> None:

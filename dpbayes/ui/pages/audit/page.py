@@ -4,8 +4,8 @@ An audit depends on public things only, so both seats see it; an attack on a rec
 """
 
 import math
-import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -33,15 +33,14 @@ from dpbayes.ui.pages.audit.subject import (
 )
 from dpbayes.ui.pages.audit.work import audit_work, blank, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
-from dpbayes.ui.session import chosen as work
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.settings import current, set_parameter, write_link
+from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.page import PAINT
-from dpbayes.ui.widgets.running import Running, run_again
-from dpbayes.ui.widgets.show import chart, data_and_download, headline, refusal, remark
+from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.running import Running
+from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
     title: {"audit.subject": AuditSubject[known.kind.__name__]}
@@ -58,93 +57,87 @@ SLOTS = 40
 """More than the elements that follow the curve."""
 
 
-def audit_page(_chosen: Chosen) -> None:
+def audit_page(chosen: Chosen) -> bool:
     """Show the curve first, whatever its place on the page: it is what a moving slider waits for."""
     _known_cases()
-    place = st.container()
-    left, right = st.columns([1, 2], gap="medium")
-    with right:
-        nearby = _possible()
-        subject = audited(nearby.settings) if nearby is not None else None
+    page = places()
+    with page.picture:
+        nearby = _possible(chosen)
+        subject = audited(chosen, nearby.settings) if nearby is not None else None
         report = _curve(subject) if subject is not None else None
-    with left, suppress(InputError):  # a network that there is none of has had its sentence
-        _controls(nearby)
+    with page.controls, suppress(InputError):  # a network that there is none of has had its sentence
+        _controls(chosen, nearby)
     if subject is None:
-        return
+        return False
     if report is None:
         if subject.known is UNKNOWN:
-            _without_audit(subject, place)
-        return
+            _without_audit(page, chosen, subject)
+        return False
     if isinstance(report, Running):
-        with place:
+        with page.top:
             blank(SLOTS)
         blank(SLOTS)
-        _go_on(report)
-        return
-    with place:
-        headline(verdict(subject, report))
+        return _goes_on(report)
+    page.say(verdict(subject, report))
+    with page.top:
         _numbers(subject, report)
-    time.sleep(PAINT)
-    with right:
+    with page.picture:
         _data(report)
     worst_section(subject, report)
     if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
-        draws_section(subject)
-    searching = recalibration(subject, report)
-    attack_section(subject, report)
-    details(subject, report)
-    if searching is not None:
-        _go_on(searching)
+        draws_section(subject, seed=chosen.seed)
+    searching = recalibration(chosen, subject, report)
+    attack_section(chosen, subject, report)
+    details(chosen, subject, report)
+    return searching is not None and _goes_on(searching)
 
 
-def _without_audit(subject: Audited, place: DeltaGenerator) -> None:
+def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
     """Show what is promised, and what releases alone prove, of a mechanism whose loss nobody has written down."""
-    with place:
-        claim = escaped(str(subject.claimed))
-        headline(
-            f"{_begun(subject.name)} claims {claim}; there is no exact audit of it, so what it loses is not known."
-        )
+    claim = escaped(str(subject.claimed))
+    page.say(f"{_begun(subject.name)} claims {claim}; there is no exact audit of it, so what it loses is not known.")
+    with page.top:
         left, middle, right = st.columns(3)
         _promise(left, "Claimed", subject.claimed, "Nothing is claimed.")
         _promise(middle, "Certified", subject.certified, "Nothing is proved.")
         right.metric("Exact worst case", "unknown")
         right.caption("Nobody has written down what the worst neighbours lose.")
     if subject.n:
-        draws_section(subject)
+        draws_section(subject, seed=chosen.seed)
     unaudited_details(subject)
 
 
-def _go_on(work: Running[Any]) -> None:
-    """Work for a moment once everything is drawn, and run the page again."""
-    if work.going:
-        work.work()
-        write_link()
-        run_again()
+def _goes_on(work: Running[Any]) -> bool:
+    """Work for a moment once everything is drawn; return whether the page is to run again, also to show the result."""
+    if not work.going:
+        return False
+    work.work()
+    return True
 
 
 def _known_cases() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Known cases:", width="content")
-        for title, chosen in KNOWN_CASES.items():
-            st.button(title, key=f"audit.case.{title}", on_click=_open, args=(chosen,))
+        for title, case in KNOWN_CASES.items():
+            st.button(title, key=f"audit.case.{title}", on_click=_open, args=(case,))
 
 
-def _open(chosen: dict[str, object]) -> None:
-    for name, value in chosen.items():
+def _open(case: dict[str, object]) -> None:
+    for name, value in case.items():
         set_parameter(name, value)
 
 
-def _controls(nearby: Possible | None) -> None:
+def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     controls.parameter_control("audit.subject")
-    options, kind = current().options("audit"), network_kind(current())
+    options, kind = chosen.options("audit"), network_kind(chosen.settings)
     if kind is not None:
         if options.subject is AuditSubject["RELEASE"]:
             st.caption(f"Now: {escaped(kind.label)}.")
-        controls.parameter_controls(kind, work.defaults_for(kind, current(), work.network(current())))
+        controls.parameter_controls(kind, chosen.defaults_for(kind))
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         st.caption("The network is that of the Network page; of the table, only its number of records is used.")
         return
-    tables = hypothetical_of(current())
+    tables = hypothetical_of(chosen.settings)
     for name in map(setting_of, tables.asked):
         limited = nearby is not None and name in GIVING
         controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
@@ -154,10 +147,10 @@ def _controls(nearby: Possible | None) -> None:
 # The curve
 
 
-def _possible() -> Possible | None:
+def _possible(chosen: Chosen) -> Possible | None:
     """Return what can be audited, nearest to what is asked for; what cannot is said."""
     try:
-        nearby = nearest(current(), GIVING, audited)
+        nearby = nearest(chosen.settings, GIVING, partial(audited, chosen))
     except InputError as error:
         refusal(error)
         return None

@@ -18,7 +18,7 @@ from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session import chosen as work
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Settings
 
@@ -94,11 +94,11 @@ def setting_of(name: str) -> str:
     return name if name == "epsilon" else f"audit.{name}"
 
 
-def audited(settings: Settings) -> Audited:
-    """Return what the settings say is to be audited. Errors: InputError with a sentence."""
+def audited(chosen: Chosen, settings: Settings) -> Audited:
+    """Return what is to be audited at settings that differ in options from what is chosen. Errors: InputError."""
     kind = network_kind(settings)
     if kind is not None:
-        return _for_network(settings, kind)
+        return _for_network(chosen, kind)
     tables = hypothetical_of(settings)
     numbers = {name: settings.parameter(setting_of(name)) for name in tables.asked}
     mechanism = tables.mechanism_at(numbers)
@@ -107,15 +107,15 @@ def audited(settings: Settings) -> Audited:
     return Audited(mechanism, audit_of(mechanism), sizes, tables.where(numbers), key, tables)
 
 
-def _for_network(settings: Settings, kind: type[Mechanism[Outcome]]) -> Audited:
-    n = settings.records if settings.data == "synthetic" else work.dataset(settings).n
-    net = work.network(settings)
-    mechanism = work.mechanism(settings, net, kind.__name__)
+def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
+    settings, net = chosen.settings, chosen.network
+    n = settings.records if settings.data == "synthetic" else chosen.dataset.n
+    mechanism = chosen.mechanism_called(kind.__name__)
     known = not settings.graph and settings.data == "synthetic" and settings.source in NAMED
     over = escaped(NAMED[settings.source].title) if known else f"a network of {many(len(net.names), 'node')}"
     where = f"tables of {many(n, 'record')} over {over}"
-    chosen = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
-    return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, chosen))
+    values = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
+    return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
 
 
 # Reports

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.memo import Memo
-from dpbayes.base.steps import Steps, in_parts
+from dpbayes.base.steps import Work, in_parts
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject, grid, moved, place
@@ -114,7 +114,7 @@ def _memo() -> Memo:
     return memo
 
 
-def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Steps[tuple[Curve, ...]]:
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Work[tuple[Curve, ...]]:
     """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
     exhibit, x = EXHIBITS[claim.name], grid(subject, axis)
     several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1

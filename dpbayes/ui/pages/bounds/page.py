@@ -161,7 +161,7 @@ def _picture(evaluation: Evaluation) -> None:
 def _progress(work: Running[tuple[Curve, ...]]) -> None:
     if work.is_long:
         points = sum(len(part.x) for part in work.so_far)
-        progress(work, work.share, f"{points} points of the curves", key="bounds.stop")
+        progress(work, f"{points} points of the curves", key="bounds.stop")
 
 
 def _numbers(evaluation: Evaluation) -> None:

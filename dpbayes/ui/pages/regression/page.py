@@ -205,7 +205,7 @@ def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves
     )
     if not work.done:
         said = f"{result.repeats:,} of {result.study.repeats:,} repeats"
-        progress(work, work.share, said, key="regression.stop")
+        progress(work, said, key="regression.stop")
     return work
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.steps import Steps, mapped
+from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import Recipe
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
@@ -141,7 +141,7 @@ def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[Error
     """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
     varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
 
-    def start() -> Steps[ErrorCurves]:
+    def start() -> Work[ErrorCurves]:
         known = records(scenario, settings)
         steps = experiment(scenario, known, seed=settings.seed)
         return mapped(steps, lambda result: ErrorCurves(result, known.target, known.clipped, known.values))

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Steps, in_parts
+from dpbayes.base.steps import Work, in_parts
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
@@ -202,7 +202,7 @@ def _comparison(chosen: Chosen, cell: int) -> bool:
             work.work()
         if work.is_long:
             told = f"{len(work.so_far)} of {len(MECHANISM_NAMES)} mechanisms"
-            progress(work, work.share, told, key="comparison.stop")
+            progress(work, told, key="comparison.stop")
         for each in work.so_far:
             if isinstance(each, InputError):
                 refusal(each)
@@ -219,7 +219,7 @@ def _comparison(chosen: Chosen, cell: int) -> bool:
         return work.going
 
 
-def _comparison_steps(chosen: Chosen, cell: int) -> Steps[tuple[Compared, ...]]:
+def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
     def step(number: int) -> Compared:
         try:
             other = chosen.mechanism_called(MECHANISM_NAMES[number])

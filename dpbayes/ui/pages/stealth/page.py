@@ -78,7 +78,7 @@ def _progress(works: Mapping[str, Running[Any]]) -> None:
     if long is not None:
         share, of = works[long].share, "" if long == "noise" else f" of the {long}"
         what = f"{100 * share:.0f} % of the simulated releases{of}"
-        progress(works[long], share, what, key="stealth.stop", along=tuple(works.values()))
+        progress(works[long], what, key="stealth.stop", along=tuple(works.values()))
 
 
 @dataclass(frozen=True)

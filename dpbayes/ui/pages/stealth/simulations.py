@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Part, Steps, in_parts
+from dpbayes.base.steps import Part, Work, in_parts
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
@@ -171,12 +171,12 @@ def _draws(network: Network) -> int:
     return max(LEAST_DRAWS, min(2_000, MOST_NOISE // network.cell_count))
 
 
-def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Steps[tuple[Part, ...]]:
+def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Work[tuple[Part, ...]]:
     """Return a simulation of `draws` in steps of `each`; `step` is given how many to draw."""
     return in_parts(lambda number: step(min(each, draws - number * each)), math.ceil(draws / each))
 
 
-def _worst_steps(network: Network, calibration: Calibration) -> Steps[tuple[Worst, ...]]:
+def _worst_steps(network: Network, calibration: Calibration) -> Work[tuple[Worst, ...]]:
     """Simulate what depends on the graph alone; the whole table only where it is in reach."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
     each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
@@ -252,7 +252,7 @@ def agreement_of(stealth: Stealth, t: float, *, records: int | None, seed: int, 
 
 def _agreement_steps(
     fourier: LaplaceFourier, records: int, seed: int, node: int, families: Sequence[int]
-) -> Steps[tuple[dict[str, Noticed], ...]]:
+) -> Work[tuple[dict[str, Noticed], ...]]:
     """Simulate releases of a made-up table under Laplace and under Fourier: nothing here depends on anybody's data."""
     network = fourier.prior.network
     mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon), fourier)
