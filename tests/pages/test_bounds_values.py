@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.parameters import Parameter
+from dpbayes.base.steps import in_parts
 from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.setting import At, Subject, place
@@ -40,7 +41,7 @@ def evaluated(name: str, **values: Any) -> Evaluation:
     axis = exhibit.axes[0]
     here = place(subject, at, axis)
     curve = Curve((here,), bound, measured)
-    work = Running(lambda step: curve, total=1)
+    work = Running(in_parts(lambda step: curve, 1))
     return Evaluation(BoundClaim[name], axis, work, curve, here, bound, measured, at, subject)
 
 
