@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.entry import Pair
+from dpbayes.audit.entry import TablePair
 from dpbayes.audit.registry import audit_of
 from dpbayes.audit.regression import BadTables, regression_ratios
 from dpbayes.base.types import FloatArray, IntArray
@@ -128,7 +128,7 @@ def attack_regression(
     return Attack(regression_ratios(mechanism, pair, rng, size), prior)
 
 
-def ratios_of_pair(mechanism: Any, pair: Pair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+def ratios_of_pair(mechanism: Any, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
     """Return what simulated releases (repeats, releases) of the first of two tables tell of it against the second.
 
     Errors: those of `attack_network`.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpbayes.audit.entry import Hypothetical, Numbers, Pair
+from dpbayes.audit.entry import Hypothetical, Numbers, TablePair
 from dpbayes.audit.report_types import WorstCase
 from dpbayes.audit.words import counts_text, many
 from dpbayes.mechanisms.die import DieMechanism
@@ -38,7 +38,7 @@ def sides(mechanism: DieMechanism, *, n: int) -> int:
     return mechanism.die.sides
 
 
-def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first: int) -> Pair:
+def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first: int) -> TablePair:
     """The other throws as even as they can be, and one of them to side 1 where that has none."""
     die = mechanism.die
     rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
@@ -47,10 +47,10 @@ def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first
     other = truth.copy()
     other[:2] += (-1, 1) if first else (1, -1)
     told = f"Throws of every side: {counts_text(truth)} (true) against {counts_text(other)}."
-    return Pair(truth, other, told, "of the true throws", ("throws", first))
+    return TablePair(truth, other, told, "of the true throws", ("throws", first))
 
 
-def _drawn(mechanism: DieMechanism, *, n: int) -> Pair:
+def _drawn(mechanism: DieMechanism, *, n: int) -> TablePair:
     rest = [0] * (mechanism.die.sides - 2)
     one, none = (np.array([k, n - k, *rest]) for k in (1, 0))
-    return Pair(one, none, f"Throws of every side: {counts_text(one)}, and {counts_text(none)}.")
+    return TablePair(one, none, f"Throws of every side: {counts_text(one)}, and {counts_text(none)}.")

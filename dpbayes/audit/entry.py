@@ -25,7 +25,7 @@ Keeps = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class TablePair:
     """The statistics of two neighbouring tables, what is told of them, and what an attacker of the first asks.
 
     `key` tells pairs of one mechanism apart; a `private` one comes from true records.
@@ -96,10 +96,10 @@ class Hypothetical:
     caption: str
     mechanism_at: Callable[[Numbers], Any]
     where: Callable[[Numbers], str]
-    attacked: Callable[..., Pair]
+    attacked: Callable[..., TablePair]
     attack: Callable[..., FloatArray] | None = None
     chosen: tuple[str, ...] = ()
-    drawn: Callable[..., Pair] | None = None
+    drawn: Callable[..., TablePair] | None = None
 
 
 def _own_claim(mechanism: Any, *, n: int) -> Guarantee:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Hypothetical, Numbers, Pair
+from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
 from dpbayes.audit.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws, columns_of, told_of_laws
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
@@ -78,14 +78,14 @@ def _mechanism_at(numbers: Numbers) -> PrintedMap:
     return PrintedMap(prior=prior, n=numbers["n"], epsilon=numbers["epsilon"], omega=numbers["omega"])
 
 
-def _worst_laws(mechanism: PrintedMap, worst: WorstCase | None, *, n: int) -> Pair:
+def _worst_laws(mechanism: PrintedMap, worst: WorstCase | None, *, n: int) -> TablePair:
     if worst is None or worst.laws is None:
         raise InputError("No record changes what is released: there is nothing to attack.")
     told = f"The worst pair: {worst.first} against {worst.second}."
-    return Pair(worst.laws.first, worst.laws.second, told, key=("worst", worst.first, worst.second))
+    return TablePair(worst.laws.first, worst.laws.second, told, key=("worst", worst.first, worst.second))
 
 
-def _attack(mechanism: PrintedMap, pair: Pair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+def _attack(mechanism: PrintedMap, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
     cumulative = np.cumsum(pair.first)
     places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     places = np.minimum(places, len(cumulative) - 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Pair, Recalibration
+from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibration, TablePair
 from dpbayes.audit.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.pictures import TwoLaws, times
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
@@ -247,20 +247,24 @@ def _turned(mechanism: RegressionSampler, epsilon: float) -> RegressionSampler:
     return replace(mechanism, norm_bound=bound)
 
 
-def _worst_tables(mechanism: RegressionSampler, worst: WorstCase | None, *, n: int, features: int) -> Pair:
+def _worst_tables(mechanism: RegressionSampler, worst: WorstCase | None, *, n: int, features: int) -> TablePair:
     tables = bad_tables(mechanism, n=n, features=features)
-    return Pair(tables, None, f"The worst pair: {tables.told[0]} (true) against {tables.told[1]}.")
+    return TablePair(tables, None, f"The worst pair: {tables.told[0]} (true) against {tables.told[1]}.")
 
 
-def _attack(mechanism: RegressionSampler, pair: Pair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+def _attack(
+    mechanism: RegressionSampler, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]
+) -> FloatArray:
     return regression_ratios(mechanism, pair.first, rng, size)
 
 
-def _one_record(mechanism: RegressionSampler, *, n: int, features: int) -> Pair:
+def _one_record(mechanism: RegressionSampler, *, n: int, features: int) -> TablePair:
     unit = np.zeros(features)
     unit[0] = 1.0
     first, second = (Moments(np.outer(unit, unit), y * unit, np.asarray(1.0), n) for y in (1.0, -1.0))
-    return Pair(first, second, f"The tables: {n - 1:,} records of zeros, and one with x = (1, 0, …) and y = 1 or −1.")
+    return TablePair(
+        first, second, f"The tables: {n - 1:,} records of zeros, and one with x = (1, 0, …) and y = 1 or −1."
+    )
 
 
 AUDIT = Audit(

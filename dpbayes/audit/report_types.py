@@ -26,7 +26,7 @@ class Exactness(enum.Enum):
     UPPER = "upper value"
 
 
-class Verdict(enum.Enum):
+class AuditVerdict(enum.Enum):
     """What the audit says of the claim."""
 
     PROVED_AND_TIGHT = "proved, and no smaller epsilon would hold"
@@ -95,17 +95,17 @@ class AuditReport:
         return self.claimed.epsilon - self.needed
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> AuditVerdict:
         """The claim against what was found."""
         claim = self.claimed
         if not claim.is_private:
-            return Verdict.NO_PROMISE
+            return AuditVerdict.NO_PROMISE
         if self.needed_at_least > claim.epsilon * (1 + SLACK):
-            return Verdict.CLAIM_REFUTED
+            return AuditVerdict.CLAIM_REFUTED
         proved = self.certified.epsilon <= claim.epsilon * (1 + SLACK) and self.certified.delta <= claim.delta
         if proved and self.needed_at_least >= claim.epsilon * (1 - TIGHT):
-            return Verdict.PROVED_AND_TIGHT
-        return Verdict.HOLDS if proved or self.needed <= claim.epsilon * (1 + SLACK) else Verdict.UNDECIDED
+            return AuditVerdict.PROVED_AND_TIGHT
+        return AuditVerdict.HOLDS if proved or self.needed <= claim.epsilon * (1 + SLACK) else AuditVerdict.UNDECIDED
 
 
 class Promising(Protocol):

@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Keeps, Recalibration
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, Exactness, Laws, Verdict, WorstCase
+from dpbayes.audit.report_types import AuditReport, AuditVerdict, DeltaCurve, Exactness, Laws, WorstCase
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.known import described
 
 __all__ = [
     "AuditReport",
+    "AuditVerdict",
     "DeltaCurve",
     "Exactness",
     "Laws",
-    "Verdict",
     "WorstCase",
     "audit",
     "needed_epsilon",

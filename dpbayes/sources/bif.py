@@ -11,7 +11,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.network import Network
-from dpbayes.sources.bif_parser import Block, Entry, parse, second_time
+from dpbayes.sources.bif_parser import BifEntry, Block, parse, second_time
 
 MAX_CHARACTERS = 5_000_000
 """Longest text that is read: beyond it, a file is hardly a network that a person wants to see."""
@@ -86,7 +86,7 @@ def _table(network: Network, node: int, block: Block) -> FloatArray:
     return values.reshape(shape).transpose(*order, len(axes))
 
 
-def _row(block: Block, entry: Entry, codes: Sequence[Mapping[str, int]]) -> int:
+def _row(block: Block, entry: BifEntry, codes: Sequence[Mapping[str, int]]) -> int:
     if len(entry.given) != len(codes):
         raise InputError(
             f"Line {entry.line} of the BIF file names {len(entry.given)} states for a row of {brief(block.child)}, "
@@ -102,7 +102,7 @@ def _row(block: Block, entry: Entry, codes: Sequence[Mapping[str, int]]) -> int:
     return row
 
 
-def _numbers(block: Block, entry: Entry, shape: tuple[int, ...]) -> FloatArray:
+def _numbers(block: Block, entry: BifEntry, shape: tuple[int, ...]) -> FloatArray:
     """Return the entry's numbers, (rows, r_i) for a whole table and (r_i,) otherwise."""
     wanted = math.prod(shape) if entry.scope == "table" else shape[-1]
     if len(entry.numbers) != wanted:

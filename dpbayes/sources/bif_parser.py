@@ -31,7 +31,7 @@ class _Token(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry:
+class BifEntry:
     """One list of numbers: for all rows ("table"), for the rows not listed ("default"), or for one row ("row")."""
 
     scope: Literal["table", "default", "row"]
@@ -46,7 +46,7 @@ class Block:
 
     child: str
     parents: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[BifEntry, ...]
     line: int
 
 
@@ -208,19 +208,19 @@ def _probability(reader: _Reader) -> Block:
     if not names:
         raise InputError(f"The probability block in line {line} names no variable.")
     reader.expect("{")
-    entries: list[Entry] = []
+    entries: list[BifEntry] = []
     while not reader.sees("}"):
         entries.append(_entry(reader))
     reader.take()
     return Block(names[0], names[1:], tuple(entries), line)
 
 
-def _entry(reader: _Reader) -> Entry:
+def _entry(reader: _Reader) -> BifEntry:
     line = reader.peek().line
     for scope in ("table", "default"):
         if reader.sees(scope):
             reader.take()
-            return Entry(scope, (), reader.listed("a probability", ";"), line)
+            return BifEntry(scope, (), reader.listed("a probability", ";"), line)
     reader.expect("(")
     given = reader.listed("a state of a parent", ")")
-    return Entry("row", given, reader.listed("a probability", ";"), line)
+    return BifEntry("row", given, reader.listed("a probability", ";"), line)

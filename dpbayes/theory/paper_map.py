@@ -121,7 +121,7 @@ def unknown_keys(sources: Sources) -> tuple[Mention, ...]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PaperEntry:
     """One line of the map."""
 
     claim: Claim
@@ -129,10 +129,10 @@ class Entry:
     tests: tuple[Mention, ...]
 
 
-def paper_map(package: Path, tests: Path) -> tuple[Entry, ...]:
+def paper_map(package: Path, tests: Path) -> tuple[PaperEntry, ...]:
     """Return the entry of every claim; without the folder of tests, none is found there."""
     code, checks = Sources(package), Sources(tests)
-    return tuple(Entry(claim, code.of(claim), checks.of(claim)) for claim in CLAIMS)
+    return tuple(PaperEntry(claim, code.of(claim), checks.of(claim)) for claim in CLAIMS)
 
 
 def _mentions(path: Path, base: Path) -> Iterator[Mention]:

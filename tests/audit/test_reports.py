@@ -16,8 +16,8 @@ from dpbayes.audit.neighbours import all_tables, die_neighbours
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
 from dpbayes.audit.reports import (
     AuditReport,
+    AuditVerdict,
     Exactness,
-    Verdict,
     audit,
     needed_epsilon,
     recalibrated,
@@ -117,11 +117,11 @@ def test_without_records_nothing_is_lost(mechanism):
 def test_laplace_is_proved_and_tight_and_fourier_pays_for_a_loose_claim():
     for network in (ASIA, NAIVE_BAYES, THREE):
         report = audit(on(network, LaplaceUpdates), n=50, epsilons=GRID)
-        assert report.verdict is Verdict.PROVED_AND_TIGHT
+        assert report.verdict is AuditVerdict.PROVED_AND_TIGHT
         assert report.exact == pytest.approx(1)
     report = audit(on(ASIA, LaplaceFourier, calibration=Calibration.AS_PRINTED), n=50, epsilons=GRID)
     assert report.exact == pytest.approx(14 / 21)
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is AuditVerdict.HOLDS
     assert report.slack == pytest.approx(1 - 14 / 21)
 
 
@@ -137,25 +137,25 @@ def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two(network, n):
     report = audit(on(network, PosteriorSampler, epsilon=2.0, calibration=Calibration.AS_PRINTED), n=n, epsilons=GRID)
     assert report.claimed.epsilon == pytest.approx(2)
     assert report.at_least > 2
-    assert report.verdict is Verdict.CLAIM_REFUTED
+    assert report.verdict is AuditVerdict.CLAIM_REFUTED
     assert report.slack < 0
     honest = audit(on(network, PosteriorSampler, epsilon=2.0), n=n, epsilons=GRID)
     assert honest.exact <= 2 * (1 + 1e-9)
-    assert honest.verdict in (Verdict.HOLDS, Verdict.UNDECIDED)
+    assert honest.verdict in (AuditVerdict.HOLDS, AuditVerdict.UNDECIDED)
 
 
 def test_the_printed_sampler_of_one_node_holds_and_more_draws_than_charged_for_do_not():
     printed = on(empty(1), PosteriorSampler, epsilon=2.0, calibration=Calibration.AS_PRINTED)
-    assert audit(printed, n=50, epsilons=GRID).verdict is Verdict.HOLDS
+    assert audit(printed, n=50, epsilons=GRID).verdict is AuditVerdict.HOLDS
     many = dataclasses.replace(printed, draws=10)
-    assert audit(many, n=50, epsilons=GRID).verdict is Verdict.CLAIM_REFUTED
+    assert audit(many, n=50, epsilons=GRID).verdict is AuditVerdict.CLAIM_REFUTED
 
 
 @pytest.mark.parametrize(("n", "loss"), [(5, 1.34), (50, 3.22), (1000, 4.20)])
 def test_the_density_scored_map_estimate_is_refuted(n, loss):
     report = audit(PrintedMap(prior=(1.0, 1.0), n=n, epsilon=1.0, omega=0.1), n=n, epsilons=GRID)
     assert report.exact == pytest.approx(loss, abs=5e-3)
-    assert report.verdict is Verdict.CLAIM_REFUTED
+    assert report.verdict is AuditVerdict.CLAIM_REFUTED
     assert np.interp(1.0, GRID, report.curve.deltas) > 0
     assert not report.certified.is_private
 
@@ -165,7 +165,7 @@ def test_local_sensitivity_promises_nothing_and_exceeds_epsilon_at_a_small_prior
     assert report.exact == pytest.approx(1.02103, abs=1e-5)
     assert report.curve.deltas[0] == pytest.approx(4.55e-4, abs=1e-6)
     assert {report.worst.first, report.worst.second} == {"2, 198", "1, 199"}
-    assert report.verdict is Verdict.NO_PROMISE
+    assert report.verdict is AuditVerdict.NO_PROMISE
     assert audit(HellingerLocal(die=coin(200), epsilon=1.0), n=200, epsilons=[1.0]).exact == pytest.approx(
         0.8568, abs=1e-4
     )
@@ -177,7 +177,7 @@ def test_local_sensitivity_promises_nothing_and_exceeds_epsilon_at_a_small_prior
 def test_the_global_mechanism_holds_with_much_slack(n, epsilon, share):
     report = audit(HellingerGlobal(die=coin(n), epsilon=epsilon), n=n, epsilons=GRID)
     assert report.exact == pytest.approx(share * epsilon, abs=1e-3 * epsilon)
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is AuditVerdict.HOLDS
 
 
 @pytest.mark.parametrize(("epsilon", "share"), [(0.001, 0.8832), (0.1, 0.8680), (1.0, 0.7104)])
@@ -191,14 +191,14 @@ def test_the_smooth_mechanism_is_judged_at_its_own_delta():
     report = audit(mechanism, n=60, epsilons=GRID)
     needed = exact_epsilon(mechanism.log_pmf_table(), pairs=die_neighbours(mechanism.die), delta=1e-3).epsilon
     assert report.needed == needed < report.exact
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is AuditVerdict.HOLDS
     assert report.certified.epsilon > report.claimed.epsilon  # holds here, is not proved in general
 
 
 def test_nothing_promised_and_nothing_kept():
     report = audit(Exact(prior=Dirichlets.symmetric(ASIA)), n=5, epsilons=GRID)
     assert report.exact == math.inf
-    assert report.verdict is Verdict.NO_PROMISE
+    assert report.verdict is AuditVerdict.NO_PROMISE
     assert np.all(report.curve.deltas == 1)
 
 
@@ -222,12 +222,12 @@ def test_more_features_than_two_have_a_pair_of_one_feature():
     for d, report in found.items():
         assert report.claimed.epsilon == pytest.approx(100 * (1 + 2 * math.sqrt(d) + d))
         assert audit(made, n=100, epsilons=GRID, features=d).claimed == report.claimed
-        assert report.verdict is Verdict.HOLDS
+        assert report.verdict is AuditVerdict.HOLDS
 
 
 def test_the_claim_for_one_draw_is_refuted_for_many():
     made = RegressionSampler(prior_precision=1e-3, norm_bound=1.0, draws=20)
-    assert audit(made, n=1, features=2, epsilons=GRID).verdict is Verdict.CLAIM_REFUTED
+    assert audit(made, n=1, features=2, epsilons=GRID).verdict is AuditVerdict.CLAIM_REFUTED
 
 
 @pytest.mark.parametrize("features", [1, 2, 6])
@@ -248,7 +248,7 @@ def test_regression_tables_come_close_to_what_is_proved(bound, features, limit):
     assert [r.exact for r in found] == [limit] * 3
     assert 0.45 * limit < found[0].at_least < found[1].at_least < found[2].at_least <= limit
     assert found[2].at_least > 0.9999 * limit
-    assert found[2].verdict is Verdict.HOLDS  # the printed epsilon grows with n and promises nothing of use
+    assert found[2].verdict is AuditVerdict.HOLDS  # the printed epsilon grows with n and promises nothing of use
     assert audit_regression(mechanism, n=0, features=features, epsilons=GRID).exact == 0
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpbayes.audit.report_types import SLACK, AuditReport, DeltaCurve, Exactness, Verdict
+from dpbayes.audit.report_types import SLACK, AuditReport, AuditVerdict, DeltaCurve, Exactness
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 
@@ -25,8 +25,8 @@ def reported(needed_at_least: float, certified: float = 1.0) -> AuditReport:
 
 
 def test_tight_is_a_millionth_and_refuted_is_more_than_rounding():
-    assert reported(1 - 0.9e-6).verdict is Verdict.PROVED_AND_TIGHT
-    assert reported(1 - 1.1e-6).verdict is Verdict.HOLDS
-    assert reported(1 + 0.9 * SLACK).verdict is Verdict.PROVED_AND_TIGHT
-    assert reported(1 + 1.1 * SLACK).verdict is Verdict.CLAIM_REFUTED
-    assert reported(1 - 0.9e-6, certified=1.1).verdict is Verdict.HOLDS, "tight, but by no proof"
+    assert reported(1 - 0.9e-6).verdict is AuditVerdict.PROVED_AND_TIGHT
+    assert reported(1 - 1.1e-6).verdict is AuditVerdict.HOLDS
+    assert reported(1 + 0.9 * SLACK).verdict is AuditVerdict.PROVED_AND_TIGHT
+    assert reported(1 + 1.1 * SLACK).verdict is AuditVerdict.CLAIM_REFUTED
+    assert reported(1 - 0.9e-6, certified=1.1).verdict is AuditVerdict.HOLDS, "tight, but by no proof"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.regression import bad_tables
-from dpbayes.audit.reports import Verdict, audit
+from dpbayes.audit.reports import AuditVerdict, audit
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
@@ -71,7 +71,7 @@ def test_no_audit_of_a_network_mechanism_beats_what_is_certified(kind, settings,
     report = audit(build(kind, settings, network), n=n, epsilons=EPSILONS)
     assert is_kept(report)
     assert report.at_least <= report.exact
-    assert (report.verdict is Verdict.NO_PROMISE) is (not report.certified.is_private)
+    assert (report.verdict is AuditVerdict.NO_PROMISE) is (not report.certified.is_private)
 
 
 def test_all_mechanisms_are_audited():
@@ -145,19 +145,19 @@ def test_the_audit_of_the_law_catches_mechanisms_that_promise_too_much(kind, set
 
 def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two():
     printed = build(PosteriorSampler, {"epsilon": 2.0, "calibration": Calibration.AS_PRINTED})
-    assert audit(printed, n=50, epsilons=EPSILONS).verdict is Verdict.CLAIM_REFUTED
+    assert audit(printed, n=50, epsilons=EPSILONS).verdict is AuditVerdict.CLAIM_REFUTED
 
 
 def test_the_density_scored_map_is_refuted():
     printed = PrintedMap(prior=(1.0, 1.0), n=50, epsilon=1.0, omega=0.1)
     report = audit(printed, n=50, epsilons=EPSILONS)
-    assert report.verdict is Verdict.CLAIM_REFUTED
+    assert report.verdict is AuditVerdict.CLAIM_REFUTED
     assert report.exact == pytest.approx(3.22, abs=0.005)
 
 
 def test_local_sensitivity_promises_nothing_and_loses_more_than_its_epsilon():
     report = audit(HellingerLocal(die=Die((0.1, 0.1), 200), epsilon=1.0), n=200, epsilons=[1.0])
-    assert report.verdict is Verdict.NO_PROMISE
+    assert report.verdict is AuditVerdict.NO_PROMISE
     assert report.exact == pytest.approx(1.02103, abs=5e-6)
     assert report.curve.deltas[0] == pytest.approx(4.55e-4, abs=5e-7)
     assert {report.worst.first, report.worst.second} == {"1, 199", "2, 198"}, "or its mirror image"
@@ -166,5 +166,5 @@ def test_local_sensitivity_promises_nothing_and_loses_more_than_its_epsilon():
 def test_the_printed_fourier_noise_holds_and_is_more_than_needed():
     printed = build(LaplaceFourier, {"epsilon": 1.0, "calibration": Calibration.AS_PRINTED})
     report = audit(printed, n=50, epsilons=EPSILONS)
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is AuditVerdict.HOLDS
     assert report.exact == pytest.approx(14 / 21)

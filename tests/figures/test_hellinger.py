@@ -3,7 +3,7 @@ import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, Look
 from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, Noise, error_laws
-from dpbayes.experiments.hellinger.scenario import Method, Scenario
+from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.figures.hellinger import (
     error_box_figure,
     error_law_figure,
@@ -16,7 +16,7 @@ from dpbayes.figures.hellinger import (
 
 
 def errors(**tops: float) -> dict[Look, np.ndarray]:
-    return {Method[name].look: np.linspace(0, top, len(LEVELS)) for name, top in tops.items()}
+    return {DieMethod[name].look: np.linspace(0, top, len(LEVELS)) for name, top in tops.items()}
 
 
 def titles(figure) -> tuple[str, str]:
@@ -24,10 +24,10 @@ def titles(figure) -> tuple[str, str]:
 
 
 def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else():
-    colours, symbols = {method.look.colour for method in Method}, {method.look.symbol for method in Method}
-    assert len(colours) == len(symbols) == len(Method)
+    colours, symbols = {method.look.colour for method in DieMethod}, {method.look.symbol for method in DieMethod}
+    assert len(colours) == len(symbols) == len(DieMethod)
     assert not {EXACT, INVALID} & colours
-    assert [method for method in Method if method.look.is_hollow] == [Method.LOCAL], "the one without a guarantee"
+    assert [method for method in DieMethod if method.look.is_hollow] == [DieMethod.LOCAL], "the one without a guarantee"
 
 
 def test_a_box_is_its_five_quantiles():
@@ -36,7 +36,7 @@ def test_a_box_is_its_five_quantiles():
     box = figure.data[1]
     found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
     assert found == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
-    assert box.y[0] == Method.ONE.value
+    assert box.y[0] == DieMethod.ONE.value
     assert "Hellinger" in figure.layout.xaxis.title.text
 
 
@@ -44,7 +44,7 @@ def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
     figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01))
     assert figure.layout.xaxis.range[1] == pytest.approx(0.06)
     assert list(figure.data[-1].text) == ["median 0.5 →"]
-    assert list(figure.data[-1].y) == [Method.GLOBAL.value]
+    assert list(figure.data[-1].y) == [DieMethod.GLOBAL.value]
 
 
 def test_boxes_of_no_error_at_all_have_an_axis():
@@ -53,7 +53,7 @@ def test_boxes_of_no_error_at_all_have_an_axis():
 
 def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
-    accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (Method.LOCAL, Method.CELLS), values)
+    accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL, DieMethod.CELLS), values)
     figure = errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n")
     local, band, cells, mark = figure.data  # the one without a guarantee has no band
     assert local.y == pytest.approx(values[:, 0, 2])
@@ -67,7 +67,7 @@ def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
 def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
     values[1:, 1] = np.nan
-    accuracy = Accuracy("m", np.array([2.0, 3.0, 4.0]), (Method.CELLS, Method.ONE), values)
+    accuracy = Accuracy("m", np.array([2.0, 3.0, 4.0]), (DieMethod.CELLS, DieMethod.ONE), values)
     figure = sides_figure(accuracy.places, accuracy.curves, marked=3, title="m")
     band, cells, one, mark = figure.data
     assert cells.y == pytest.approx(values[:, 0, 2])
@@ -91,14 +91,14 @@ def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
     ],
 )
 def test_a_logarithmic_axis_has_full_numbers(places, labels):
-    accuracy = Accuracy("n", np.array(places, dtype=float), (Method.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
+    accuracy = Accuracy("n", np.array(places, dtype=float), (DieMethod.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
     axis = errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").layout.xaxis
     assert list(axis.ticktext) == labels
     assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)
 
 
 def sensitivities(local: float, smooth: float) -> dict[Look, np.ndarray]:
-    values = {Method.GLOBAL: 0.3, Method.SMOOTH: smooth, Method.LOCAL: local}
+    values = {DieMethod.GLOBAL: 0.3, DieMethod.SMOOTH: smooth, DieMethod.LOCAL: local}
     return {method.look: np.array([0.3, value, 0.3]) for method, value in values.items()}
 
 
@@ -131,7 +131,7 @@ def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms
 
 @pytest.mark.parametrize(("width", "text"), [(1, "probability per count"), (1000, "probability per 1,000 counts")])
 def test_outputs_are_steps_in_the_middle_of_their_bins(width, text):
-    shares = {Method.GLOBAL.look: np.array([0.2, 0.8]), Method.ONE.look: np.array([0.5, 0.5])}
+    shares = {DieMethod.GLOBAL.look: np.array([0.2, 0.8]), DieMethod.ONE.look: np.array([0.5, 0.5])}
     figure = output_figure(np.arange(3.0) * width - 0.5, shares, data=1)
     assert list(figure.data[0].x) == [width / 2 - 0.5, 3 * width / 2 - 0.5]
     assert list(figure.data[1].y) == [0.5, 0.5]

@@ -14,7 +14,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.setting import At, Subject, place
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.pages.bounds.curve import Curve, Evaluation
+from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
@@ -40,7 +40,7 @@ def evaluated(name: str, **values: Any) -> Evaluation:
     measured = exhibit.measure(subject, at, bound)
     axis = exhibit.axes[0]
     here = place(subject, at, axis)
-    curve = Curve((here,), bound, measured)
+    curve = BoundCurve((here,), bound, measured)
     work = Running(in_parts(lambda step: curve, 1))
     return Evaluation(BoundClaim[name], axis, work, curve, here, bound, measured, at, subject)
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.hellinger.errors import LEVELS, Noise, error_laws, most_throws
-from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
+from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.ui.pages.hellinger.page import scenario_of, verdict
@@ -25,7 +25,7 @@ ALWAYS = {"hellinger.errors", "hellinger.throws", "hellinger.epsilons"}
 SIDES = "hellinger.sides"
 
 
-def medians(scenario: Scenario, seed: int = 1) -> dict[Method, float]:
+def medians(scenario: Scenario, seed: int = 1) -> dict[DieMethod, float]:
     """Return what the page should say, from the core alone."""
     laws = error_laws([scenario], Noise.draw(stream(seed, "hellinger"), sides=scenario.sides))
     return {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
@@ -40,9 +40,9 @@ def test_the_first_picture_is_the_cores_and_laplace_wins() -> None:
     at = open_page(PAGE)
     found = medians(Scenario())
     assert headline(at) == (
-        f"At ε = 1 and 100 throws, Laplace noise on one count misses the exact posterior by {found[Method.ONE]:.2g} "
+        f"At ε = 1 and 100 throws, Laplace noise on one count misses the exact posterior by {found[DieMethod.ONE]:.2g} "
         f"(Hellinger distance, median), the exponential mechanism with smooth sensitivity by "
-        f"{found[Method.SMOOTH]:.2g}: Laplace wins."
+        f"{found[DieMethod.SMOOTH]:.2g}: Laplace wins."
     )
     assert table(at) == pytest.approx({method.value: error for method, error in found.items()}, rel=6e-3)
     assert set(figures(at)) == ALWAYS | {SIDES, "hellinger.sensitivity", "hellinger.outputs"}
@@ -206,8 +206,8 @@ def test_the_formulas_hold_their_numbers() -> None:
 def test_the_curves_along_sides_have_every_die_that_fits_and_say_what_would_fit_more() -> None:
     at = open_page(PAGE)
     lines = {trace["name"]: trace for trace in figures(at)[SIDES]["data"] if trace.get("showlegend") is not False}
-    assert lines[Method.CELLS.value]["x"] == [2, 3, 4]
-    assert lines[Method.ONE.value]["x"] == [2]
+    assert lines[DieMethod.CELLS.value]["x"] == [2, 3, 4]
+    assert lines[DieMethod.ONE.value]["x"] == [2]
     assert lines["now"]["x"] == [2, 2]
     assert f"up to {most_throws(5)} for m = 5, {most_throws(6)} for m = 6." in everything(at)
     put(at, "box.hellinger.n", "20")
@@ -307,7 +307,7 @@ def test_the_downloads_carry_the_settings() -> None:
 
 
 def said(scenario: Scenario, **errors: float) -> str:
-    return verdict({Method[name]: error for name, error in errors.items()}, scenario)
+    return verdict({DieMethod[name]: error for name, error in errors.items()}, scenario)
 
 
 def test_the_verdict_names_the_best_with_a_proof_of_each_family() -> None:

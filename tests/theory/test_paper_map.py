@@ -10,13 +10,13 @@ import pytest
 from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
-from dpbayes.theory.paper_map import Entry, Sources, paper_map, unknown_keys
+from dpbayes.theory.paper_map import PaperEntry, Sources, paper_map, unknown_keys
 
 ROOT = Path(__file__).parents[2]
 
 
 @functools.cache
-def whole_map() -> tuple[Entry, ...]:
+def whole_map() -> tuple[PaperEntry, ...]:
     return paper_map(ROOT / "dpbayes", ROOT / "tests")
 
 

@@ -36,7 +36,7 @@ UNNAMED = "a table without a name"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class AccuracyRecipe:
     """A plan and where its parts come from: `features` of a naive Bayes network, or a key of NAMED.
 
     `table` is a key of SHIPPED, or the name of the file that the records are from; it is no path that is looked up.
@@ -178,7 +178,7 @@ def run(asked: argparse.Namespace) -> str:
     return write(recipe.frame(study), asked.out, every_setting(study, recipe.settings))
 
 
-def recipe_of(words: Sequence[str]) -> Recipe:
+def recipe_of(words: Sequence[str]) -> AccuracyRecipe:
     """Return the plan that a command line describes. Errors: InputError, or SystemExit for unknown words."""
     parser = argparse.ArgumentParser(prog="accuracy")
     add_arguments(parser)
@@ -190,7 +190,7 @@ def digest(table: Dataset) -> str:
     return hashlib.sha256(json.dumps([table.names, table.states]).encode()).hexdigest()[:16]
 
 
-def _recipe(asked: argparse.Namespace) -> Recipe:
+def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
     table = _table(asked) if asked.table else None
     network = _network(asked, table)
     source = table or _synthetic(asked)
@@ -210,7 +210,7 @@ def _recipe(asked: argparse.Namespace) -> Recipe:
         seed=int(_number(asked, "seed", whole=1)),
     )
     features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else _features(asked)
-    return Recipe(plan, features, asked.network or "", asked.table or "")
+    return AccuracyRecipe(plan, features, asked.network or "", asked.table or "")
 
 
 def _number(asked: argparse.Namespace, name: str, *, whole: int = 0) -> float:

@@ -17,7 +17,7 @@ from dpbayes.audit.finite import exact_pure_epsilon
 from dpbayes.audit.neighbours import die_neighbours
 from dpbayes.base.looks import Look
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, Method, Scenario
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, DieMethod, Scenario
 from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors import hellinger
 
@@ -38,15 +38,15 @@ MOST_AUDITED = 300
 # The laws of the errors
 
 
-def sensitivities(scenarios: Sequence[Scenario], method: Method) -> FloatArray:
+def sensitivities(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArray:
     """Return the sensitivity that each of these scenarios (E,) of one die and one data set scales its score by: (E,).
 
     Smooth: max_k e^(-beta k) max_{y : d(x, y) = k} LS(y), the inner maximum found once for all beta.
     """
     die, counts = scenarios[0].die, scenarios[0].counts
-    if method is Method.GLOBAL:
+    if method is DieMethod.GLOBAL:
         return np.full(len(scenarios), hellinger.global_sensitivity(die))
-    if method is Method.LOCAL:
+    if method is DieMethod.LOCAL:
         return np.full(len(scenarios), hellinger.local_sensitivity(die, counts=counts))
     replaced = sum(np.maximum(die.candidates[:, k] - c, 0) for k, c in enumerate(counts))
     reach = np.zeros(die.n + 1)
@@ -55,8 +55,8 @@ def sensitivities(scenarios: Sequence[Scenario], method: Method) -> FloatArray:
     return (reach * np.exp(-beta[:, None] * np.arange(die.n + 1))).max(axis=1)
 
 
-def _spent(scenarios: Sequence[Scenario], method: Method) -> FloatArray:
-    return np.array([s.smooth_run[0] if method is Method.SMOOTH else s.epsilon for s in scenarios])
+def _spent(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArray:
+    return np.array([s.smooth_run[0] if method is DieMethod.SMOOTH else s.epsilon for s in scenarios])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +71,14 @@ class Noise:
         return cls(rng.laplace(size=(draws, sides)))
 
 
-def noisy_counts(scenarios: Sequence[Scenario], method: Method, noise: Noise) -> FloatArray:
+def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: Noise) -> FloatArray:
     """Return the counts that a Laplace mechanism releases in each scenario of one data set: (E, draws, m).
 
     The same as `LaplaceCells` and `LaplaceOne`, for many epsilons at once.
     """
     counts, n = scenarios[0].counts, scenarios[0].n
     epsilons = np.array([scenario.epsilon for scenario in scenarios])[:, None]
-    if method is Method.ONE:
+    if method is DieMethod.ONE:
         first = np.clip(counts[0] + noise.cells[:, 0] / epsilons, 0.0, n)
         return np.stack([first, n - first], axis=-1)
     noisy = np.clip(counts + noise.cells[:, : len(counts)] * (2 / epsilons)[..., None], 0.0, n)
@@ -108,7 +108,7 @@ class ErrorLaw:
         return np.append(0.0, self.shares[0])[places]
 
 
-def error_laws(scenarios: Sequence[Scenario], noise: Noise) -> dict[Method, ErrorLaw]:
+def error_laws(scenarios: Sequence[Scenario], noise: Noise) -> dict[DieMethod, ErrorLaw]:
     """Return the laws of all mechanisms' errors; the scenarios may differ in epsilon, delta and calibration only."""
     die, counts = scenarios[0].die, scenarios[0].counts
     distance = np.abs(hellinger.distances(die, counts=counts))  # no -0 for a reader
@@ -140,7 +140,7 @@ class Accuracy:
 
     along: str
     places: FloatArray
-    methods: tuple[Method, ...]
+    methods: tuple[DieMethod, ...]
     errors: FloatArray
 
     @property
@@ -183,7 +183,7 @@ def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: Nois
     die. Errors: InputError when a die has more than MOST_SHOWN candidates.
     """
     laws = [error_laws([replace(scenario, sides=m)], noise) for m in sides]
-    methods = tuple(method for method in Method if any(method in each for each in laws))
+    methods = tuple(method for method in DieMethod if any(method in each for each in laws))
     errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
     for errors_here, each in zip(errors, laws, strict=True):
         for k, method in enumerate(methods):
@@ -211,17 +211,17 @@ def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
     return tuple(int(n) for n in np.unique(grid))
 
 
-def audited_epsilons(scenario: Scenario) -> dict[Method, float]:
+def audited_epsilons(scenario: Scenario) -> dict[DieMethod, float]:
     """Return the exact pure epsilon of the exponential mechanisms over all neighbouring tables of this die.
 
     Errors: InputError when there are more than MOST_AUDITED candidates.
     """
     die = scenario.die
     die.require_listable(MOST_AUDITED)
-    scales: dict[Method, float | FloatArray] = {
-        Method.GLOBAL: hellinger.global_sensitivity(die),
-        Method.SMOOTH: hellinger.smooth_sensitivities(die, beta=scenario.beta),
-        Method.LOCAL: die.local_sensitivities,
+    scales: dict[DieMethod, float | FloatArray] = {
+        DieMethod.GLOBAL: hellinger.global_sensitivity(die),
+        DieMethod.SMOOTH: hellinger.smooth_sensitivities(die, beta=scenario.beta),
+        DieMethod.LOCAL: die.local_sensitivities,
     }
     distance, pairs = hellinger.all_distances(die), die_neighbours(die)
     return {

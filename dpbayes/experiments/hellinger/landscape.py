@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.hellinger.errors import Noise, noisy_counts, sensitivities
-from dpbayes.experiments.hellinger.scenario import Method, Scenario
+from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.model.compositions import ranks
 from dpbayes.posteriors import hellinger
 
@@ -78,7 +78,7 @@ class Outputs:
     """How probably side 1 is released with a count in each bin: `edges` (B + 1,), `shares` (B,) by method."""
 
     edges: FloatArray
-    shares: dict[Method, FloatArray]
+    shares: dict[DieMethod, FloatArray]
 
 
 def window_around(scenario: Scenario) -> tuple[int, int]:
@@ -90,7 +90,7 @@ def window_around(scenario: Scenario) -> tuple[int, int]:
 def outputs(scenario: Scenario, noise: Noise, *, window: tuple[int, int]) -> Outputs:
     """Return the law of side 1's released count within `window`, of a die of two sides, in at most MOST_BINS bins.
 
-    Exact but for `Method.CELLS`, which is simulated.
+    Exact but for `DieMethod.CELLS`, which is simulated.
     """
     low, high = window
     width = -(-(high - low + 1) // MOST_BINS)
@@ -99,23 +99,23 @@ def outputs(scenario: Scenario, noise: Noise, *, window: tuple[int, int]) -> Out
     return Outputs(edges, {method: np.diff(below[method]) for method in scenario.methods})
 
 
-def _cumulative(scenario: Scenario, noise: Noise, edges: FloatArray) -> dict[Method, FloatArray]:
+def _cumulative(scenario: Scenario, noise: Noise, edges: FloatArray) -> dict[DieMethod, FloatArray]:
     """P[released count of side 1 < edge] at every edge."""
     die, counts = scenario.die, scenario.counts
     distance = hellinger.distances(die, counts=counts)
-    cumulative: dict[Method, FloatArray] = {}
+    cumulative: dict[DieMethod, FloatArray] = {}
     for method in scenario.methods:
-        if method is Method.ONE:
+        if method is DieMethod.ONE:
             z = (edges - counts[0]) * scenario.epsilon
             tail = np.exp(-np.abs(z)) / 2
             below = np.where(z < 0, tail, 1 - tail)
             below[edges < 0], below[edges > die.n] = 0.0, 1.0  # clipping: what falls beyond an end is at that end
             cumulative[method] = below
-        elif method is Method.CELLS:
+        elif method is DieMethod.CELLS:
             released = np.sort(noisy_counts([scenario], method, noise)[0, :, 0])
             cumulative[method] = np.searchsorted(released, edges) / len(released)
         else:
-            spent = scenario.smooth_run[0] if method is Method.SMOOTH else scenario.epsilon
+            spent = scenario.smooth_run[0] if method is DieMethod.SMOOTH else scenario.epsilon
             scale = float(sensitivities([scenario], method)[0])
             law = np.exp(hellinger.log_pmf(distance, epsilon=spent, sensitivity=scale))
             cumulative[method] = np.append(0.0, np.cumsum(law))[np.ceil(edges).astype(int)]

@@ -55,7 +55,7 @@ CALIBRATION = Choice(
 )
 
 
-class Method(enum.Enum):
+class DieMethod(enum.Enum):
     """The mechanisms compared, by the name a reader sees."""
 
     GLOBAL = "global sensitivity"
@@ -67,7 +67,7 @@ class Method(enum.Enum):
     @property
     def is_laplace(self) -> bool:
         """Whether it adds noise to counts; the others are exponential mechanisms."""
-        return self in (Method.CELLS, Method.ONE)
+        return self in (DieMethod.CELLS, DieMethod.ONE)
 
     @property
     def look(self) -> Look:
@@ -76,11 +76,11 @@ class Method(enum.Enum):
 
 
 _LOOKS = {
-    Method.GLOBAL: Look(Method.GLOBAL.value, BROWN, "longdash", "square"),
-    Method.SMOOTH: Look(Method.SMOOTH.value, PRIVATE, "solid", "circle"),
-    Method.LOCAL: Look(Method.LOCAL.value, BOUND, "dot", "circle-open"),
-    Method.CELLS: Look(Method.CELLS.value, GREEN, "solid", "triangle-up"),
-    Method.ONE: Look(Method.ONE.value, PURPLE, "solid", "diamond"),
+    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, BROWN, "longdash", "square"),
+    DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, PRIVATE, "solid", "circle"),
+    DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),
+    DieMethod.CELLS: Look(DieMethod.CELLS.value, GREEN, "solid", "triangle-up"),
+    DieMethod.ONE: Look(DieMethod.ONE.value, PURPLE, "solid", "diamond"),
 }
 
 
@@ -120,9 +120,9 @@ class Scenario:
         return replace(self, **changed)  # type: ignore[arg-type]
 
     @property
-    def methods(self) -> tuple[Method, ...]:
+    def methods(self) -> tuple[DieMethod, ...]:
         """The mechanisms that this die has: one noisy count determines two sides only."""
-        return tuple(method for method in Method if method is not Method.ONE or self.sides == 2)
+        return tuple(method for method in DieMethod if method is not DieMethod.ONE or self.sides == 2)
 
     @cached_property
     def smooth_run(self) -> tuple[float, float]:
@@ -137,17 +137,17 @@ class Scenario:
         epsilon, delta = self.smooth_run
         return hellinger.smoothing_rate(self.die, epsilon=epsilon, delta=delta)
 
-    def claimed(self, method: Method) -> Guarantee:
+    def claimed(self, method: DieMethod) -> Guarantee:
         """Return what the source states of the run."""
-        if method is Method.SMOOTH:
+        if method is DieMethod.SMOOTH:
             return Guarantee(*self.smooth_run, reference=Reference("Notes", "Section 2.3"))
         return self.certified(method)
 
-    def certified(self, method: Method) -> Guarantee:
+    def certified(self, method: DieMethod) -> Guarantee:
         """Return what is proved of the run."""
-        if method is Method.LOCAL:
+        if method is DieMethod.LOCAL:
             return NON_PRIVATE
-        if method is Method.SMOOTH:
+        if method is DieMethod.SMOOTH:
             epsilon, delta = self.smooth_run
             proved = hellinger.smooth_guarantee(self.die, epsilon=epsilon, delta=delta)
             return Guarantee(proved, delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))

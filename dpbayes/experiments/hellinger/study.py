@@ -28,7 +28,7 @@ from dpbayes.experiments.hellinger.errors import (
     sides_grid,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.scenario import SIDES, Method, Scenario
+from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario
 
 HERE = "the setting"
 """What the rows are called that lie along nothing: the boxes."""
@@ -68,7 +68,7 @@ class HellingerStudy:
             frame[name] = frame[name].astype(type(value)) if name in frame else value
         places = list(zip(frame["n"], frame["m"], frame["epsilon"], strict=True))
         scenarios = {place: scenario.at(n=place[0], sides=place[1], epsilon=place[2]) for place in set(places)}
-        methods = [Method(name) for name in frame.pop("mechanism")]
+        methods = [DieMethod(name) for name in frame.pop("mechanism")]
         proved = [scenarios[place].certified(method) for place, method in zip(places, methods, strict=True)]
         first = {
             "along": along,
@@ -93,7 +93,7 @@ def hellinger_study(scenario: Scenario, *, seed: int) -> HellingerStudy:
     return HellingerStudy(scenario, seed, here, along)
 
 
-def at_setting(scenario: Scenario, laws: Mapping[Method, ErrorLaw]) -> Accuracy:
+def at_setting(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw]) -> Accuracy:
     """Return the errors at the setting itself, what the boxes show."""
     errors = np.stack([law.quantiles() for law in laws.values()], axis=1)
     return Accuracy("epsilon", np.array([scenario.epsilon]), scenario.methods, errors)

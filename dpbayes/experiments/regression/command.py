@@ -39,7 +39,7 @@ _SEEDS = ("seed", "data_seed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class RegressionRecipe:
     """Everything that gives an experiment's numbers again: settings, seeds, and a table of one's own, if it is used.
 
     `table` is the name of its file, `columns` what is stated of it.
@@ -116,14 +116,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_out(parser, otherwise="CSV is printed")
 
 
-def recipe_of(words: Sequence[str]) -> Recipe:
+def recipe_of(words: Sequence[str]) -> RegressionRecipe:
     """Return the experiment that a command line describes. Errors: InputError, or SystemExit for unknown words."""
     parser = argparse.ArgumentParser(prog="regression")
     add_arguments(parser)
     return recipe_from(parser.parse_args(list(words)))
 
 
-def recipe_from(asked: argparse.Namespace) -> Recipe:
+def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
     """Return the experiment that parsed options describe; single options win over a link. Errors: InputError."""
     names = (*parameters_of(RegressionScenario), *_SEEDS)
     given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
@@ -138,7 +138,7 @@ def recipe_from(asked: argparse.Namespace) -> Recipe:
             "records take neither."
         )
     columns = OwnColumns.from_text(asked.columns) if is_own else None
-    return Recipe(scenario=scenario, **seeds, table=asked.table, columns=columns)
+    return RegressionRecipe(scenario=scenario, **seeds, table=asked.table, columns=columns)
 
 
 def run(asked: argparse.Namespace) -> str:

@@ -11,7 +11,7 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.accuracy.command import UNNAMED, Recipe, digest, parquet_bytes, recipe_of
+from dpbayes.experiments.accuracy.command import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.study import (
     METHODS,
     AccuracyPlan,
@@ -33,18 +33,20 @@ def plan_of(network: Network, target: str, **more) -> AccuracyPlan:
     return AccuracyPlan(network=network, target=target, **(given | more))
 
 
-def shipped(key: str, target: str) -> Recipe:
-    return Recipe(plan_of(default_network(key), target, source=load_shipped(key), testing=300), table=key)
+def shipped(key: str, target: str) -> AccuracyRecipe:
+    return AccuracyRecipe(plan_of(default_network(key), target, source=load_shipped(key), testing=300), table=key)
 
 
 SHAPES = Network.from_edges(("shape", "big"), [("shape", "big")], {"shape": ("a", "b, c", '"d"')})
 RECIPES = {
-    "naive Bayes, 3 features": Recipe(plan_of(naive_bayes(3), "class"), features=3),
-    "asia": Recipe(plan_of(load_named("asia")[0], "lung", testing=77), named="asia"),
-    "survey": Recipe(plan_of(load_named("survey")[0], "T", source=Synthetic(records=90, strength=0.3)), named="survey"),
+    "naive Bayes, 3 features": AccuracyRecipe(plan_of(naive_bayes(3), "class"), features=3),
+    "asia": AccuracyRecipe(plan_of(load_named("asia")[0], "lung", testing=77), named="asia"),
+    "survey": AccuracyRecipe(
+        plan_of(load_named("survey")[0], "T", source=Synthetic(records=90, strength=0.3)), named="survey"
+    ),
     "that of house_votes_84": shipped("house_votes_84", "party"),
     "that of adult": shipped("adult", "income"),
-    "drawn": Recipe(plan_of(SHAPES, "big", epsilons=(0.3, 0.7, 1 / 0.7))),
+    "drawn": AccuracyRecipe(plan_of(SHAPES, "big", epsilons=(0.3, 0.7, 1 / 0.7))),
 }
 
 
@@ -94,7 +96,7 @@ def test_three_lines_of_python_give_the_file():
 
 
 def test_a_stopped_study_keeps_what_was_planned():
-    recipe = Recipe(plan_of(naive_bayes(2), "class", repeats=4000), features=2)
+    recipe = AccuracyRecipe(plan_of(naive_bayes(2), "class", repeats=4000), features=2)
     stopped = next(accuracy_blocks(recipe.plan))
     assert stopped.repeats < 4000
     frame = recipe.frame(stopped)
@@ -110,7 +112,7 @@ def own_table(records: int = 300) -> Dataset:
 
 def test_a_table_of_ones_own_has_its_name_and_a_digest_of_its_columns(tmp_path: Path, monkeypatch):
     table = own_table()
-    recipe = Recipe(plan_of(SHAPES, "big", source=table), table="mine.csv")
+    recipe = AccuracyRecipe(plan_of(SHAPES, "big", source=table), table="mine.csv")
     settings = recipe.settings
     assert settings["source"] == "mine.csv"
     assert settings["columns digest"] == digest(own_table(records=7)), "of columns and domains, not of records"
@@ -123,7 +125,7 @@ def test_a_table_of_ones_own_has_its_name_and_a_digest_of_its_columns(tmp_path: 
 
 
 def test_a_table_without_a_name_is_not_mistaken_for_another(capsys):
-    recipe = Recipe(plan_of(SHAPES, "big", source=own_table()))
+    recipe = AccuracyRecipe(plan_of(SHAPES, "big", source=own_table()))
     assert recipe.settings["source"] == UNNAMED
     assert main(["accuracy", *recipe.arguments]) == 2
     assert "no table" in capsys.readouterr().err

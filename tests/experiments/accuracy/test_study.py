@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.any_mechanism import curves_of
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.command import Recipe, parquet_bytes, recipe_of
+from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases
@@ -515,11 +515,13 @@ def test_the_command_line_and_python_are_the_plan():
     table = load_shipped("house_votes_84")
     votes = default_network("house_votes_84")
     recipes = [
-        Recipe(plan_of(network=naive_bayes(3), epsilons=epsilon_grid(0.123456, 77, points=5)), features=3),
-        Recipe(plan_of(network=load_named("asia")[0], target="lung", methods=(METHODS["laplace"],)), named="asia"),
-        Recipe(plan_of(network=drawn, target="a b", methods=methods_for(drawn, tuple(Calibration)), seed=7)),
-        Recipe(plan_of(network=votes, target="party", source=table, prior=0.5), table="house_votes_84"),
-        Recipe(
+        AccuracyRecipe(plan_of(network=naive_bayes(3), epsilons=epsilon_grid(0.123456, 77, points=5)), features=3),
+        AccuracyRecipe(
+            plan_of(network=load_named("asia")[0], target="lung", methods=(METHODS["laplace"],)), named="asia"
+        ),
+        AccuracyRecipe(plan_of(network=drawn, target="a b", methods=methods_for(drawn, tuple(Calibration)), seed=7)),
+        AccuracyRecipe(plan_of(network=votes, target="party", source=table, prior=0.5), table="house_votes_84"),
+        AccuracyRecipe(
             plan_of(network=votes.without_edge("party", "crime"), target="crime", source=table), table="house_votes_84"
         ),
     ]

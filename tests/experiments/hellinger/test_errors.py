@@ -21,7 +21,7 @@ from dpbayes.experiments.hellinger.errors import (
     throws_grid,
 )
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
-from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario, proved_run
+from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, proved_run
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import (
@@ -38,14 +38,14 @@ from dpbayes.posteriors.hellinger import (
 ALARM = 1e-9
 MEDIAN = LEVELS.index(0.5)
 PRINTED = Calibration.AS_PRINTED
-EXPONENTIAL = (Method.GLOBAL, Method.SMOOTH, Method.LOCAL)
+EXPONENTIAL = (DieMethod.GLOBAL, DieMethod.SMOOTH, DieMethod.LOCAL)
 
 
 def noise(sides: int = 2, draws: int = 20_000) -> Noise:
     return Noise.draw(stream(1, "test"), sides=sides, draws=draws)
 
 
-def medians(scenario: Scenario) -> dict[Method, float]:
+def medians(scenario: Scenario) -> dict[DieMethod, float]:
     laws = error_laws([scenario], noise(scenario.sides))
     return {method: law.quantiles()[0, MEDIAN] for method, law in laws.items()}
 
@@ -73,7 +73,7 @@ THREE = {
 }  # fmt: skip
 SKEWED = [(0.1, "1.0 1.0 1.0 .840 .836"), (0.5, "1.0 1.0 1.0 .398 .215"), (1, "1.0 .731 1.0 .207 .108"),
           (2, ".840 .148 .399 .101 .054")]  # fmt: skip
-ORDER = (Method.GLOBAL, Method.LOCAL, Method.SMOOTH, Method.CELLS, Method.ONE)
+ORDER = (DieMethod.GLOBAL, DieMethod.LOCAL, DieMethod.SMOOTH, DieMethod.CELLS, DieMethod.ONE)
 REFERENCES = [
     *((Scenario(n=n, epsilon=e, calibration=PRINTED), row) for n, rows in COIN.items() for e, row in rows),
     *((Scenario(n=100, epsilon=e, calibration=PRINTED, balance=Balance.SKEWED), row) for e, row in SKEWED),
@@ -111,9 +111,9 @@ def test_the_reference_medians_are_found(scenario, row):
 def test_quantiles_are_those_of_the_mechanisms_law(scenario):
     run, delta = scenario.smooth_run
     mechanisms = {
-        Method.GLOBAL: HellingerGlobal(die=scenario.die, epsilon=scenario.epsilon),
-        Method.LOCAL: HellingerLocal(die=scenario.die, epsilon=scenario.epsilon),
-        Method.SMOOTH: HellingerSmooth(die=scenario.die, epsilon=run, delta=delta),
+        DieMethod.GLOBAL: HellingerGlobal(die=scenario.die, epsilon=scenario.epsilon),
+        DieMethod.LOCAL: HellingerLocal(die=scenario.die, epsilon=scenario.epsilon),
+        DieMethod.SMOOTH: HellingerSmooth(die=scenario.die, epsilon=run, delta=delta),
     }
     laws = error_laws([scenario], noise(scenario.sides, 10))
     errors = distances(scenario.die, counts=scenario.counts)
@@ -139,14 +139,14 @@ def test_sums_of_a_law_that_fall_short_of_one_by_rounding_still_reach_every_leve
     assert law.quantiles((1.0,)).tolist() == [[1.0]]
 
 
-@pytest.mark.parametrize("method", [Method.CELLS, Method.ONE])
+@pytest.mark.parametrize("method", [DieMethod.CELLS, DieMethod.ONE])
 @pytest.mark.parametrize("sides", [2, 3])
 def test_noisy_counts_are_the_mechanisms_releases(method, sides):
-    if method is Method.ONE and sides == 3:
+    if method is DieMethod.ONE and sides == 3:
         return
-    kind = {Method.CELLS: LaplaceCells, Method.ONE: LaplaceOne}[method]
+    kind = {DieMethod.CELLS: LaplaceCells, DieMethod.ONE: LaplaceOne}[method]
     scenarios = [Scenario(sides=sides, n=8, balance=Balance.SKEWED, epsilon=e) for e in (0.05, 1.0, 4.0)]
-    standard = np.random.default_rng(3).laplace(size=(500, sides if method is Method.CELLS else 1))
+    standard = np.random.default_rng(3).laplace(size=(500, sides if method is DieMethod.CELLS else 1))
     found = noisy_counts(scenarios, method, Noise(standard))
     for scenario, values in zip(scenarios, found, strict=True):
         mechanism = kind(die=scenario.die, epsilon=scenario.epsilon)
@@ -160,7 +160,7 @@ def test_the_simulated_median_of_one_count_is_the_exact_one(factor):
     scenario, draws = Scenario(n=1000, epsilon=0.5), 20_000
     off = scenario.counts + np.array([1, -1]) * factor * np.log(2) / 0.5
     exact = float(hellinger_between(scenario.die, first=scenario.counts, second=off))
-    below = error_laws([scenario], noise(draws=draws))[Method.ONE].share_within([exact])[0]
+    below = error_laws([scenario], noise(draws=draws))[DieMethod.ONE].share_within([exact])[0]
     alarm = stats.binomtest(round(below * draws), draws, 0.5).pvalue < ALARM
     assert alarm == (factor != 1)  # a scale that is 10 % off is rejected
 
@@ -170,9 +170,9 @@ def test_sensitivities_of_many_epsilons_are_the_cores(sides):
     scenarios = [Scenario(sides=sides, n=30, prior=0.4, epsilon=e, balance=Balance.SKEWED) for e in (0.1, 1.0, 9.0)]
     die, counts = scenarios[0].die, scenarios[0].counts
     smooth = [smooth_sensitivity(die, counts=counts, beta=scenario.beta) for scenario in scenarios]
-    assert sensitivities(scenarios, Method.SMOOTH) == pytest.approx(smooth, rel=1e-12)
-    assert sensitivities(scenarios, Method.LOCAL) == pytest.approx([local_sensitivity(die, counts=counts)] * 3)
-    assert sensitivities(scenarios, Method.GLOBAL) == pytest.approx([global_sensitivity(die)] * 3)
+    assert sensitivities(scenarios, DieMethod.SMOOTH) == pytest.approx(smooth, rel=1e-12)
+    assert sensitivities(scenarios, DieMethod.LOCAL) == pytest.approx([local_sensitivity(die, counts=counts)] * 3)
+    assert sensitivities(scenarios, DieMethod.GLOBAL) == pytest.approx([global_sensitivity(die)] * 3)
 
 
 # Guarantees
@@ -189,13 +189,13 @@ def test_a_proved_run_spends_no_more_than_allowed_and_wastes_little(sides, n, ep
 
 def test_certified_and_printed_runs_promise_what_they_say():
     certified, printed = Scenario(), Scenario(calibration=PRINTED)
-    assert str(certified.certified(Method.SMOOTH)) == "ε = 1, δ = 0.00001"
-    assert str(certified.claimed(Method.SMOOTH)) == "ε = 0.6667, δ = 0.00002"
-    assert str(printed.claimed(Method.SMOOTH)) == "ε = 1, δ = 0.00001"
-    assert str(printed.certified(Method.SMOOTH)) == "ε = 1.5, δ = 5 × 10⁻⁶"
-    for method in (Method.GLOBAL, Method.CELLS, Method.ONE):
+    assert str(certified.certified(DieMethod.SMOOTH)) == "ε = 1, δ = 0.00001"
+    assert str(certified.claimed(DieMethod.SMOOTH)) == "ε = 0.6667, δ = 0.00002"
+    assert str(printed.claimed(DieMethod.SMOOTH)) == "ε = 1, δ = 0.00001"
+    assert str(printed.certified(DieMethod.SMOOTH)) == "ε = 1.5, δ = 5 × 10⁻⁶"
+    for method in (DieMethod.GLOBAL, DieMethod.CELLS, DieMethod.ONE):
         assert printed.certified(method).epsilon == printed.claimed(method).epsilon == 1
-    assert not printed.certified(Method.LOCAL).is_private
+    assert not printed.certified(DieMethod.LOCAL).is_private
 
 
 @pytest.mark.parametrize("scenario", [Scenario(n=12), Scenario(n=6, sides=3, prior=0.2, epsilon=2.0)])
@@ -203,15 +203,15 @@ def test_the_audit_is_that_of_the_mechanisms_and_stays_below_what_is_proved(scen
     found, pairs = audited_epsilons(scenario), die_neighbours(scenario.die)
     run, delta = scenario.smooth_run
     table = HellingerSmooth(die=scenario.die, epsilon=run, delta=delta).log_pmf_table()
-    assert found[Method.SMOOTH] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
+    assert found[DieMethod.SMOOTH] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
     table = HellingerLocal(die=scenario.die, epsilon=scenario.epsilon).log_pmf_table()
-    assert found[Method.LOCAL] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
-    assert found[Method.GLOBAL] <= scenario.epsilon
-    assert found[Method.SMOOTH] <= scenario.certified(Method.SMOOTH).epsilon
+    assert found[DieMethod.LOCAL] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
+    assert found[DieMethod.GLOBAL] <= scenario.epsilon
+    assert found[DieMethod.SMOOTH] <= scenario.certified(DieMethod.SMOOTH).epsilon
 
 
 def test_the_audit_finds_the_known_loss_of_the_local_mechanism_beyond_epsilon():
-    assert audited_epsilons(Scenario(n=200, prior=0.1))[Method.LOCAL] == pytest.approx(1.02103, abs=1e-5)
+    assert audited_epsilons(Scenario(n=200, prior=0.1))[DieMethod.LOCAL] == pytest.approx(1.02103, abs=1e-5)
 
 
 # Scenarios
@@ -269,9 +269,9 @@ def test_a_curve_is_a_tidy_frame():
     found = accuracy_against_throws(Scenario(), [5, 10], noise(draws=50))
     frame = found.frame()
     assert list(frame.columns) == ["mechanism", "n", *("5% quantile", "25% quantile", "median"), "75% quantile", "95% quantile"]  # fmt: skip  # noqa: E501
-    assert len(frame) == 2 * len(Method)
-    row = frame[(frame["mechanism"] == Method.CELLS.value) & (frame["n"] == 10)]
-    assert row["median"].item() == found.errors[1, found.methods.index(Method.CELLS), MEDIAN]
+    assert len(frame) == 2 * len(DieMethod)
+    row = frame[(frame["mechanism"] == DieMethod.CELLS.value) & (frame["n"] == 10)]
+    assert row["median"].item() == found.errors[1, found.methods.index(DieMethod.CELLS), MEDIAN]
 
 
 @pytest.mark.parametrize("sides", range(2, 7))
@@ -330,12 +330,12 @@ def test_the_law_of_the_output_over_all_counts(n):
         assert shares.min() >= 0
     law = np.exp(HellingerGlobal(die=scenario.die, epsilon=0.3).log_pmf(scenario.counts))
     width = int(found.edges[1] - found.edges[0])
-    assert found.shares[Method.GLOBAL] == pytest.approx(np.add.reduceat(law, np.arange(0, n + 1, width)))
+    assert found.shares[DieMethod.GLOBAL] == pytest.approx(np.add.reduceat(law, np.arange(0, n + 1, width)))
     # Laplace on one count: the stated law against releases of the mechanism.
     released = LaplaceOne(die=scenario.die, epsilon=0.3).release(scenario.counts, stream(1, "one"), (100_000,)).alpha
     seen = np.histogram(released[:, 0] - 1.0, bins=found.edges)[0]
-    kept = found.shares[Method.ONE] * 100_000 > 5
-    expected = found.shares[Method.ONE][kept] * 100_000
+    kept = found.shares[DieMethod.ONE] * 100_000 > 5
+    expected = found.shares[DieMethod.ONE][kept] * 100_000
     statistic = np.sum((seen[kept] - expected) ** 2 / expected)
     assert stats.chi2.sf(statistic, kept.sum()) > ALARM
     wider = np.histogram(np.clip(scenario.counts[0] + 1.1 * (released[:, 0] - 1.0 - scenario.counts[0]), 0, n), bins=found.edges)[0]  # fmt: skip  # noqa: E501
@@ -347,5 +347,5 @@ def test_the_window_holds_the_noise_and_stays_within_the_counts():
     assert window_around(Scenario(n=1000, epsilon=0.5)) == (460, 540)
     assert window_around(Scenario(n=10, epsilon=0.5)) == (0, 10)
     found = outputs(Scenario(n=1000, epsilon=0.5), noise(draws=10), window=(460, 540))
-    assert found.shares[Method.ONE].sum() == pytest.approx(1 - np.exp(-20.25), abs=1e-12)
+    assert found.shares[DieMethod.ONE].sum() == pytest.approx(1 - np.exp(-20.25), abs=1e-12)
     assert found.edges[[0, -1]].tolist() == [459.5, 540.5]

@@ -29,7 +29,7 @@ from dpbayes.experiments.hellinger.errors import (
     sides_grid,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, Balance, Method, Scenario
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, Balance, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import (
     HERE,
     hellinger_study,
@@ -78,14 +78,14 @@ def test_every_point_along_sides_is_that_die_by_itself():
     found, drawn = accuracy_against_sides(ODD, [2, 3, 5], noise()), noise()
     assert found.along == "m"
     assert found.places.tolist() == [2, 3, 5]
-    assert found.methods == tuple(Method)
+    assert found.methods == tuple(DieMethod)
     for row, m in zip(found.errors, (2, 3, 5), strict=True):
         laws = error_laws([ODD.at(sides=m)], Noise(drawn.cells[:, :m]))
         for k, method in enumerate(found.methods):
             if method in laws:
                 assert row[k] == pytest.approx(laws[method].quantiles()[0]), (m, method)
             else:
-                assert method is Method.ONE
+                assert method is DieMethod.ONE
                 assert np.isnan(row[k]).all()
 
 
@@ -99,10 +99,10 @@ def test_medians_along_sides_are_the_mechanisms_own():
         distance = np.array([hellinger_by_hand(alpha, np.asarray(die.prior) + row) for row in die.candidates])
         order = np.argsort(distance)
         exact = distance[order][np.searchsorted(np.cumsum(law[order]), 0.5)]
-        assert row[found.methods.index(Method.SMOOTH), MEDIAN] == pytest.approx(exact, abs=1e-7)
+        assert row[found.methods.index(DieMethod.SMOOTH), MEDIAN] == pytest.approx(exact, abs=1e-7)
         released = LaplaceCells(die=die, epsilon=3.0).release(counts, stream(2, "cells"), (20_000,)).alpha
         seen = np.median([hellinger_by_hand(alpha, each) for each in released])
-        assert row[found.methods.index(Method.CELLS), MEDIAN] == pytest.approx(seen, rel=0.1)
+        assert row[found.methods.index(DieMethod.CELLS), MEDIAN] == pytest.approx(seen, rel=0.1)
 
 
 def hellinger_by_hand(first: np.ndarray, second: np.ndarray) -> float:
@@ -114,11 +114,11 @@ def hellinger_by_hand(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def test_a_mechanism_that_no_die_has_is_left_out_and_gaps_are_no_lines_of_the_frame():
-    assert Method.ONE not in accuracy_against_sides(ODD, [3, 4], noise()).methods
+    assert DieMethod.ONE not in accuracy_against_sides(ODD, [3, 4], noise()).methods
     frame = accuracy_against_sides(ODD, [2, 3], noise()).frame()
     assert len(frame) == 5 + 4
     assert frame.index.tolist() == list(range(9))
-    assert frame[frame["mechanism"] == Method.ONE.value]["m"].tolist() == [2]
+    assert frame[frame["mechanism"] == DieMethod.ONE.value]["m"].tolist() == [2]
     assert frame.notna().all(axis=None)
 
 
@@ -169,13 +169,13 @@ def test_the_frame_has_a_line_for_every_setting_and_mechanism():
 
 def test_every_line_says_what_is_proved_there():
     frame = hellinger_study(ODD, seed=3).frame().set_index(["along", "mechanism"])
-    smooth = frame.xs(Method.SMOOTH.value, level=1)
+    smooth = frame.xs(DieMethod.SMOOTH.value, level=1)
     factor = smooth["proved epsilon"] / smooth["epsilon"]
     assert (factor > 1.5 - 1e-9).all()
     assert factor[smooth["epsilon"] > 0.5].to_numpy() == pytest.approx(1.5)  # below, delta costs a little more
     assert (smooth["proved delta"] == 5e-4).all()
-    assert np.isinf(frame.xs(Method.LOCAL.value, level=1)["proved epsilon"]).all()
-    cells = frame.xs(Method.CELLS.value, level=1)
+    assert np.isinf(frame.xs(DieMethod.LOCAL.value, level=1)["proved epsilon"]).all()
+    cells = frame.xs(DieMethod.CELLS.value, level=1)
     assert (cells["proved epsilon"] == cells["epsilon"]).all()
     assert cells["simulated releases"].unique().tolist() == [10_000, 4_000]
     assert (smooth["simulated releases"] == 0).all()

@@ -23,7 +23,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.command import scenario_from
 from dpbayes.experiments.regression import study as regression
-from dpbayes.experiments.regression.command import Recipe, add_arguments, recipe_of, run
+from dpbayes.experiments.regression.command import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
@@ -323,7 +323,7 @@ SMALL = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=N
 
 
 def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
-    recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
+    recipe = RegressionRecipe(scenario=SMALL, seed=5, data_seed=7)
     frame = recipe.frame(finished(experiment(SMALL, records_of(SMALL, seed=7), seed=5)))
     text, command = frame["settings"][0], frame["command"][0]
     pasted = ("--settings", "http://localhost/regression?" + text + "&accuracy.points=3&seat=recipient")
@@ -341,7 +341,7 @@ def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
 
 def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
     asked = RegressionScenario(n=500, features=2, points=2, repeats=60)
-    recipe = Recipe(scenario=asked)
+    recipe = RegressionRecipe(scenario=asked)
     half = recipe.frame(next(experiment(asked, records_of(asked, seed=1), seed=1)).result)
     again = recipe_of(("--settings", half["settings"][0]))
     assert again.scenario.repeats == 25
@@ -349,7 +349,7 @@ def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
 
 
 def test_the_command_and_the_python_are_the_experiment(capsys: pytest.CaptureFixture[str]) -> None:
-    recipe = Recipe(scenario=SMALL, seed=5, data_seed=7)
+    recipe = RegressionRecipe(scenario=SMALL, seed=5, data_seed=7)
     words = shlex.split(recipe.command)
     assert words[:4] == ["python", "-m", "dpbayes.experiments", "regression"]
     assert recipe_of(words[4:]) == recipe
@@ -378,9 +378,9 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     for name, write in writers.items():
         path = tmp_path / name
         write(path)
-        recipe = Recipe(scenario=asked, table=str(path), columns=OWN)
+        recipe = RegressionRecipe(scenario=asked, table=str(path), columns=OWN)
         assert recipe_of(recipe.arguments) == recipe
-        assert recipe_of(Recipe(scenario=asked, table=name, columns=OWN).arguments).table == name
+        assert recipe_of(RegressionRecipe(scenario=asked, table=name, columns=OWN).arguments).table == name
         found[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
         assert OwnColumns.from_text(found[name]["columns"][0]) == OWN
         short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))

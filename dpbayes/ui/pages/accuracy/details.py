@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
-from dpbayes.experiments.accuracy.command import Recipe
+from dpbayes.experiments.accuracy.command import AccuracyRecipe
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import CURVES, EXACT
@@ -24,7 +24,7 @@ from dpbayes.ui.widgets.running import progress
 from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
 
 
-def details(recipe: Recipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
+def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Show what lies behind the curves; return whether something opened is still on its way.
 
     What takes time is computed once it is opened, and from the whole study: not while that is `under_way` itself.
@@ -51,7 +51,7 @@ def details(recipe: Recipe, study: AccuracyStudy, *, epsilon: float, under_way: 
 # Calibration of the predictive probability
 
 
-def _reliability(recipe: Recipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
+def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Go on for a moment and show what is in; return whether there is more to come."""
     controls.parameter_control("epsilon")
     if under_way:
@@ -68,7 +68,7 @@ def _reliability(recipe: Recipe, study: AccuracyStudy, *, epsilon: float, under_
 
 
 def _reliability_chart(
-    recipe: Recipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
+    recipe: AccuracyRecipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
 ) -> None:
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
     st.markdown(
@@ -160,7 +160,7 @@ def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
     return [family for family in plan.network.families if target in family]
 
 
-def _assumptions(recipe: Recipe, study: AccuracyStudy) -> None:
+def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     plan, real = study.plan, is_of_a_table(recipe)
     printed = not real and plan.records == 1000 and plan.training == 50 and plan.repeats == 100 and plan.prior == 1
     assumption(
@@ -192,7 +192,7 @@ def _assumptions(recipe: Recipe, study: AccuracyStudy) -> None:
     assumption("The noise is drawn afresh for every ε: here it is scaled, for smooth curves.", holds=False)
 
 
-def _code(recipe: Recipe) -> None:
+def _code(recipe: AccuracyRecipe) -> None:
     if is_of_a_table(recipe) and recipe.table not in SHIPPED:
         if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
             st.markdown(

@@ -5,7 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.command import Recipe, parquet_bytes
+from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
@@ -20,7 +20,7 @@ from dpbayes.ui.pages.accuracy.work import (
     study_run,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, Curves, Drawn, Scene, Shown
+from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.limits import Possible
@@ -139,10 +139,10 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         controls.text_field("Prior (every Dirichlet parameter)", "prior")
         controls.text_field("Seed of the simulation", "seed", help="A real release has no seed.")
     with st.expander("Settings of the mechanisms"):
-        if options.curves is not Curves.CERTIFIED:
+        if options.curves is not CalibrationsShown.CERTIFIED:
             limited("draws")
         controls.parameter_control("accuracy.stealth")
-        if options.curves is not Curves.AS_PRINTED:
+        if options.curves is not CalibrationsShown.AS_PRINTED:
             limited("cells")
 
 
@@ -173,7 +173,7 @@ def _target(chosen: Chosen) -> None:
 # Numbers
 
 
-def _numbers(recipe: Recipe, study: AccuracyStudy) -> None:
+def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     real, plan = is_of_a_table(recipe), study.plan
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.accuracy.command import Recipe
+from dpbayes.experiments.accuracy.command import AccuracyRecipe
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
@@ -21,15 +21,15 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.accuracy import AccuracyOptions, Curves, Scene
+from dpbayes.ui.session.options.accuracy import AccuracyOptions, CalibrationsShown, Scene
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
 CALIBRATIONS = {
-    Curves.BOTH: tuple(Calibration),
-    Curves.CERTIFIED: (Calibration.CERTIFIED,),
-    Curves.AS_PRINTED: (Calibration.AS_PRINTED,),
+    CalibrationsShown.BOTH: tuple(Calibration),
+    CalibrationsShown.CERTIFIED: (Calibration.CERTIFIED,),
+    CalibrationsShown.AS_PRINTED: (Calibration.AS_PRINTED,),
 }
 
 
@@ -65,7 +65,7 @@ def possible(chosen: Chosen) -> Possible:
     return nearest(chosen.settings, GIVING, lambda settings: recipe_asked(chosen, settings))
 
 
-def recipe_asked(chosen: Chosen, settings: Settings) -> Recipe:
+def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
     """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
     options, net = settings.options("accuracy"), network_asked(chosen)
     plan = AccuracyPlan(
@@ -84,12 +84,12 @@ def recipe_asked(chosen: Chosen, settings: Settings) -> Recipe:
         seed=settings.seed,
     )
     if options.scene is Scene.NAIVE_BAYES:
-        return Recipe(plan, features=options.features)
+        return AccuracyRecipe(plan, features=options.features)
     if options.scene is Scene.TABLE:
-        return Recipe(plan, table=settings.data if settings.data in SHIPPED else chosen.data_title)
+        return AccuracyRecipe(plan, table=settings.data if settings.data in SHIPPED else chosen.data_title)
     if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
-        return Recipe(plan, named=settings.source)
-    return Recipe(plan)
+        return AccuracyRecipe(plan, named=settings.source)
+    return AccuracyRecipe(plan)
 
 
 def _source(chosen: Chosen, options: AccuracyOptions, net: Network) -> Synthetic | Dataset:
@@ -119,6 +119,6 @@ def reliability_run(study: AccuracyStudy, epsilon: float) -> Running[Mapping[Met
     return running("accuracy.reliability", key, lambda: reliability_steps(plan, epsilon, repeats=repeats))
 
 
-def is_of_a_table(recipe: Recipe) -> bool:
+def is_of_a_table(recipe: AccuracyRecipe) -> bool:
     """Whether true records are predicted, which only the curator may see."""
     return isinstance(recipe.plan.source, Dataset)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.audit.attacker import Attack, log_odds, ratios_of_pair
-from dpbayes.audit.entry import Pair
+from dpbayes.audit.entry import TablePair
 from dpbayes.audit.reports import AuditReport
 from dpbayes.audit.words import many
 from dpbayes.base.privacy import Guarantee
@@ -136,7 +136,7 @@ def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
 # Two tables
 
 
-def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> Pair:
+def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> TablePair:
     """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
     if subject.n == 0:
         raise InputError("A table without records has no neighbours: there is nothing to attack.")
@@ -149,17 +149,17 @@ def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Se
     return made_up_tables(subject)
 
 
-def _record(chosen: Chosen, k: int) -> Pair:
+def _record(chosen: Chosen, k: int) -> TablePair:
     net, data, truth = chosen.network, chosen.dataset, chosen.counts
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
     replaced = _opposite(record, net)
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
     told = f"Record {k:,}: {_record_text(net, record)}; in the other table it is {_record_text(net, replaced)}."
     key = ("record", k, truth.values.tobytes(), record.tobytes())
-    return Pair(truth, other, told, f"that record {k:,} is the true one", key, private=True)
+    return TablePair(truth, other, told, f"that record {k:,} is the true one", key, private=True)
 
 
-def made_up_tables(subject: Audited) -> Pair:
+def made_up_tables(subject: Audited) -> TablePair:
     """Return two neighbouring tables of a network whose odd records differ in every column."""
     net, n = subject.mechanism.prior.network, subject.n
     common, odd = np.zeros(len(net.names), dtype=np.int64), net.cards - 1
@@ -169,7 +169,7 @@ def made_up_tables(subject: Audited) -> Pair:
         f"A made-up table: {n - 1:,} records {_record_text(net, common)}, and one {_record_text(net, odd)}; "
         "in the other table it is like the rest."
     )
-    return Pair(truth, other, told, "that the odd record is there", "made up")
+    return TablePair(truth, other, told, "that the odd record is there", "made up")
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
@@ -191,7 +191,7 @@ def _record_text(net: Network, record: np.ndarray) -> str:
 # The attack
 
 
-def simulated(subject: Audited, tables: Pair, options: AuditOptions, *, seed: int) -> Attack:
+def simulated(subject: Audited, tables: TablePair, options: AuditOptions, *, seed: int) -> Attack:
     """Return the attackers' likelihood ratios. Errors: InputError."""
     prior = options.odds / (1 + options.odds)
     ratios = _ratios((subject.key, tables.key), options.releases, seed, subject, tables)
@@ -205,7 +205,7 @@ def simulated(subject: Audited, tables: Pair, options: AuditOptions, *, seed: in
     show_time=True,
     hash_funcs={Network: hash},
 )
-def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: Pair) -> np.ndarray:
+def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: TablePair) -> np.ndarray:
     rng = stream(seed, "audit", type(_subject.mechanism).__name__)
     return ratios_of_pair(_subject.mechanism, _tables, rng, (_attackers(_subject, releases), releases))
 

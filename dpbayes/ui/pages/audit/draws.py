@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.entry import Pair
+from dpbayes.audit.entry import TablePair
 from dpbayes.audit.statistical import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
@@ -75,7 +75,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
     show_time=True,
     hash_funcs={Network: hash},
 )
-def _proved(key: Hashable, seed: int, draws: int, _subject: Audited, _tables: Pair) -> SampledLoss:
+def _proved(key: Hashable, seed: int, draws: int, _subject: Audited, _tables: TablePair) -> SampledLoss:
     rng = stream(seed, "audit", "draws", type(_subject.mechanism).__name__)
     return audit_by_draws(
         _subject.mechanism, first=_tables.first, second=_tables.second, rng=rng, draws=draws, doubt=DOUBT

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
-from dpbayes.audit.reports import AuditReport, Exactness, Verdict
+from dpbayes.audit.reports import AuditReport, AuditVerdict, Exactness
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
@@ -227,15 +227,15 @@ def verdict(subject: Audited, report: AuditReport) -> str:
     delta = f" at δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
     lost = loss_text(report)
     match report.verdict:
-        case Verdict.NO_PROMISE:
+        case AuditVerdict.NO_PROMISE:
             return f"{name} promises nothing. {_run_at(subject, report, lost)}"
-        case Verdict.PROVED_AND_TIGHT:
+        case AuditVerdict.PROVED_AND_TIGHT:
             return f"{name} claims {claim}; {subject.where} lose just that: the claim holds, and is used up in full."
-        case Verdict.CLAIM_REFUTED:
+        case AuditVerdict.CLAIM_REFUTED:
             least = digits(report.needed_at_least)
             shown = lost if not lost.startswith("at most") else f"{least}, if not {lost.removeprefix('at most ')}"
             return f"{name} claims {claim}; for {subject.where} it can lose {shown}{delta}: the claim is refuted."
-        case Verdict.HOLDS:
+        case AuditVerdict.HOLDS:
             return f"{name} claims {claim}; {subject.where} lose {lost}{delta}: the claim holds{_spare(report)}."
     return (
         f"{name} claims {claim}; {subject.where} lose {lost}{delta}: "

@@ -25,7 +25,7 @@ TOGETHER = 250
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class BoundCurve:
     """A bound along an axis at `x` (E,), and what is measured beside it."""
 
     x: tuple[float, ...]
@@ -42,8 +42,8 @@ class Evaluation:
 
     claim: BoundClaim
     axis: Axis
-    work: Running[tuple[Curve, ...]]
-    curve: Curve
+    work: Running[tuple[BoundCurve, ...]]
+    curve: BoundCurve
     here: float
     bound: Bound
     measured: Measured
@@ -114,17 +114,17 @@ def _memo() -> Memo:
     return memo
 
 
-def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Work[tuple[Curve, ...]]:
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Work[tuple[BoundCurve, ...]]:
     """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
     exhibit, x = EXHIBITS[claim.name], grid(subject, axis)
     several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1
     groups = coarse_to_fine(len(x), most=several)
 
-    def step(number: int) -> Curve:
+    def step(number: int) -> BoundCurve:
         points = tuple(x[k] for k in groups[number])
         along = (subject, replace(at, epsilon=points)) if axis is Axis.EPSILON else moved(subject, at, axis, points[0])
         bound = exhibit.bound(*along)
-        return Curve(points, bound, exhibit.measure(*along, bound))
+        return BoundCurve(points, bound, exhibit.measure(*along, bound))
 
     return in_parts(step, len(groups))
 
@@ -139,13 +139,13 @@ def coarse_to_fine(points: int, *, most: int) -> list[tuple[int, ...]]:
     return groups
 
 
-def _joined(parts: Sequence[Curve]) -> Curve:
+def _joined(parts: Sequence[BoundCurve]) -> BoundCurve:
     x = np.concatenate([part.x for part in parts])
     order = np.argsort(x)
     bound, measured = joined([part.bound for part in parts]), _joined_measured([part.measured for part in parts])
     bound = replace(bound, printed=bound.printed[order], certified=bound.certified[order])
     measured = replace(measured, **{name: getattr(measured, name)[order] for name in SERIES})
-    return Curve(tuple(x[order].tolist()), bound, measured)
+    return BoundCurve(tuple(x[order].tolist()), bound, measured)
 
 
 SERIES = ("exact", "value", "low", "high", "exceeded", "violated")
@@ -156,7 +156,7 @@ def _joined_measured(parts: Sequence[Measured]) -> Measured:
     return replace(parts[0], **together)
 
 
-def _looked_up(curve: Curve, here: float) -> Measured | None:
+def _looked_up(curve: BoundCurve, here: float) -> Measured | None:
     """Return what was measured on the curve at a setting that is one of its points, so that it is not done again."""
     if here not in curve.x:
         return None

@@ -12,7 +12,7 @@ from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.pages.bounds.curve import Curve, Evaluation, axis_of, evaluated, is_visible, possible
+from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation, axis_of, evaluated, is_visible, possible
 from dpbayes.ui.pages.bounds.details import details, table_1_live
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.chosen import Chosen
@@ -158,7 +158,7 @@ def _picture(evaluation: Evaluation) -> None:
     )
 
 
-def _progress(work: Running[tuple[Curve, ...]]) -> None:
+def _progress(work: Running[tuple[BoundCurve, ...]]) -> None:
     if work.is_long:
         points = sum(len(part.x) for part in work.so_far)
         progress(work, f"{points} points of the curves", key="bounds.stop")

@@ -12,7 +12,7 @@ from dpbayes.base.text import latex, numeral
 from dpbayes.experiments.hellinger.command import command_of, python_of
 from dpbayes.experiments.hellinger.errors import MOST_AUDITED, ErrorLaw, Noise, audited_epsilons
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
-from dpbayes.experiments.hellinger.scenario import Method, Scenario
+from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import with_settings
 from dpbayes.figures.hellinger import (
     error_law_figure,
@@ -45,7 +45,7 @@ def promise(guarantee: Guarantee) -> str:
 # Sensitivities and outputs
 
 
-def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[Method, ErrorLaw], noise: Noise) -> None:
+def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: Noise) -> None:
     """Show where sensitivities are large, and what comes out."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -67,9 +67,9 @@ def _line(scenario: Scenario, *, seed: int) -> None:
     line, first = sensitivity_line(scenario), int(scenario.counts[0])
     rest = "; side 2 has the rest" if scenario.sides == 2 else ", taken from side 2"
     sensitivities = {
-        Method.GLOBAL.look.called("global"): np.full(line.first.shape, line.everywhere),
-        Method.SMOOTH.look.called("smooth"): line.smooth,
-        Method.LOCAL.look.called("local"): line.local,
+        DieMethod.GLOBAL.look.called("global"): np.full(line.first.shape, line.everywhere),
+        DieMethod.SMOOTH.look.called("smooth"): line.smooth,
+        DieMethod.LOCAL.look.called("local"): line.local,
     }
     chart(
         sensitivity_line_figure(line.first, sensitivities, data=first, title=f"throws on side 1{rest}"),
@@ -117,7 +117,7 @@ def _outputs(chosen: Chosen, scenario: Scenario, noise: Noise) -> None:
     download(columns, scenario, seed=chosen.seed, name="hellinger-outputs")
 
 
-def _error_laws(scenario: Scenario, laws: Mapping[Method, ErrorLaw], *, seed: int) -> None:
+def _error_laws(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
     errors = np.linspace(0, 1, 201)
     shares = {method.look: law.share_within(errors) for method, law in laws.items()}
     chart(
@@ -181,7 +181,7 @@ $[0, n]$ and rescaled to $n$"""
 
 
 def _assumptions(scenario: Scenario) -> None:
-    die, smooth = scenario.die, scenario.certified(Method.SMOOTH)
+    die, smooth = scenario.die, scenario.certified(DieMethod.SMOOTH)
     assumption(f"Neighbours are {smooth.neighbours.value}; n and the prior are public.", holds=True)
     assumption(
         f"There are n + 1 = {die.n + 1:,} candidates, as the Notes print: right for two sides; this page counts "
@@ -194,8 +194,9 @@ def _assumptions(scenario: Scenario) -> None:
         holds=False,
     )
     assumption(
-        f"Smooth sensitivity gives what the Notes claim, {scenario.claimed(Method.SMOOTH)} for this run: not proved. "
-        "The printed lemmas are false as they stand and would not imply it; no audit here has found it violated.",
+        f"Smooth sensitivity gives what the Notes claim, {scenario.claimed(DieMethod.SMOOTH)} for this run: not "
+        "proved. The printed lemmas are false as they stand and would not imply it; no audit here has found it "
+        "violated.",
         holds=False,
     )
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)

@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral
 from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, Noise, error_laws
-from dpbayes.experiments.hellinger.scenario import Balance, Method, Scenario
+from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
 from dpbayes.mechanisms.base import Calibration
@@ -23,11 +23,11 @@ from dpbayes.ui.widgets.page import places
 from dpbayes.ui.widgets.show import chart, remark
 
 NAMES = {
-    Method.GLOBAL: "the exponential mechanism with global sensitivity",
-    Method.SMOOTH: "the exponential mechanism with smooth sensitivity",
-    Method.LOCAL: "the exponential mechanism with local sensitivity",
-    Method.CELLS: "Laplace noise on every count",
-    Method.ONE: "Laplace noise on one count",
+    DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
+    DieMethod.SMOOTH: "the exponential mechanism with smooth sensitivity",
+    DieMethod.LOCAL: "the exponential mechanism with local sensitivity",
+    DieMethod.CELLS: "Laplace noise on every count",
+    DieMethod.ONE: "Laplace noise on one count",
 }
 TIE = 0.03
 """Medians closer than this, relative to the larger, are called equal; simulated ones are known to about 0.02."""
@@ -59,9 +59,9 @@ def hellinger_page(chosen: Chosen) -> None:
     details(scenario, seed=chosen.seed)
 
 
-def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
+def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
     """Return who wins among the mechanisms with a proof: the best of them, beside the best of the other family."""
-    proved = {method: error for method, error in medians.items() if method is not Method.LOCAL}
+    proved = {method: error for method, error in medians.items() if method is not DieMethod.LOCAL}
     best = min(proved, key=proved.__getitem__)
     rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
     throws = f"{scenario.n:,} throw" + ("s" if scenario.n != 1 else "")
@@ -75,8 +75,8 @@ def verdict(medians: Mapping[Method, float], scenario: Scenario) -> str:
         text += "Laplace wins" if best.is_laplace else "the exponential mechanism wins"
     if proved[best] > 0.5:
         text += ", and neither is close"
-    if scenario.calibration is Calibration.AS_PRINTED and Method.SMOOTH in (best, rival):
-        text += f". But of the smooth one only {scenario.certified(Method.SMOOTH)} is proved"
+    if scenario.calibration is Calibration.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
+        text += f". But of the smooth one only {scenario.certified(DieMethod.SMOOTH)} is proved"
     return text + "."
 
 
@@ -94,7 +94,7 @@ def _controls(scenario: Scenario, possible: Possible) -> None:
         controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
-def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
+def _errors(scenario: Scenario, noise: Noise) -> dict[DieMethod, ErrorLaw]:
     """Show the errors as boxes and return their laws."""
     laws = error_laws([scenario], noise)
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
@@ -107,7 +107,7 @@ def _errors(scenario: Scenario, noise: Noise) -> dict[Method, ErrorLaw]:
     return laws
 
 
-def _table(scenario: Scenario, laws: Mapping[Method, ErrorLaw], *, seed: int) -> None:
+def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
     """Say what is promised beside what it costs."""
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     st.caption(

@@ -17,7 +17,7 @@ from dpbayes.experiments.hellinger.errors import (
     sides_grid,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Method, Scenario
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.export import safe_csv
@@ -39,7 +39,7 @@ def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Acc
     return accuracy_against_sides(scenario, sides, noise_along(seed=seed))
 
 
-def sweeps(scenario: Scenario, laws: Mapping[Method, ErrorLaw], *, seed: int) -> None:
+def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
     """Show the errors against n, epsilon and m; each is computed again only when something else moves."""
     st.subheader("When does who win?")
     left, right = st.columns(2, gap="medium")

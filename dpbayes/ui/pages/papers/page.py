@@ -14,7 +14,7 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.index import CLAIMS, counterexamples_of
-from dpbayes.theory.paper_map import Entry, paper_map
+from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.papers import ClaimShown, claims_listed
@@ -41,7 +41,7 @@ SCROLLS = f"""<style>
 
 
 @st.cache_resource(max_entries=1, show_spinner="Reading the docstrings …")
-def _map() -> tuple[Entry, ...]:
+def _map() -> tuple[PaperEntry, ...]:
     package = Path(dpbayes.__file__).parent
     return paper_map(package, package.parent / "tests")
 
@@ -88,7 +88,7 @@ def verdict_sentence(claims: tuple[Claim, ...]) -> str:
     )
 
 
-def table_of(entries: Sequence[Entry]) -> pd.DataFrame:
+def table_of(entries: Sequence[PaperEntry]) -> pd.DataFrame:
     """Return the map as a table, one line for each claim; the page is empty where none shows it."""
     views = [view_of(entry.claim) for entry in entries]
     return pd.DataFrame(
@@ -104,7 +104,7 @@ def table_of(entries: Sequence[Entry]) -> pd.DataFrame:
     )
 
 
-def _one(entry: Entry) -> None:
+def _one(entry: PaperEntry) -> None:
     claim = entry.claim
     st.markdown(f"**{claim.title}**")
     st.html(SCROLLS)

@@ -6,7 +6,7 @@ import streamlit as st
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.experiments.command import parquet_bytes
-from dpbayes.experiments.regression.command import Recipe
+from dpbayes.experiments.regression.command import RegressionRecipe
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.regression.study import RegressionResult
@@ -14,7 +14,7 @@ from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.show import assumption, source
 
 
-def numbers_and_files(recipe: Recipe, result: RegressionResult) -> None:
+def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
     """Show the tidy frame, once asked for, and offer it as CSV and Parquet; its last columns hold the settings."""
     with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as numbers:
         if not numbers.open:
@@ -45,7 +45,7 @@ def numbers_and_files(recipe: Recipe, result: RegressionResult) -> None:
         st.caption("The last columns hold the settings, and the command that gives these numbers again.")
 
 
-def code(recipe: Recipe) -> None:
+def code(recipe: RegressionRecipe) -> None:
     """Show the experiment as Python and as a command, to copy."""
     if recipe.columns:
         st.markdown(

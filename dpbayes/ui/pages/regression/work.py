@@ -12,7 +12,7 @@ import streamlit as st
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression.command import Recipe
+from dpbayes.experiments.regression.command import RegressionRecipe
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.scenario import (
     Records,
@@ -149,10 +149,10 @@ def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[Error
     return running("regression", (varied, records_key(scenario, settings), settings.seed), start)
 
 
-def recipe_for(scenario: RegressionScenario, settings: Settings) -> Recipe:
+def recipe_for(scenario: RegressionScenario, settings: Settings) -> RegressionRecipe:
     """Return what gives the experiment's numbers again, outside of this session too."""
     mine, columns = upload(), own_columns()
-    recipe = Recipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
+    recipe = RegressionRecipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
     if scenario.records is not Records.UPLOAD or mine is None or columns is None:
         return recipe
     return replace(recipe, table=mine.name, columns=columns)

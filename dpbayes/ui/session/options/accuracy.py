@@ -29,7 +29,7 @@ class Scene(enum.Enum):
     TABLE = "the table and its network"
 
 
-class Curves(enum.Enum):
+class CalibrationsShown(enum.Enum):
     """Which calibrations are compared."""
 
     BOTH = "both"
@@ -82,7 +82,7 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     low: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=0.1, log=True, title="smallest epsilon")]
     high: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=100, log=True, title="largest epsilon")]
     points: Annotated[int, Parameter("", low=1, high=MOST_EPSILONS, typical=20, log=True, whole=True, title="epsilons")]
-    curves: Annotated[Curves, Choice(Curves, title="calibration")]
+    curves: Annotated[CalibrationsShown, Choice(CalibrationsShown, title="calibration")]
     shown: Annotated[Shown, Choice(Shown, title="shown")]
     stealth: Annotated[float, STEALTH]
     draws: Annotated[int, DRAWS]
