@@ -73,9 +73,9 @@ class FiniteDieMechanism(DieMechanism, Protocol):
     def log_pmf_table(self) -> FloatArray: ...
 
 
-def count_throws(die: Die, throws: ArrayLike) -> IntArray:
+def count_throws(self: DieMechanism, throws: ArrayLike) -> IntArray:
     """Return how often every side came up among the codes `throws` (n,): (m,). Errors: InputError for other codes."""
-    codes = np.asarray(throws)
+    die, codes = self.die, np.asarray(throws)
     if codes.shape != (die.n,):
         raise InputError(f"The die was thrown {die.n:,} times; give one side for each throw.")
     if codes.size and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= die.sides):

@@ -5,20 +5,20 @@ data, local and smooth, are private themselves and never part of a release.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.base.parameters import Parameter, check_parameters, parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import EPSILON
-from dpbayes.mechanisms.die import ReleasedDie, count_throws, draw_candidates
+from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie, count_throws, draw_candidates
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.hellinger import Die
 
@@ -30,6 +30,49 @@ DELTA = Parameter(
     log=True,
     description="How probable it may be that the bound on the odds fails.",
 )
+
+
+class _ScoredDie(FiniteDieMechanism, Protocol):
+    """A mechanism that draws a candidate r with P[r] ~ exp(-epsilon H(x, r) / (2 S)), S its `sensitivity` at x."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    def sensitivity(self, counts: ArrayLike) -> float: ...
+
+    @property
+    def sensitivities(self) -> FloatArray: ...
+
+
+def _log_weights(self: _ScoredDie, counts: ArrayLike) -> FloatArray:
+    """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
+    distance = hellinger.distances(self.die, counts=counts)
+    return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=self.sensitivity(counts))
+
+
+def _log_weights_table(self: _ScoredDie) -> FloatArray:
+    """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
+    distance = hellinger.all_distances(self.die)
+    return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=self.sensitivities)
+
+
+def _log_pmf(self: FiniteDieMechanism, counts: ArrayLike) -> FloatArray:
+    """Return ln P[r | counts] over the candidates: (R,)."""
+    return special.log_softmax(self.log_weights(counts))
+
+
+def _log_pmf_table(self: FiniteDieMechanism) -> FloatArray:
+    """Return ln P[r | x] for every candidate as data: (R, R)."""
+    return special.log_softmax(self.log_weights_table(), axis=1)
+
+
+def _release(
+    self: FiniteDieMechanism, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> ReleasedDie:
+    """Draw candidate posteriors (*size, m)."""
+    alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
+    public = {"n": self.die.n} | {name: getattr(self, name) for name in parameters_of(type(self))}
+    return ReleasedDie(alpha, self.certified, self.label, public)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,33 +108,18 @@ class HellingerGlobal:
         """epsilon: scores change by GS at most, and so does the normaliser's logarithm in these units."""
         return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
 
-    def statistic(self, throws: ArrayLike) -> IntArray:
-        """Count the throws: (m,)."""
-        return count_throws(self.die, throws)
+    def sensitivity(self, counts: ArrayLike) -> float:
+        """What the score is divided by at these counts."""
+        return hellinger.global_sensitivity(self.die)
 
-    def log_weights(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
-        scale = hellinger.global_sensitivity(self.die)
-        distance = hellinger.distances(self.die, counts=counts)
-        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=scale)
+    @property
+    def sensitivities(self) -> FloatArray:
+        """The same for every candidate as data: (R,)."""
+        return np.full(self.die.size, hellinger.global_sensitivity(self.die))
 
-    def log_weights_table(self) -> FloatArray:
-        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
-        scale = hellinger.global_sensitivity(self.die)
-        return hellinger.log_weights(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scale)
-
-    def log_pmf(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] over the candidates: (R,)."""
-        return special.log_softmax(self.log_weights(counts))
-
-    def log_pmf_table(self) -> FloatArray:
-        """Return ln P[r | x] for every candidate as data: (R, R)."""
-        return special.log_softmax(self.log_weights_table(), axis=1)
-
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw candidate posteriors (*size, m)."""
-        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
-        return ReleasedDie(alpha, self.certified, self.label, {"n": self.die.n, "epsilon": self.epsilon})
+    statistic = count_throws
+    log_weights, log_weights_table = _log_weights, _log_weights_table
+    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,33 +154,18 @@ class HellingerLocal:
         """No promise."""
         return NON_PRIVATE
 
-    def statistic(self, throws: ArrayLike) -> IntArray:
-        """Count the throws: (m,)."""
-        return count_throws(self.die, throws)
+    def sensitivity(self, counts: ArrayLike) -> float:
+        """What the score is divided by at these counts."""
+        return hellinger.local_sensitivity(self.die, counts=counts)
 
-    def log_weights(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
-        scale = hellinger.local_sensitivity(self.die, counts=counts)
-        distance = hellinger.distances(self.die, counts=counts)
-        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=scale)
+    @property
+    def sensitivities(self) -> FloatArray:
+        """The same for every candidate as data: (R,)."""
+        return self.die.local_sensitivities
 
-    def log_weights_table(self) -> FloatArray:
-        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
-        distance = hellinger.all_distances(self.die)
-        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=self.die.local_sensitivities)
-
-    def log_pmf(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] over the candidates: (R,)."""
-        return special.log_softmax(self.log_weights(counts))
-
-    def log_pmf_table(self) -> FloatArray:
-        """Return ln P[r | x] for every candidate as data: (R, R)."""
-        return special.log_softmax(self.log_weights_table(), axis=1)
-
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw candidate posteriors (*size, m)."""
-        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
-        return ReleasedDie(alpha, self.certified, self.label, {"n": self.die.n, "epsilon": self.epsilon})
+    statistic = count_throws
+    log_weights, log_weights_table = _log_weights, _log_weights_table
+    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,34 +207,18 @@ class HellingerSmooth:
         proved = hellinger.smooth_guarantee(self.die, epsilon=self.epsilon, delta=self.delta)
         return Guarantee(proved, self.delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))
 
-    def statistic(self, throws: ArrayLike) -> IntArray:
-        """Count the throws: (m,)."""
-        return count_throws(self.die, throws)
+    def sensitivity(self, counts: ArrayLike) -> float:
+        """What the score is divided by at these counts."""
+        return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
 
-    def log_weights(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
-        scale = hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
-        distance = hellinger.distances(self.die, counts=counts)
-        return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=scale)
+    @property
+    def sensitivities(self) -> FloatArray:
+        """The same for every candidate as data: (R,)."""
+        return hellinger.smooth_sensitivities(self.die, beta=self.beta)
 
-    def log_weights_table(self) -> FloatArray:
-        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
-        scales = hellinger.smooth_sensitivities(self.die, beta=self.beta)
-        return hellinger.log_weights(hellinger.all_distances(self.die), epsilon=self.epsilon, sensitivity=scales)
-
-    def log_pmf(self, counts: ArrayLike) -> FloatArray:
-        """Return ln P[r | counts] over the candidates: (R,)."""
-        return special.log_softmax(self.log_weights(counts))
-
-    def log_pmf_table(self) -> FloatArray:
-        """Return ln P[r | x] for every candidate as data: (R, R)."""
-        return special.log_softmax(self.log_weights_table(), axis=1)
-
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw candidate posteriors (*size, m)."""
-        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
-        public = {"n": self.die.n, "epsilon": self.epsilon, "delta": self.delta}
-        return ReleasedDie(alpha, self.certified, self.label, public)
+    statistic = count_throws
+    log_weights, log_weights_table = _log_weights, _log_weights_table
+    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,9 +257,7 @@ class LaplaceCells:
         """epsilon: exact for the clipped counts, and rescaling them cannot raise it."""
         return self.claimed
 
-    def statistic(self, throws: ArrayLike) -> IntArray:
-        """Count the throws: (m,)."""
-        return count_throws(self.die, throws)
+    statistic = count_throws
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
@@ -311,9 +306,7 @@ class LaplaceOne:
         """epsilon; it is attained."""
         return self.claimed
 
-    def statistic(self, throws: ArrayLike) -> IntArray:
-        """Count the throws: (m,)."""
-        return count_throws(self.die, throws)
+    statistic = count_throws
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
