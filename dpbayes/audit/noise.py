@@ -237,11 +237,11 @@ def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Compose
 
 
 def _power(values: ComplexArray, exponent: int) -> ComplexArray:
-    found = np.ones_like(values)
+    power = np.ones_like(values)
     base = values
     while exponent:
         if exponent & 1:
-            found = found * base
+            power = power * base
         base = base * base
         exponent >>= 1
-    return found
+    return power

@@ -207,8 +207,8 @@ def suspicious_tables(network: Network, *, n: int) -> Suspects:
     for ones in np.split(counts, 2):
         rest = (n - 1 - shares)[:, None, None] * ones[1] + shares[:, None, None] * ones[2:]
         tables.append(np.stack([rest + ones[0], rest + ones[1]], axis=2).reshape(-1, counts.shape[-1]))
-    found = np.concatenate(tables)
-    return Suspects(rows, found, np.arange(len(found)).reshape(-1, 2))
+    suspects = np.concatenate(tables)
+    return Suspects(rows, suspects, np.arange(len(suspects)).reshape(-1, 2))
 
 
 def _visitors(network: Network) -> BoolArray:

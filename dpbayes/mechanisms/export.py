@@ -60,11 +60,11 @@ def release_json(release: Release[Outcome], network: Network) -> bytes:
 
 def _by_row(network: Network, values: FloatArray) -> list[object]:
     """Return values (..., K) as one list of (..., r) for each row."""
-    found: list[object] = []
+    cells: list[object] = []
     for first, rows, card in zip(network.cell_offsets, network.rows_per_node, network.cards, strict=False):
         table = values[..., first : first + rows * card].reshape(*values.shape[:-1], rows, card)
-        found += np.moveaxis(table, -2, 0).tolist()
-    return found
+        cells += np.moveaxis(table, -2, 0).tolist()
+    return cells
 
 
 def _held(outcome: Outcome) -> dict[str, FloatArray]:

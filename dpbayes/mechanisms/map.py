@@ -230,12 +230,12 @@ def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArr
     starts = np.full((kinds, width), np.inf)
     starts[:, 0], starts[:, 1:cells] = 0.0, cumulative[:, :-1]
     flat, first = starts.ravel(), laws * width
-    found = np.broadcast_to(first, uniforms.shape).copy()
+    cell = np.broadcast_to(first, uniforms.shape).copy()
     step = width // 2
     while step:
-        found += step * (flat[found + step] <= uniforms)
+        cell += step * (flat[cell + step] <= uniforms)
         step //= 2
-    return found - first
+    return cell - first
 
 
 # As printed

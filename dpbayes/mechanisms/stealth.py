@@ -107,13 +107,15 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     network, scale = noise.network, mechanism.noise_scale
     values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
     if sense is Sense.TABLE:
-        held = coefficients(network, values) / scale
+        values_before = coefficients(network, values) / scale
         width = 2 ** widest_scope(elimination_plan(network.families))
-        return _needed(noise, width, lambda drawn: least_cells(network, drawn + held))
+        return _needed(noise, width, lambda drawn: least_cells(network, drawn + values_before))
     cells = cells_per_family(network)
-    held = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
+    values_before = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
     # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
-    return _needed(noise, network.cell_count, lambda drawn: (marginals(network, drawn) * cells + held).min(axis=-1))
+    return _needed(
+        noise, network.cell_count, lambda drawn: (marginals(network, drawn) * cells + values_before).min(axis=-1)
+    )
 
 
 def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:

@@ -39,8 +39,8 @@ class Blanket:
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
         """The other nodes of every family that holds the target, in the family's order."""
-        found = [family for family in self.network.families if self.target in family]
-        return tuple(tuple(j for j in family if j != self.target) for family in found)
+        families = [family for family in self.network.families if self.target in family]
+        return tuple(tuple(j for j in family if j != self.target) for family in families)
 
     @cached_property
     def nodes(self) -> tuple[int, ...]:
@@ -97,13 +97,13 @@ class Blanket:
         They lie there in the same order. The cells of all other nodes are never looked at, and have counts of zero.
         """
         network, local = self.network, self.local.network
-        found = np.zeros((*counts.shape[:-1], local.cell_count))
+        local_counts = np.zeros((*counts.shape[:-1], local.cell_count))
         for node, name in enumerate(local.names):
             here = network.index(name)
             if self.target in network.families[here]:
                 cells = slice(*network.cell_offsets[here : here + 2])
-                found[..., slice(*local.cell_offsets[node : node + 2])] = counts[..., cells]
-        return found
+                local_counts[..., slice(*local.cell_offsets[node : node + 2])] = counts[..., cells]
+        return local_counts
 
     def differences(self, log_cpts: FloatArray) -> SingleArray:
         """Return ln theta minus that of the target's first state: (..., r - 1, M), from ln CPTs (..., K)."""
@@ -112,15 +112,15 @@ class Blanket:
 
     def picked(self, codes: Sequence[CodeArray] | CodeArray) -> list[CodeArray]:
         """Return every family's own configuration at records whose nodes have `codes[j]` (...): F arrays (...)."""
-        found: list[CodeArray] = []
+        states: list[CodeArray] = []
         for size, family in zip(np.diff(self.starts), self.families, strict=True):
             kind = np.dtype(np.uint8 if size < 256 else np.int64)  # single bytes, where they do, are fast to compare
             index: CodeArray = np.zeros(np.shape(codes[0]), dtype=kind)
             for k, j in enumerate(family):
                 column = codes[j].astype(kind, copy=False)
                 index = column if k == 0 else index * kind.type(self.network.cards[j]) + column
-            found.append(index)
-        return found
+            states.append(index)
+        return states
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +177,14 @@ class TestRecords:
 
     def _looked_up(self, differences: SingleArray) -> SingleArray:
         repeats = len(differences)
-        found = np.zeros((*differences.shape[:-1], self.picked[0].shape[-1]), dtype=np.float32)
+        log_odds = np.zeros((*differences.shape[:-1], self.picked[0].shape[-1]), dtype=np.float32)
         for start, index in zip(self.blanket.starts, self.picked, strict=False):
             at = start + index.astype(np.int64)
             if len(at) == 1:
-                found += differences[..., at[0]]
+                log_odds += differences[..., at[0]]
             else:
-                found += np.take_along_axis(differences, at.reshape(repeats, 1, 1, -1), axis=-1)
-        return found
+                log_odds += np.take_along_axis(differences, at.reshape(repeats, 1, 1, -1), axis=-1)
+        return log_odds
 
 
 def score_records(
@@ -199,11 +199,11 @@ def score_records(
     done, patterns = 0, test.weights.shape[-1] * max(1, len(differences))
     for part in test.parts(epsilons=epsilons):
         for name, each in differences.items():
-            found = np.stack(_summed(part.log_odds(each), part.weights))
-            sums[name] = sums[name] + found if name in sums else found
+            scores = np.stack(_summed(part.log_odds(each), part.weights))
+            sums[name] = sums[name] + scores if name in sums else scores
             done += part.weights.shape[-1]
             yield done / patterns
-    return {name: found / total for name, found in sums.items()}
+    return {name: scores / total for name, scores in sums.items()}
 
 
 def score(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:

@@ -51,12 +51,12 @@ class AccuracyRecipe:
     def arguments(self) -> list[str]:
         """The words of the command line after `accuracy`; `recipe_of` reads them back."""
         plan = self.plan
-        found = [*self._network_words, *self._source_words]
-        found += ["--target", plan.target, "--training", str(plan.training), "--testing", str(plan.testing)]
-        found += ["--repeats", str(plan.repeats), *self._epsilon_words]
-        found += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
-        found += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
-        return [*found, "--methods", *(method.name for method in plan.methods)]
+        words = [*self._network_words, *self._source_words]
+        words += ["--target", plan.target, "--training", str(plan.training), "--testing", str(plan.testing)]
+        words += ["--repeats", str(plan.repeats), *self._epsilon_words]
+        words += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
+        words += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
+        return [*words, "--methods", *(method.name for method in plan.methods)]
 
     @property
     def _network_words(self) -> list[str]:
@@ -67,12 +67,12 @@ class AccuracyRecipe:
             return ["--network", self.named]
         if self._is_default:
             return []
-        found = ["--arrows", write_edges(network).strip()]
+        words = ["--arrows", write_edges(network).strip()]
         if self.table in SHIPPED:
-            return found
+            return words
         whole = isinstance(self.plan.source, Dataset)
         told = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
-        return [*found, "--states", json.dumps(told, ensure_ascii=False)] if told else found
+        return [*words, "--states", json.dumps(told, ensure_ascii=False)] if told else words
 
     @property
     def _is_default(self) -> bool:

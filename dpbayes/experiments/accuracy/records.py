@@ -96,8 +96,8 @@ class Repeats:
         """Count the records (R, n) by pattern and state: (R, r, P)."""
         states, repeats = self.blanket.states, len(pattern)
         index = (np.arange(repeats)[:, None] * states + target) * patterns + pattern
-        found = np.bincount(index.ravel(), minlength=repeats * states * patterns)
-        return found.reshape(repeats, states, patterns).astype(np.float32)
+        records = np.bincount(index.ravel(), minlength=repeats * states * patterns)
+        return records.reshape(repeats, states, patterns).astype(np.float32)
 
     # A table
 
@@ -159,12 +159,12 @@ def node_cells(network: Network, node: int, codes: Sequence[CodeArray]) -> IntAr
 def _counted(network: Network, codes: Sequence[CodeArray]) -> FloatArray:
     """Count the cells of records (R, n) in every repeat: (R, K)."""
     repeats = len(codes[0])
-    found = np.empty((repeats, network.cell_count))
+    counts = np.empty((repeats, network.cell_count))
     for node in range(len(codes)):
         first, end = (int(cell) for cell in network.cell_offsets[node : node + 2])
         index = node_cells(network, node, codes) - first + np.arange(repeats)[:, None] * (end - first)
-        found[:, first:end] = np.bincount(index.ravel(), minlength=repeats * (end - first)).reshape(repeats, -1)
-    return found
+        counts[:, first:end] = np.bincount(index.ravel(), minlength=repeats * (end - first)).reshape(repeats, -1)
+    return counts
 
 
 def _tally(target: CodeArray, states: int) -> IntArray:

@@ -44,10 +44,10 @@ class TrimmedTable:
             at = np.where(levels.take(ahead) <= uniforms, ahead, at)
             step //= 2
         share = (uniforms - levels.take(at)) / self.mass.ravel().take(at)
-        found = np.log1p(np.minimum(share, 1.0) * self.bend.ravel().take(at))
-        found *= self.step.ravel().take(at)
-        found += self.left.ravel().take(at)
-        return found
+        steps = np.log1p(np.minimum(share, 1.0) * self.bend.ravel().take(at))
+        steps *= self.step.ravel().take(at)
+        steps += self.left.ravel().take(at)
+        return steps
 
 
 def trimmed_table(a: FloatArray, b: FloatArray, bounds: FloatArray) -> TrimmedTable:

@@ -38,11 +38,11 @@ def _both(ways: list[tuple[str, str]]) -> str:
 
 
 def _race(study: AccuracyStudy, method: Method) -> str:
-    found = overtakes(study, method, LAPLACE)
-    if found is not None:
-        if found.behind is not None:
-            return f"overtakes Laplace {_between(found)}"
-        return f"is clearly ahead of Laplace {_stretch(found, study)}"
+    crossing = overtakes(study, method, LAPLACE)
+    if crossing is not None:
+        if crossing.behind is not None:
+            return f"overtakes Laplace {_between(crossing)}"
+        return f"is clearly ahead of Laplace {_stretch(crossing, study)}"
     lost = overtakes(study, LAPLACE, method)
     up_to = _up_to(study)
     if lost is None:
@@ -79,9 +79,9 @@ def _cost(study: AccuracyStudy) -> str:
     if first is None:
         return f"{known}."
     name = first.called(study.plan.draws)
-    found, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points of that"
-    if found is None:
+    crossing, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points of that"
+    if crossing is None:
         return f"{known}; {name} is not clearly {points} {_up_to(study)}."
-    if found.behind is None:
-        return f"{known}; {name} is clearly {points} {_stretch(found, study)}."
-    return f"{known}; {name} comes {points} {_between(found)}."
+    if crossing.behind is None:
+        return f"{known}; {name} is clearly {points} {_stretch(crossing, study)}."
+    return f"{known}; {name} comes {points} {_between(crossing)}."
