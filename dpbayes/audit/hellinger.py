@@ -17,7 +17,7 @@ from dpbayes.audit.die_steps import (
     law_steps,
 )
 from dpbayes.audit.entry import Audit, Keeps, Numbers, Recalibration, Stepwise
-from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws, two_laws
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
 from dpbayes.audit.words import counts_text, require_size

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.noise import LaplaceNoise
+from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.pictures import one_noisy_number
 from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites

@@ -5,17 +5,17 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.continuous import (
+from dpbayes.audit.die import TABLES, die_of, sides, throws
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.continuous import (
     laplace_cells_delta,
     laplace_cells_epsilon,
     laplace_one_delta,
     laplace_one_epsilon,
 )
-from dpbayes.audit.die import TABLES, die_of, sides, throws
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.rescaled import log_law, rescaled_loss
 from dpbayes.audit.pictures import TwoLaws, one_noisy_number
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.rescaled import log_law, rescaled_loss
 from dpbayes.audit.words import counts_text, nothing_to_lose, require_size
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray

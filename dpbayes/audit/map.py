@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.finite import exact_curve
-from dpbayes.audit.neighbours import all_tables
-from dpbayes.audit.pictures import two_laws
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
-from dpbayes.audit.trimmed import range_epsilon
-from dpbayes.audit.trimmed_network import (
+from dpbayes.audit.loss.finite import exact_curve
+from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.trimmed import range_epsilon
+from dpbayes.audit.loss.trimmed_network import (
     Suspects,
     cells_of,
     decisions_of,
@@ -20,6 +18,8 @@ from dpbayes.audit.trimmed_network import (
     suspicious_tables,
     tables_are_few,
 )
+from dpbayes.audit.pictures import two_laws
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import (
     MOST_NAMED,
     all_tables_text,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
-from dpbayes.audit.finite import exact_curve, exact_pure_epsilon
+from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws, columns_of, told_of_laws
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
 from dpbayes.audit.words import counts_text, many, require_size

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibration, TablePair
-from dpbayes.audit.gaussian import exact_loss, likelihood_difference, log_posterior_mass
+from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
+from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.pictures import TwoLaws, times
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.trimmed import range_curve, range_epsilon
 from dpbayes.audit.words import many
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import numeral

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.finite import WorstLoss
+from dpbayes.audit.loss.finite import WorstLoss
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.pictures import Shares, times
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.trimmed import MOST_ROW, range_epsilon, row_curve
-from dpbayes.audit.trimmed_network import (
+from dpbayes.audit.loss.trimmed import MOST_ROW, range_epsilon, row_curve
+from dpbayes.audit.loss.trimmed_network import (
     cells_of,
     largest_loss,
     log_masses,
@@ -18,6 +16,8 @@ from dpbayes.audit.trimmed_network import (
     reached_loss,
     rows_alone,
 )
+from dpbayes.audit.pictures import Shares, times
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray

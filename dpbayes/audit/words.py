@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbayes.audit.noise import LaplaceNoise
+from dpbayes.audit.loss.noise import LaplaceNoise
+from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, Promising, pure_report
-from dpbayes.audit.trimmed import range_curve
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.network import Network

@@ -14,8 +14,8 @@ from dpbayes.audit.attacker import (
     log_ratios,
     probability_ceiling,
 )
+from dpbayes.audit.loss.trimmed_network import network_loss
 from dpbayes.audit.regression import bad_tables
-from dpbayes.audit.trimmed_network import network_loss
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit import finite, hellinger
-from dpbayes.audit.continuous import laplace_cells_delta
+from dpbayes.audit import hellinger
 from dpbayes.audit.die_steps import die_neighbours_up_to_symmetry, law_at, law_steps
-from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.hellinger import audit_die, audit_die_steps
-from dpbayes.audit.neighbours import all_tables, die_neighbours
+from dpbayes.audit.loss import finite
+from dpbayes.audit.loss.continuous import laplace_cells_delta
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
 from dpbayes.audit.reports import (
     AuditReport,

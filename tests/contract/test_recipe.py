@@ -94,7 +94,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.finite import exact_curve
+from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report_types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.audit.statistical import epsilon_lower_bound
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from dpbayes.audit.finite import WorstLoss, exact_pure_epsilon
-from dpbayes.audit.neighbours import all_tables
+from dpbayes.audit.loss.finite import WorstLoss, exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import map as map_exponential
 from dpbayes.mechanisms.map import MapEstimate, MapExponential, PrintedMap, choose

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.finite import exact_epsilon
-from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.loss.finite import exact_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.parameters import Parameter
 from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf, smooth_sensitivities, smoothing_rate
 from dpbayes.sources.named_networks import load_named

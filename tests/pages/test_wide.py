@@ -13,7 +13,8 @@ import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit import attacker, trimmed_network
+from dpbayes.audit import attacker
+from dpbayes.audit.loss import trimmed_network
 from dpbayes.experiments.accuracy import fourier as accuracy_fourier
 from dpbayes.mechanisms import Calibration, fourier
 from dpbayes.model.counts import Counts

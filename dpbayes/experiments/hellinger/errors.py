@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.finite import exact_pure_epsilon
-from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.loss.finite import exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.looks import Look
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, DieMethod, Scenario

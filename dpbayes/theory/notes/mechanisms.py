@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpbayes.audit.finite import exact_epsilon
-from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.loss.finite import exact_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.model.compositions import moves

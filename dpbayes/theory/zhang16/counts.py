@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.noise import LaplaceNoise
+from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray, IntArray

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpbayes.audit.finite import exact_pure_epsilon
-from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.loss.finite import exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.hellinger.errors import (

@@ -1,9 +1,9 @@
 """Privacy of a draw of all CPTs from trimmed posteriors: exact for tiny networks, otherwise between two values.
 
 One replaced record gives a term to every node whose family it changes, and the parameters of different nodes are free
-of each other: the suprema over theta add up. The terms of the masses (see `dpbayes.audit.trimmed`) are bounded node by
-node, `most`; whether one table reaches all of them at once is another matter, so a search among tables gives a value
-that some pair of tables does reach, `least`, and where all tables can be listed both are the exact one.
+of each other: the suprema over theta add up. The terms of the masses, as in `dpbayes.audit.loss.trimmed`, are bounded
+node by node, `most`; whether one table reaches all of them at once is another matter, so a search among tables gives
+a value that some pair of tables does reach, `least`, and where all tables can be listed both are the exact one.
 """
 
 import math
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from dpbayes.audit.neighbours import all_tables
-from dpbayes.audit.trimmed import checked_size
+from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.trimmed import checked_size
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.model.compositions import is_listable
 from dpbayes.model.network import Network

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpbayes.audit.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.neighbours import die_neighbours
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.posteriors.hellinger import Die

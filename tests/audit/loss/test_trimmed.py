@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.audit import trimmed_network
-from dpbayes.audit.trimmed import MOST_ROW, range_curve, row_curve, row_loss
-from dpbayes.audit.trimmed_network import largest_loss, network_loss
+from dpbayes.audit.loss import trimmed_network
+from dpbayes.audit.loss.trimmed import MOST_ROW, range_curve, row_curve, row_loss
+from dpbayes.audit.loss.trimmed_network import largest_loss, network_loss
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MapExponential
 from dpbayes.mechanisms.sensitivity import count_sensitivity

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpbayes.audit.rescaled import log_atoms, log_density, log_law, rescaled_loss
+from dpbayes.audit.loss.rescaled import log_atoms, log_density, log_law, rescaled_loss
 from dpbayes.mechanisms.hellinger import LaplaceCells
 from dpbayes.posteriors.hellinger import Die
 

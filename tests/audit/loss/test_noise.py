@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import fft
 
-from dpbayes.audit import noise as composition
-from dpbayes.audit.continuous import (
+from dpbayes.audit.loss import noise as composition
+from dpbayes.audit.loss.continuous import (
     laplace_cells_delta,
     laplace_cells_epsilon,
     laplace_one_delta,
     laplace_one_epsilon,
 )
-from dpbayes.audit.neighbours import all_tables
-from dpbayes.audit.noise import LaplaceNoise
+from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from tests.strategies import V_STRUCTURE, chain, empty

@@ -4,8 +4,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from dpbayes.audit.finite import exact_pure_epsilon
-from dpbayes.audit.neighbours import all_tables, die_neighbours
+from dpbayes.audit.loss.finite import exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.counts import count

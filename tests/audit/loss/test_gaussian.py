@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from dpbayes.audit.gaussian import exact_loss, largest_in_ball, likelihood_range, log_posterior_mass
+from dpbayes.audit.loss.gaussian import exact_loss, largest_in_ball, likelihood_range, log_posterior_mass
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments, ScaledRegression, moments
