@@ -75,6 +75,14 @@ def scripts_compiled_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def nothing_is_painted() -> Iterator[None]:
+    """There is no browser that needs a moment for the first chart."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbayes.ui.widgets.page.PAINT", 0.0)
+        yield
+
+
 class Caught(logging.Handler):
     """Collects what the guard around the pages caught and nobody foresaw, as its tracebacks."""
 
