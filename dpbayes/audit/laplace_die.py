@@ -21,8 +21,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die import ReleasedDie
-from dpbayes.mechanisms.hellinger import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 
 _EVEN = 1e-12
 """Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""

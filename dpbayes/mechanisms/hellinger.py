@@ -1,4 +1,4 @@
-"""Exponential mechanisms over the posteriors of one die, scored by Hellinger distance, and Laplace noise beside them.
+"""Exponential mechanisms over the posteriors of one die, scored by Hellinger distance.
 
 [Notes] Section 2. What is handed over depends on the data through the drawn posterior alone: the sensitivities at the
 data, local and smooth, are private themselves and never part of a release.
@@ -16,7 +16,6 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie, count_throws, draw_candidates
 from dpbayes.posteriors import hellinger
@@ -221,108 +220,8 @@ class HellingerSmooth:
     log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
-@dataclass(frozen=True, kw_only=True)
-class LaplaceCells:
-    """Counts + Lap(2/epsilon) on every side, clipped to [0, n] and rescaled to n. The baseline of [Notes] Section 3.2.
-
-    One replaced record moves two counts by one, whatever m. Clipping and rescaling are post-processing; when every
-    count is clipped to zero the throws are shared equally.
-    """
-
-    label: ClassVar[str] = "Laplace on every count"
-    named: ClassVar[str] = "Laplace on every count"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
-    @property
-    def formula(self) -> str:
-        """The law, with its numbers."""
-        return _noise(self.label, self.noise_scale)
-
-    @property
-    def noise_scale(self) -> float:
-        """b = 2/epsilon, in counts."""
-        return 2 / self.epsilon
-
-    @property
-    def claimed(self) -> Guarantee:
-        """epsilon, by the Laplace mechanism."""
-        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
-
-    @property
-    def certified(self) -> Guarantee:
-        """epsilon: exact for the clipped counts, and rescaling them cannot raise it."""
-        return self.claimed
-
-    statistic = count_throws
-
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw posteriors (*size, m)."""
-        values = self.die.checked(counts)
-        noisy = np.clip(values + rng.laplace(scale=self.noise_scale, size=(*size, self.die.sides)), 0.0, self.die.n)
-        noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
-        updates = self.die.n * noisy / noisy.sum(axis=-1, keepdims=True)
-        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
-        return ReleasedDie(self.die.posterior(updates), self.certified, self.label, public)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LaplaceOne:
-    """The first of two counts + Lap(1/epsilon), clipped to [0, n]; n is public and gives the second one.
-
-    The sensitivity is one, so there is half the noise of `LaplaceCells`. Errors: InputError for other than two sides.
-    """
-
-    label: ClassVar[str] = "Laplace on one count"
-    named: ClassVar[str] = "Laplace on one count"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        if self.die.sides != 2:
-            raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
-
-    @property
-    def formula(self) -> str:
-        """The law, with its numbers."""
-        return _noise(self.label, self.noise_scale)
-
-    @property
-    def noise_scale(self) -> float:
-        """b = 1/epsilon, in counts."""
-        return 1 / self.epsilon
-
-    @property
-    def claimed(self) -> Guarantee:
-        """epsilon, by the Laplace mechanism."""
-        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
-
-    @property
-    def certified(self) -> Guarantee:
-        """epsilon; it is attained."""
-        return self.claimed
-
-    statistic = count_throws
-
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw posteriors (*size, m)."""
-        noisy = self.die.checked(counts)[0] + rng.laplace(scale=self.noise_scale, size=size)
-        first = np.clip(noisy, 0.0, self.die.n)
-        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
-        alpha = self.die.posterior(np.stack([first, self.die.n - first], axis=-1))
-        return ReleasedDie(alpha, self.certified, self.label, public)
-
-
 def _exponential(scale: str, what: str, epsilon: float) -> str:
     return (
         f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "
         f"$\\varepsilon = {latex(epsilon)}$; $H$ is the Hellinger distance and ${scale}$ {what}."
     )
-
-
-def _noise(label: str, scale: float) -> str:
-    return f"{label}: noise of scale $b = {latex(scale)}$, then clipped to $[0, n]$."

@@ -18,7 +18,8 @@ from dpbayes.audit.loss.trimmed_network import network_loss
 from dpbayes.audit.regression import bad_tables
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network

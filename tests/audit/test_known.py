@@ -32,8 +32,9 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import formula, oddity
+from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate

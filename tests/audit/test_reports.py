@@ -26,7 +26,8 @@ from dpbayes.audit.reports import (
 )
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network

@@ -14,7 +14,8 @@ from dpbayes.audit.statistical import (
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Exact, LaplaceUpdates
-from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
+from dpbayes.mechanisms.hellinger import HellingerSmooth
+from dpbayes.mechanisms.laplace_die import LaplaceCells
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
 from tests.strategies import empty, table_of

@@ -10,13 +10,8 @@ from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.audit.statistical import epsilon_lower_bound
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.hellinger import (
-    HellingerGlobal,
-    HellingerLocal,
-    HellingerSmooth,
-    LaplaceCells,
-    LaplaceOne,
-)
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import Die, global_sensitivity, hellinger_between
 
 ALARM = 1e-9

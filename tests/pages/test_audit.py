@@ -15,7 +15,8 @@ from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth, LaplaceCells
+from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.laplace_die import LaplaceCells
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts, count

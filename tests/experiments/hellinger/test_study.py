@@ -40,7 +40,8 @@ from dpbayes.experiments.hellinger.study import (
     with_settings,
 )
 from dpbayes.mechanisms.base import Calibration
-from dpbayes.mechanisms.hellinger import HellingerSmooth, LaplaceCells
+from dpbayes.mechanisms.hellinger import HellingerSmooth
+from dpbayes.mechanisms.laplace_die import LaplaceCells
 
 MEDIAN = LEVELS.index(0.5)
 ODD = Scenario(
