@@ -1,5 +1,6 @@
 """dpbayes: see what privacy costs a Bayesian network and what it buys. Start with `make run`."""
 
+from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -37,15 +38,23 @@ PAGES = {
     ],
 }
 
+STYLE = Path(__file__).parent / "dpbayes" / "ui" / "style.css"
+
 st.set_page_config(page_title="dpbayes", layout="wide")
 
 
-def sidebar() -> None:
-    """Seat, story and link: the same on every page."""
-    with st.sidebar:
-        segments("Who is looking?", "seat", list(Seat), format_func=lambda seat: seat.value.capitalize())
-        if current().seat is Seat.RECIPIENT:
-            st.caption("The recipient sees only what a release contains. A way of showing, not an access control.")
+def bar(title: str) -> None:
+    """Title, seat, story and link: the same on every page, in one line where the screen is wide."""
+    missing = _missing_from_link()
+    with st.container(horizontal=True, vertical_alignment="center", key="bar"):
+        st.title(title, width="content")
+        segments(
+            "Who is looking?",
+            "seat",
+            list(Seat),
+            format_func=lambda seat: seat.value.capitalize(),
+            label_visibility="collapsed",
+        )
         st.selectbox(
             "Story",
             list(STORIES),
@@ -54,12 +63,11 @@ def sidebar() -> None:
             format_func=lambda key: STORIES[key].title,
             key="story",
             on_change=_open_chosen,
+            label_visibility="collapsed",
+            width=220,
         )
-        if opened := st.session_state.get("story.opened"):
-            st.caption(f"Opened last: **{opened.title}**. {opened.question}")
-        missing = _missing_from_link()
-        # Opening it reruns all: a page's fragment moves on without the sidebar, and the link must not be yesterday's.
-        with st.popover("Share this view", width="stretch", key="share", on_change="rerun"):
+        # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
+        with st.popover("Share this view", key="share", on_change="rerun"):
             if missing:
                 st.warning(missing)
             st.caption(
@@ -68,8 +76,12 @@ def sidebar() -> None:
             )
             address = (st.context.url or "").partition("?")[0]
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
-        if missing:
-            st.caption(missing)
+    if current().seat is Seat.RECIPIENT:
+        st.caption("The recipient sees only what a release contains. A way of showing, not an access control.")
+    if opened := st.session_state.get("story.opened"):
+        st.caption(f"Opened last: **{opened.title}**. {opened.question}")
+    if missing:
+        st.caption(missing)
 
 
 def _open_chosen() -> None:
@@ -90,7 +102,8 @@ def _missing_from_link() -> str:
     )
 
 
-page = st.navigation(PAGES, expanded=True)
+page = st.navigation(PAGES, position="top")
+st.html(STYLE)
 with delivering(), guarded():
     current()
     if turned := story_page():
@@ -98,7 +111,7 @@ with delivering(), guarded():
     replaced = remember()
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page brings it back.")
-    sidebar()
+    bar("dpbayes" if page.title == "Home" else page.title)
     for problem in link_problems():
         st.warning(escaped(problem))
     with guarded():

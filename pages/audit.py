@@ -1,9 +1,6 @@
 """Audit: what a mechanism claims, what is proved of it, and what the worst neighbours really lose."""
 
-import streamlit as st
-
 from dpbayes.ui.pages.audit.page import audit_page
 from dpbayes.ui.widgets.page import live
 
-st.title("Audit")
 live(audit_page)

@@ -6,7 +6,6 @@ from dpbayes.ui.pages.data.page import about, choose, look, shown_table
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
-st.title("Data")
 chosen, place = Chosen.now(), st.container()
 choose(chosen)
 with sentence_instead():

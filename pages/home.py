@@ -16,7 +16,6 @@ STEPS = (
 
 PER_ROW = 5  # examples beside each other on a wide screen
 
-st.title("dpbayes")
 headline("Hand over what a table teaches, without handing over anyone in it.")
 st.markdown(
     "You hold a table and fit a Bayesian network to it. Somebody else wants the *posterior*. "

@@ -6,7 +6,6 @@ from dpbayes.ui.pages.network.page import arrows, costs, editor, exchange, headl
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
-st.title("Network")
 chosen = Chosen.now()
 place = st.empty()
 left, right = st.columns([5, 3], gap="medium")

@@ -6,7 +6,6 @@ from dpbayes.ui.pages.sampling.game import game_section
 from dpbayes.ui.pages.sampling.page import sampling_page
 from dpbayes.ui.widgets.page import live
 
-st.title("Posterior sampling")
 live(sampling_page)
 st.divider()
 live(game_section)

@@ -8,7 +8,7 @@ from dpbayes.ui.widgets.guard import watch
 watch()
 
 # A folder named pages/ makes Streamlit run page files alone, without app.py, until st.navigation has been called once
-# in the process. A link to a page that is the first thing a new server sees would then miss the sidebar and the
+# in the process. A link to a page that is the first thing a new server sees would then miss the bar and the
 # settings: say that we navigate ourselves, and run again.
 if PagesManager.uses_pages_directory:
     PagesManager.uses_pages_directory = False

@@ -1,6 +1,5 @@
 """Every page opened as Streamlit runs it, without a browser."""
 
-import contextlib
 import functools
 import json
 import logging
@@ -262,6 +261,4 @@ def everything(at: AppTest) -> str:
     for widgets in (at.button, at.selectbox, at.text_input, at.multiselect, at.toggle, at.expander):
         shown += [f"{widget.label} {getattr(widget, 'help', '')}" for widget in widgets]
     shown += [f"{button.label} {button.proto.help}" for button in at.get("download_button")]
-    with contextlib.suppress(KeyError):
-        shown.append(at.sidebar.caption[0].value)
     return "\n".join(shown)

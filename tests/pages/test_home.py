@@ -55,7 +55,7 @@ def test_a_story_opens_from_the_sidebar_of_any_page(key: str) -> None:
 
 
 def opened(at: AppTest) -> list[str]:
-    return [caption.value for caption in at.sidebar.caption if caption.value.startswith("Opened last")]
+    return [caption.value for caption in at.caption if caption.value.startswith("Opened last")]
 
 
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:

@@ -98,10 +98,10 @@ def test_what_does_not_fit_stays_out_of_the_link() -> None:
 def test_every_page_says_what_the_link_leaves_out(page: str) -> None:
     sentence = "The link leaves out the drawn network: it is too long for an address."
     at = open_page(page, Settings(graph=long_graph()))
-    assert any(plain(c.value).startswith(sentence) for c in at.sidebar.caption)
+    assert any(plain(c.value).startswith(sentence) for c in at.caption)
     assert any(plain(w.value).startswith(sentence) for w in at.get("popover")[0].warning)
     short = open_page(page, Settings(graph="chain:3"))
-    assert not any("leaves out" in c.value for c in short.sidebar.caption)
+    assert not any("leaves out" in c.value for c in short.caption)
 
 
 @given(st.dictionaries(words.map("x{}".format), words))

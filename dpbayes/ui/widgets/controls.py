@@ -1,12 +1,12 @@
 """Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
@@ -98,7 +98,9 @@ def toggle(label: str, field: str) -> None:
     st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}))
 
 
-def segments(label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str) -> None:
+def segments(
+    label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str, **more: Any
+) -> None:
     """Offer a settings field as a few buttons of which one is down."""
     key = f"segments.{field}"
     mirror(key, getattr(current(), field))
@@ -110,6 +112,7 @@ def segments(label: str, field: str, options: Sequence[Any], *, format_func: Cal
         required=True,
         wrap=True,
         on_change=lambda: change(**{field: st.session_state[key]}),
+        **more,
     )
 
 
@@ -122,12 +125,6 @@ def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **mor
         del st.session_state[key]
         st.warning(LEFT_OUT)
     return st.data_editor(frame, key=key, disabled=disabled, **more)
-
-
-def parameter_controls(mechanism: type[Any], defaults: Mapping[str, object]) -> None:
-    """Build every control of a mechanism from its annotated parameters; `defaults` stand where nothing was chosen."""
-    for name in parameters_of(mechanism):
-        parameter_control(name, default=defaults.get(name))
 
 
 def parameter_control(name: str, *, default: object = None, reach: Sequence[float] | None = None) -> None:

@@ -2,8 +2,9 @@
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -38,11 +39,21 @@ def live(part: Callable[[Chosen], bool | None]) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """The places of a page, whatever is drawn first: its sentence on top, and the controls beside the picture."""
+    """The places of a page, whatever is drawn first: its sentence, the control that matters, the picture, the others.
+
+    On a narrow screen they stand below each other in this order, so that the picture is seen while it is moved.
+    """
 
     top: DeltaGenerator
-    controls: DeltaGenerator
+    main: DeltaGenerator
     picture: DeltaGenerator
+    controls: DeltaGenerator
+
+    def offer(self, names: Iterable[str], control: Callable[[str], object]) -> None:
+        """Show the control of each parameter: the first one matters most and stands with the picture."""
+        for place, name in zip(chain([self.main], repeat(self.controls)), names, strict=False):
+            with place:
+                control(name)
 
     def say(self, sentence: str) -> None:
         """Show the page's sentence; the picture is painted before anything else arrives."""
@@ -53,8 +64,8 @@ class Places:
 
 def places(between: Callable[[], None] | None = None) -> Places:
     """Return the places of a page from here on, with a part `between` its sentence and the rest if it has one."""
-    top = st.container()
+    top = st.container(key="headline")
     if between is not None:
         between()
-    controls, picture = st.columns([1, 2], gap="medium")
-    return Places(top, controls, picture)
+    left, controls = st.columns([2, 1], gap="medium")
+    return Places(top, left.container(key="main"), left.container(key="picture"), controls)

@@ -1,6 +1,7 @@
 """The Accuracy page: how well each mechanism's predictions do as epsilon grows; Figure 1 of the paper, and beyond."""
 
 from contextlib import suppress
+from functools import partial
 
 import streamlit as st
 
@@ -37,6 +38,8 @@ def accuracy_page(chosen: Chosen) -> bool:
         nearby = _possible(chosen)
         recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
         work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
+    with page.main:
+        _limited("training", nearby)
     with page.controls:
         _controls(chosen, nearby)
     if recipe is None or work is None:
@@ -108,20 +111,20 @@ def _ends(study: AccuracyStudy, shown: Shown) -> str:
 # Controls
 
 
+def _limited(name: str, nearby: Possible | None) -> None:
+    reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
+    controls.parameter_control(f"accuracy.{name}", reach=reach)
+
+
 def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     options: AccuracyOptions = chosen.options("accuracy")
-
-    def limited(name: str) -> None:
-        reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
-        controls.parameter_control(f"accuracy.{name}", reach=reach)
-
+    limited = partial(_limited, nearby=nearby)
     controls.parameter_control("accuracy.scene")
     if options.scene is Scene.NAIVE_BAYES:
         controls.parameter_control("accuracy.features")
     else:
         with sentence_instead():
             _target(chosen)
-    limited("training")
     limited("testing")
     if options.scene is not Scene.TABLE:
         controls.parameter_control("accuracy.records")

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
 from dpbayes.audit.reports import AuditReport, AuditVerdict, Exactness
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
@@ -60,14 +61,15 @@ SLOTS = 40
 
 def audit_page(chosen: Chosen) -> bool:
     """Show the curve first, whatever its place on the page: it is what a moving slider waits for."""
-    _known_cases()
     page = places()
     with page.picture:
         nearby = _possible(chosen)
         subject = audited(chosen, nearby.settings) if nearby is not None else None
         report = _curve(subject) if subject is not None else None
-    with page.controls, suppress(InputError):  # a network that there is none of has had its sentence
-        _controls(chosen, nearby)
+    with suppress(InputError):  # a network that there is none of has had its sentence
+        _controls(page, chosen, nearby)
+    with page.controls:
+        _known_cases()
     if subject is None:
         return False
     if report is None:
@@ -75,14 +77,13 @@ def audit_page(chosen: Chosen) -> bool:
             _without_audit(page, chosen, subject)
         return False
     if isinstance(report, Running):
-        with page.top:
+        with page.picture:
             blank(SLOTS)
         blank(SLOTS)
         return _goes_on(report)
     page.say(verdict(subject, report))
-    with page.top:
-        _numbers(subject, report)
     with page.picture:
+        _numbers(subject, report)
         _data(report)
     worst_section(subject, report)
     if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
@@ -97,7 +98,7 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
     """Show what is promised, and what releases alone prove, of a mechanism whose loss nobody has written down."""
     claim = escaped(str(subject.claimed))
     page.say(f"{_begun(subject.name)} claims {claim}; there is no exact audit of it, so what it loses is not known.")
-    with page.top:
+    with page.picture:
         left, middle, right = st.columns(3)
         _promise(left, "Claimed", subject.claimed, "Nothing is claimed.")
         _promise(middle, "Certified", subject.certified, "Nothing is proved.")
@@ -128,21 +129,29 @@ def _open(case: dict[str, object]) -> None:
         set_parameter(name, value)
 
 
-def _controls(chosen: Chosen, nearby: Possible | None) -> None:
-    controls.parameter_control("audit.subject")
+def _controls(page: Places, chosen: Chosen, nearby: Possible | None) -> None:
+    with page.controls:
+        controls.parameter_control("audit.subject")
     options, kind = chosen.options("audit"), network_kind(chosen.settings)
     if kind is not None:
-        if options.subject is AuditSubject["RELEASE"]:
-            st.caption(f"Now: {escaped(kind.label)}.")
-        controls.parameter_controls(kind, chosen.defaults_for(kind))
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
-        st.caption("The network is that of the Network page; of the table, only its number of records is used.")
+        with page.controls:
+            if options.subject is AuditSubject["RELEASE"]:
+                st.caption(f"Now: {escaped(kind.label)}.")
+        defaults = chosen.defaults_for(kind)
+        page.offer(parameters_of(kind), lambda name: controls.parameter_control(name, default=defaults.get(name)))
+        with page.controls:
+            controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+            st.caption("The network is that of the Network page; of the table, only its number of records is used.")
         return
     tables = hypothetical_of(chosen.settings)
-    for name in map(setting_of, tables.asked):
+
+    def control(name: str) -> None:
         limited = nearby is not None and name in GIVING
         controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
-    st.caption(tables.caption)
+
+    page.offer(map(setting_of, tables.asked), control)
+    with page.controls:
+        st.caption(tables.caption)
 
 
 # The curve

@@ -21,7 +21,7 @@ from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
@@ -64,8 +64,7 @@ def bounds_page(chosen: Chosen) -> bool:
         if evaluation is not None:
             _picture(evaluation)
             _progress(evaluation.work)
-    with page.controls:
-        _controls(chosen, claim, nearby)
+    _controls(page, chosen, claim, nearby)
     if evaluation is not None:
         page.say(verdict(evaluation))
         with page.picture:
@@ -95,21 +94,25 @@ def _for_the_curator(claim: BoundClaim, chosen: Chosen) -> None:
     )
 
 
-def _controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:
-    controls.parameter_control("bounds.claim", default=_usual_claim(chosen))
+def _controls(page: Places, chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:
     exhibit = EXHIBITS[claim.name]
-    if len(exhibit.axes) > 1:
-        _axis_control(claim, axis_of(claim, chosen.settings))
-    for name in exhibit.knobs:
-        if name == "prior":
+
+    def control(name: str) -> None:
+        default = dict(exhibit.defaults).get(name.rpartition(".")[2])
+        reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
+        controls.parameter_control(name, default=default, reach=reach)
+
+    with page.controls:
+        controls.parameter_control("bounds.claim", default=_usual_claim(chosen))
+        if len(exhibit.axes) > 1:
+            _axis_control(claim, axis_of(claim, chosen.settings))
+    page.offer([name for name in exhibit.knobs if name != "prior"], control)
+    with page.controls:
+        if "prior" in exhibit.knobs:
             controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
-        else:
-            default = dict(exhibit.defaults).get(name.rpartition(".")[2])
-            reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
-            controls.parameter_control(name, default=default, reach=reach)
-    if chosen.is_curator:
-        with st.expander("Seed"):
-            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+        if chosen.is_curator:
+            with st.expander("Seed"):
+                controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
 def _axis_control(claim: BoundClaim, axis: Axis) -> None:

@@ -50,6 +50,8 @@ def hellinger_page(chosen: Chosen) -> None:
     with page.picture:
         remark(possible.why)
         laws = _errors(scenario, noise)
+    with page.main:
+        controls.parameter_control("epsilon")
     with page.controls:
         _controls(scenario, possible)
     page.say(verdict({method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}, scenario))
@@ -82,7 +84,6 @@ def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
 
 
 def _controls(scenario: Scenario, possible: Possible) -> None:
-    controls.parameter_control("epsilon")
     controls.parameter_control("hellinger.n", reach=possible.stops("hellinger.n"))
     for name in ("sides", "balance"):
         controls.parameter_control(f"hellinger.{name}")

@@ -38,6 +38,8 @@ def regression_page(chosen: Chosen) -> bool:
         nearby = _possible(chosen, asked)
         scenario = nearby.settings.options("regression") if nearby is not None else asked
         work = _errors(chosen, scenario) if nearby is not None and shows_errors(chosen, scenario) else None
+    with page.main:
+        controls.parameter_control("regression.precision")
     with page.controls:
         _controls(scenario, nearby)
     if nearby is None:
@@ -154,7 +156,6 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
     if scenario.records is Records.SYNTHETIC:
         for name in ("n", "features"):
             offer(name)
-    controls.parameter_control("regression.precision")
     controls.parameter_control("regression.norm_bound")
     if scenario.norm_bound is NormBound.EPSILON:
         controls.parameter_control("regression.epsilon")

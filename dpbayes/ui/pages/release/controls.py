@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
@@ -10,6 +11,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import STEALTH, is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.show import sentence_instead
 
 ARROW = ":material/arrow_forward:"
@@ -54,17 +56,24 @@ def has_asked(chosen: Chosen) -> bool:
     return chosen.settings.target in chosen.network.names or bool(question(chosen)[1])
 
 
-def release_controls(chosen: Chosen) -> None:
+def release_controls(page: Places, chosen: Chosen) -> None:
     """Offer everything that a release depends on."""
     names = {kind.__name__: kind for kind in MECHANISMS}
-    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
-    _elsewhere(chosen)
     kind = names[chosen.settings.mechanism]
-    controls.parameter_controls(kind, chosen.defaults_for(kind))
+    with page.controls:
+        controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
+    defaults = chosen.defaults_for(kind)
+    page.offer(parameters_of(kind), lambda name: controls.parameter_control(name, default=defaults.get(name)))
+    with page.controls:
+        _others(kind, chosen)
+
+
+def _others(kind: type[object], chosen: Chosen) -> None:
     if kind is LaplaceFourier:
         with sentence_instead():
             _stealth(chosen)
     row_choice(chosen)
+    _elsewhere(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if chosen.is_curator:

@@ -29,8 +29,7 @@ def release_page(chosen: Chosen) -> bool:
     page = places()
     with page.picture:
         study = _picture(chosen, cell)
-    with page.controls:
-        release_controls(chosen)
+    release_controls(page, chosen)
     if study is None:
         return False
     page.say(_headline(chosen, study, cell))

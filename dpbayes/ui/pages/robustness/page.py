@@ -42,6 +42,8 @@ def robustness_page(chosen: Chosen) -> None:
     with page.picture:
         remark(possible.why)
         _moved(curves, here)
+    with page.main:
+        controls.parameter_control("robustness.prior")
     with page.controls:
         _controls(options.family, possible)
     page.say(verdict(here))
@@ -79,7 +81,6 @@ def verdict(here: Robustness) -> str:
 def _controls(family: RecordFamily, possible: Possible) -> None:
     controls.parameter_control("robustness.family")
     st.caption(PRIORS[family])
-    controls.parameter_control("robustness.prior")
     controls.parameter_control("robustness.records")
     if family is RecordFamily.BINOMIAL:
         controls.parameter_control("robustness.share")

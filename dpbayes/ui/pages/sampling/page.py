@@ -36,6 +36,8 @@ def sampling_page(chosen: Chosen) -> None:
             _picture(chosen, shown, name=net.cell_label(shown.cell))
         except InputError as error:
             refusal(error)
+    with page.main:
+        controls.parameter_control("epsilon")
     with page.controls:
         _controls(chosen)
     if shown is None:
@@ -52,7 +54,7 @@ def sampling_page(chosen: Chosen) -> None:
 
 
 def _controls(chosen: Chosen) -> None:
-    for name in ("epsilon", "draws", "calibration"):
+    for name in ("draws", "calibration"):
         controls.parameter_control(name)
     row_choice(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):

@@ -62,8 +62,10 @@ def stealth_page(chosen: Chosen) -> bool:
     with page.picture:
         _picture(stealth, options.sense, t)
         _progress(works)
+    with page.main:
+        controls.parameter_control("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
     with page.controls:
-        _controls(options, t)
+        _controls(t)
     if increment is not None and view is not None:
         page.say(verdict(stealth, options, increment, name=_name(chosen.settings)))
         with page.picture:
@@ -190,9 +192,8 @@ def _name(settings: Settings) -> str:
     return "this network"
 
 
-def _controls(options: StealthOptions, t: float | None) -> None:
+def _controls(t: float | None) -> None:
     controls.parameter_control("stealth.aim")
-    controls.parameter_control("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
     controls.parameter_control("stealth.sense")
     controls.parameter_control("epsilon")
     controls.parameter_control("calibration")

@@ -53,8 +53,9 @@ def structure_page(chosen: Chosen) -> None:
     with page.picture:
         costs = _costs(options.nodes, options.graphs, chosen.seed)
         _picture(costs, epsilon)
-    with page.controls:
+    with page.main:
         controls.parameter_control("structure.nodes")
+    with page.controls:
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")

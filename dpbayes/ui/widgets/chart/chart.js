@@ -1,6 +1,7 @@
 // Draws a figure and keeps it: when the next one comes, Plotly changes in place what differs.
 const charts = new WeakMap();
 let library;
+const LEAST_HEIGHT = 200; // pixels; below this a curve cannot be read
 
 export default function ({ parentElement, data }) {
   const root = parentElement.querySelector(".dpbayes-chart");
@@ -35,15 +36,19 @@ class Chart {
       this.seen = entry.isIntersecting;
       if (this.seen) this.draw();
     }).observe(root);
-    new ResizeObserver(() => this.fit()).observe(root);
+    const sizes = new ResizeObserver(() => this.fit());
+    sizes.observe(root);
+    const headline = document.querySelector(".st-key-headline"); // the picture is there before its sentence
+    if (headline) sizes.observe(headline);
+    addEventListener("resize", () => root.isConnected && this.fit());
     // The theme changes by its colours alone, which a transition of any length tells.
     root.addEventListener("transitionend", (e) => e.target === root && this.again());
   }
 
   receive({ library, alt, name, figure }) {
     this.root.setAttribute("aria-label", alt);
-    this.root.style.height = `${figure.layout.height}px`; // so that nothing moves when it is drawn
     [this.figure, this.name] = [figure, name];
+    this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
     plotly(library).then(
       (found) => {
         this.plotly = found;
@@ -66,7 +71,21 @@ class Chart {
   }
 
   get height() {
-    return document.fullscreenElement === this.root ? this.root.clientHeight : this.figure.layout.height;
+    if (document.fullscreenElement === this.root) return this.root.clientHeight;
+    return Math.min(this.figure.layout.height, Math.max(LEAST_HEIGHT, this.room()));
+  }
+
+  // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
+  // and keeps that size: it is not to breathe with the number of its lines.
+  room() {
+    const picture = this.root.closest(".st-key-picture");
+    if (picture?.querySelector(".dpbayes-chart") !== this.root) return Infinity;
+    const main = this.root.closest("[data-testid=stMain]");
+    const screen = `${innerWidth} ${innerHeight}`;
+    if (this.screen !== screen) [this.screen, this.left] = [screen, Infinity];
+    const top = this.root.getBoundingClientRect().top + (main?.scrollTop ?? 0);
+    this.left = Math.min(this.left, innerHeight - top - 8);
+    return this.left;
   }
 
   again() {
@@ -77,6 +96,7 @@ class Chart {
   fit() {
     const known = this.drawn && this.plot._fullLayout;
     if (!known || !this.root.clientWidth) return;
+    if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.height };
     if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
   }
