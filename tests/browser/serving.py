@@ -136,11 +136,12 @@ def usual_window(*, viewport: ViewportSize = SIZE, color_scheme: Literal["light"
     """Yield a page as `chromium` does, but the one page for all: it has the app's scripts, and nothing else is left.
 
     Reading the scripts anew takes a browser longer than most pages take, and so does compiling them in a new window.
+    Its person wants little motion: else the sign that the server works is painted sixty times a second.
     """
     with one_browser() as browser:
         page = _usual.pop() if _usual else watched_page(browser)
         page.set_viewport_size(viewport)
-        page.emulate_media(color_scheme=color_scheme)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion="reduce")
         page.external, page.errors = [], []
         try:
             yield page
