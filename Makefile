@@ -29,10 +29,12 @@ browser: $(VENV)/.dev chromium
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks
 
-# Browser tests drive Debian's Chromium; CHROMIUM=/path/to/chromium names another one.
+# Browser tests drive Debian's Chromium, cheapest without its windows; CHROMIUM=/path/to/chromium names another one.
+DEBIANS := /usr/bin/chromium-headless-shell /usr/bin/chromium
 chromium:
-	@if [ -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
+	@for path in $${CHROMIUM:-$(DEBIANS)}; do if [ -x "$$path" ]; then exit 0; fi; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && { apt-get install -y -qq chromium-headless-shell || apt-get install -y -qq chromium; }; \
 	else echo "Browser tests need Chromium: install Debian's package 'chromium' as root, or set CHROMIUM to its path."; exit 1; fi
 
 $(VENV)/.run: requirements.txt

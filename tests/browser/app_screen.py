@@ -104,6 +104,16 @@ class AppScreen(Screen):
         self.epsilon_box.fill(text)
         self.epsilon_box.press("Enter")
 
+    def type_number(self, name: str, text: str) -> None:
+        """Type a number of the page in range; wait until its slider shows it too.
+
+        Whatever is touched before then tells the server where the slider still stands, which takes the number back.
+        """
+        box = self.page.get_by_role("textbox", name=f"{name} as a number")
+        box.fill(text)
+        box.press("Enter")
+        expect(self.slider.and_(self.page.locator(f'[aria-valuetext="{text}"]'))).to_have_count(1, timeout=SLOW_MS)
+
     def shared_link(self) -> str:
         self.button("Share this view").click()
         code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode")

@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUMS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
+"""Debian's, the cheapest first: the same engine without what a window needs."""
+
+CHROMIUM = os.environ.get("CHROMIUM") or next((path for path in CHROMIUMS if Path(path).exists()), CHROMIUMS[-1])
 CHROMIUM_ARGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -96,7 +99,7 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 
 
 _running: list[Browser] = []
-_usual: list[BrowserContext] = []
+_usual: list[Page] = []
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 
 
@@ -130,27 +133,32 @@ def chromium(**context: Any) -> Iterator[Page]:
 
 @contextmanager
 def usual_window(*, viewport: ViewportSize = SIZE, color_scheme: Literal["light", "dark"] = "light") -> Iterator[Page]:
-    """Yield a page as `chromium` does, but of one context for all: it has the app's scripts, and nothing else is left.
+    """Yield a page as `chromium` does, but the one page for all: it has the app's scripts, and nothing else is left.
 
-    Reading the scripts anew takes a browser longer than most pages take.
+    Reading the scripts anew takes a browser longer than most pages take, and so does compiling them in a new window.
+    Its person wants little motion: else the sign that the server works is painted sixty times a second.
     """
     with one_browser() as browser:
-        if not _usual:
-            _usual.append(browser.new_context(viewport=SIZE))
-        page = watched(_usual[0].new_page())
+        page = _usual.pop() if _usual else watched_page(browser)
         page.set_viewport_size(viewport)
-        page.emulate_media(color_scheme=color_scheme)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion="reduce")
+        page.external, page.errors = [], []
         try:
             yield page
         finally:
             forget(page)
-            page.close()
+            page.goto("about:blank")
+            _usual.append(page)
 
 
 def forget(page: Page) -> None:
     """Remove all that the page's origin has stored in the browser, but for what it has read."""
     stored = {"origin": "/".join(page.url.split("/")[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
-    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
+    wire = page.context.new_cdp_session(page)
+    wire.send("Storage.clearDataForOrigin", stored)
+    wire.detach()
+    if page.url.startswith("http"):  # what lasts as long as the window
+        page.evaluate("() => sessionStorage.clear()")
 
 
 def watched_page(browser: Browser, **context: Any) -> Page:

@@ -59,9 +59,7 @@ def test_figure_1_opens_finished_and_says_who_overtakes_whom(visit):
 
 def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     screen = done(visit(f"accuracy?{urlencode(SMALL)}"), "accuracy-curves")
-    repeats = screen.page.get_by_role("textbox", name="Repeats as a number")
-    repeats.fill("40000")
-    repeats.press("Enter")
+    screen.type_number("Repeats", "40000")
     bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
     button.filter(has_text="Stop").click(timeout=SLOW_MS)
     expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
@@ -119,9 +117,7 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     screen.go("Regression")
     expect(screen.headline).to_contain_text("one private draw predicts pay")
     assert screen.warnings.count() == 0
-    repeats = screen.page.get_by_role("textbox", name="Repeats as a number")
-    repeats.fill("200000")
-    repeats.press("Enter")
+    screen.type_number("Repeats", "200000")
     bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
     button.filter(has_text="Stop").click(timeout=SLOW_MS)
     expect(bar).to_contain_text("Stopped after", timeout=SLOW_MS)

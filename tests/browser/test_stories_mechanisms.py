@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app_screen import SLOW_MS, TITLES, AppScreen
+from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
@@ -13,7 +14,7 @@ CHARTS = {"sampling": 2, "hellinger": 2, "audit": 2, "stealth": 2, "bounds": 1}
 """How many charts a page shows at the least."""
 
 
-@pytest.mark.parametrize("path", [path for path in CHARTS if path != "stealth"])
+@pytest.mark.parametrize("path", thorough([path for path in CHARTS if path != "stealth"], sample=["sampling"]))
 def test_a_page_opens_from_the_sidebar_and_its_headline_follows_the_slider_and_the_link(visit, path):
     screen = visit("")
     screen.go(TITLES.get(path, path.capitalize()))
