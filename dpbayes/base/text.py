@@ -33,7 +33,7 @@ def latex(number: float, most: int = 4) -> str:
 
 
 def letters(symbol: str) -> str:
-    """Return a symbol in LaTeX as letters for where no formula can stand: "σ²" for "\\sigma^2", "ε₁", "|I|"."""
+    """Return a symbol in LaTeX as letters, for where no formula can stand: "ε", "σ²", "ε₁", "|I|"."""
     text = re.sub(r"\\([a-z]+) ?", lambda name: _GREEK.get(name[1], ""), symbol)
     return re.sub(r"([\^_])(\d)", lambda small: _SMALL[small[1]][int(small[2])], text)
 

@@ -1,13 +1,27 @@
-"""A slider whose value reaches Python while the hand is still moving it."""
+"""A number as a slider and a box with one value, which reaches Python while the hand is still moving it."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
+from dpbayes.base.validation import is_writable
+
 MOST_MOVES = 2**53
 """Moves are numbered; a browser counts exactly up to here."""
+
+MOST_TYPED = 100
+"""Characters that the box takes; no number that is meant has more."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a number is called on screen and read aloud, and a sentence about it for those who ask."""
+
+    label: str
+    spoken: str
+    help: str = ""
 
 
 def _asset(name: str) -> str:
@@ -15,56 +29,62 @@ def _asset(name: str) -> str:
 
 
 _mount = st.components.v2.component(
-    "dpbayes_slider", html=_asset("slider.html"), css=_asset("slider.css"), js=_asset("slider.js")
+    "dpbayes_slider",
+    html=_asset("slider.html").replace("MOST_TYPED", str(MOST_TYPED)),
+    css=_asset("slider.css"),
+    js=_asset("slider.js"),
 )
 
 
 def live_slider(
-    label: str,
-    stops: Sequence[float],
-    value: float,
+    wording: Wording,
+    stops: Sequence[str],
+    value: str,
     *,
     key: str,
-    text: Callable[[float], str] = str,
-    on_move: Callable[[float], object],
+    on_text: Callable[[str], object],
     disabled: bool = False,
 ) -> None:
-    """Show a slider over rising `stops` that stands at `value`, one of them; a move calls `on_move` before the page runs.
+    """Show a slider over rising `stops` and a box, both at `value`, one of the stops; all are numbers without spaces.
 
-    The browser sends a value at a time and takes the next one when the page has answered, so that a slow page repaints
-    less often and the last value is never lost. Ticks stand at powers of ten where the stops pass some. What comes back
-    and is no stop changes nothing.
+    The stop that the slider moves to, or whatever text was typed, is handed to `on_text` before the page runs; the
+    page then decides what both show. The browser sends one text at a time and takes the next when the page has
+    answered, so that a slow page repaints less often and the last text is never lost. What comes back and is no text
+    that could be typed changes nothing.
     """
     _mount(
         key=key,
         data={
-            "label": label,
-            "stops": list(stops),
-            "texts": [text(stop) for stop in stops],
-            "ticks": [place for place, stop in enumerate(stops) if _is_power_of_ten(stop)],
+            "label": wording.label,
+            "spoken": wording.spoken,
+            "help": wording.help,
+            "stops": " ".join(stops),
             "value": value,
-            "seen": read_move(st.session_state.get(key))[1],
+            "seen": st.session_state.get(_seen(key), 0),
             "disabled": disabled,
         },
-        on_move_change=lambda: _hand_on(read_move(st.session_state.get(key))[0], stops, on_move),
+        on_move_change=lambda: _hear(key, on_text),
     )
 
 
-def _hand_on(value: float, stops: Sequence[float], on_move: Callable[[float], object]) -> None:
-    for stop in stops:
-        if stop == value:
-            on_move(stop)
+def _seen(key: str) -> str:
+    return f"{key}.seen"
 
 
-def read_move(state: object) -> tuple[float, int]:
-    """Return the value and the number of the last move in a state that came from outside; NaN and 0 where it has none."""
+def _hear(key: str, on_text: Callable[[str], object]) -> None:
+    """Answer the browser's last move, whatever becomes of it, and hand on its text."""
+    text, number = read_move(st.session_state.get(key))
+    if number:
+        st.session_state[_seen(key)] = number
+        if text is not None:
+            on_text(text)
+
+
+def read_move(state: object) -> tuple[str | None, int]:
+    """Return text and number of the move in a state that came from outside; None and 0 where it has none."""
     move = state.get("move") if isinstance(state, Mapping) else None
     if not isinstance(move, Mapping):
-        return math.nan, 0
-    value, number = move.get("value"), move.get("number")
-    is_number = type(number) is int and 0 < number < MOST_MOVES
-    return (value if type(value) in (int, float) else math.nan), (number if is_number else 0)
-
-
-def _is_power_of_ten(stop: float) -> bool:
-    return stop > 0 and f"{stop:e}".startswith("1.000000e")
+        return None, 0
+    text, number = move.get("text"), move.get("number")
+    could_be_typed = isinstance(text, str) and len(text) <= MOST_TYPED and is_writable(text)
+    return text if could_be_typed else None, number if type(number) is int and 0 < number < MOST_MOVES else 0
