@@ -1,9 +1,14 @@
 """Text that a person reads: numbers in few digits, never in e-notation, and names shown literally."""
 
 import math
+import re
 from decimal import Decimal
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_SMALL = {"^": "⁰¹²³⁴⁵⁶⁷⁸⁹", "_": "₀₁₂₃₄₅₆₇₈₉"}
+
+_GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "lambda": "λ", "omega": "ω", "rho": "ρ", "sigma": "σ"}
 
 LEAST_POWER, MOST_POWER = -5, 9
 """Powers of ten from which on down, and up, a number is written as a multiple of one."""
@@ -25,6 +30,12 @@ def latex(number: float, most: int = 4) -> str:
     if power is None:
         return mantissa.replace(",", "{,}")
     return _factor(mantissa, r" \cdot ") + f"10^{{{power}}}"
+
+
+def letters(symbol: str) -> str:
+    """Return a symbol in LaTeX as letters, for where no formula can stand: "ε", "σ²", "ε₁", "|I|"."""
+    text = re.sub(r"\\([a-z]+) ?", lambda name: _GREEK.get(name[1], ""), symbol)
+    return re.sub(r"([\^_])(\d)", lambda small: _SMALL[small[1]][int(small[2])], text)
 
 
 def apart(first: float, second: float, *, most: int) -> tuple[str, str]:

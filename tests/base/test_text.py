@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import apart, latex, numeral, typed
+from dpbayes.base.text import apart, latex, letters, numeral, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.experiments.accuracy.cost import said_memory
 
@@ -102,3 +102,20 @@ def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
         finite_number("It", number, low=number * 2, high=number * 3)
     said.append(str(refused.value))
     assert not [text for text in said if E_NOTATION.search(text)]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "shown"),
+    [
+        (r"\epsilon", "ε"),
+        (r"\epsilon_1", "ε₁"),
+        (r"\sigma^2", "σ²"),
+        (r"L \rho", "L ρ"),
+        (r"|\mathcal I|", "|I|"),
+        ("n_1/n", "n₁/n"),
+        ("2t", "2t"),
+        ("", ""),
+    ],
+)
+def test_a_symbol_is_letters_where_no_formula_can_stand(symbol: str, shown: str) -> None:
+    assert letters(symbol) == shown

@@ -4,7 +4,7 @@ import functools
 import json
 import logging
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets import guard
+from dpbayes.ui.widgets import guard, slider
 from tests.conftest import IS_THOROUGH
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -80,6 +80,41 @@ def nothing_is_painted() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpbayes.ui.widgets.page.PAINT", 0.0)
         yield
+
+
+_MOUNT = slider._mount
+
+
+@pytest.fixture(autouse=True)
+def numbers_without_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest knows no components: Streamlit's own slider and box stand in, and hand all to the same callback."""
+    monkeypatch.setattr(slider, "_mount", _slider_and_box)
+
+
+def _slider_and_box(*, key: str, data: dict[str, Any], on_move_change: Callable[[], None]) -> None:
+    name, texts = key.removeprefix("number."), {json.loads(text): text for text in data["stops"].split()}
+    moved, typed = f"parameter.{name}", f"box.{name}"
+
+    def send(text: str) -> None:
+        st.session_state[key] = {"move": {"text": text, "number": data["seen"] + 1}}
+        on_move_change()
+
+    st.session_state.update({moved: json.loads(data["value"]), typed: data["value"]})
+    st.select_slider(
+        data["label"],
+        list(texts),
+        key=moved,
+        format_func=texts.__getitem__,
+        help=data["help"],
+        on_change=lambda: send(texts[st.session_state[moved]]),
+    )
+    st.text_input(f"{data['spoken']} as a number", key=typed, on_change=lambda: send(st.session_state[typed]))
+
+
+@pytest.fixture
+def numbers_as_in_a_browser(monkeypatch: pytest.MonkeyPatch, numbers_without_a_browser: None) -> None:
+    """Leave the component where it is: a test says itself what its browser sends."""
+    monkeypatch.setattr(slider, "_mount", _MOUNT)
 
 
 class Caught(logging.Handler):

@@ -3,6 +3,7 @@
 import pytest
 
 from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.text import letters
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, opening
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
@@ -16,7 +17,7 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
     for name, parameter in parameters_of(mechanism).items():
         if isinstance(parameter, Parameter):
             slider = at.select_slider(key=f"parameter.{name}")
-            assert f"${parameter.symbol}$" in slider.label
+            assert slider.label.endswith(f" ({letters(parameter.symbol)})")
             put(at, f"box.{name}", str(parameter.high))
             assert settings_of(at).parameter(name) == parameter.high
             put(at, f"box.{name}", str(2 * parameter.high))

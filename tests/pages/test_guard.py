@@ -155,18 +155,22 @@ def control(at: AppTest, key: str) -> str:
 
 
 def _told(at: AppTest) -> tuple[object, ...]:
-    """What the browser is told of the slider and the box of epsilon: whether to move it, and where to."""
-    slider, box = at.select_slider(key="parameter.epsilon").proto, at.text_input(key="box.epsilon").proto
-    return slider.set_value, list(slider.raw_value), box.set_value, box.value
+    """What the browser is told of epsilon's slider, and of the box of the prior: whether to move it, and where to."""
+    slider, box = at.get("bidi_component")[0].proto, at.text_input(key="box.prior").proto
+    data = json.loads(slider.json)
+    return data["seen"], data["value"], box.set_value, box.value
 
 
+@pytest.mark.usefixtures("numbers_as_in_a_browser")
 @pytest.mark.parametrize("fragment", ["of the page", "of no page", ""])
 def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     before = open_page("pages/release.py", epsilon="3", data_seed="7")
-    slider, button, seed = (control(before, key) for key in ("parameter.epsilon", "comparison", "box.seed"))
+    keys = ("number.epsilon__events", "comparison", "box.prior", "box.seed")
+    slider, button, prior, seed = (control(before, key) for key in keys)
     sent = WidgetStates()
-    sent.widgets.add(id=slider).string_array_value.data.append("5")
+    sent.widgets.add(id=slider, json_trigger_value='[{"event": "move", "value": {"text": "5", "number": 8}}]')
     sent.widgets.add(id=button, bool_value=True)
+    sent.widgets.add(id=prior, string_value="2")
     sent.widgets.add(id=seed, string_value="1")
     sent.widgets.add(id="$$ID-of-a-control-that-is-gone", string_value="1")
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
@@ -177,13 +181,13 @@ def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest
         alone = functools.partial(RerunData, fragment_id_queue=queue)
         patch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
         fine(at._run(sent))
-    assert settings_of(at) == Settings(data_seed=7).with_parameter("epsilon", 5.0)
+    assert settings_of(at) == Settings(data_seed=7, prior=2.0).with_parameter("epsilon", 5.0)
     assert at.title[0].value == "Release"
     assert at.get("dataframe")  # the part that was opened
     assert not sentences(at)
     # The page was drawn as the link says before: the browser must hear where its controls stand now, but once.
-    assert _told(at) == (True, ["5"], True, "5")
-    assert _told(fine(at.run())) == (False, [], False, "")
+    assert _told(at) == (8, "5", True, "2")
+    assert _told(fine(at.run())) == (8, "5", False, "")
 
 
 def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(

@@ -224,6 +224,70 @@ def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays(ra
     assert components(at, "dpbayes_dag_editor")
 
 
+MOVES: dict[str, object] = {
+    "no list": 3,
+    "no move": {"event": "move"},
+    "a number": {"event": "move", "value": {"text": 2, "number": 1}},
+    "no number": {"event": "move", "value": {"text": float("nan"), "number": 1}},
+    "a list": {"event": "move", "value": {"text": ["2"], "number": 1}},
+    "no count": {"event": "move", "value": {"text": "2", "number": "1"}},
+    "a move without end": {"event": "move", "value": {"text": "2", "number": 10**400}},
+    "half a character": {"event": "move", "value": {"text": "\ud800", "number": 1}},
+    "a megabyte": {"event": "move", "value": {"text": "2" * 1_000_000, "number": 1}},
+    "another event": {"event": "turn", "value": {"text": "2", "number": 1}},
+}
+
+
+def slider_of(at: AppTest, name: str) -> str:
+    """Return the id under which the moves of a number's slider and box arrive."""
+    return next(known for known in controls_of(at) if known.endswith(f"-number.{name}__events"))
+
+
+@pytest.mark.usefixtures("numbers_as_in_a_browser")
+def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a_sentence() -> None:
+    at = open_page("pages/release.py")
+    shown, moves = headline(at), slider_of(at, "epsilon")
+    for move in MOVES.values():
+        for sent in (move, [move], [[move]]):
+            send(at, [WidgetState(id=moves, json_trigger_value=json.dumps(sent))])
+            assert settings_of(at) == Settings(), move
+            assert headline(at) == shown
+            assert not [sentence for sentence in sentences(at) if sentence != LEFT_OUT]
+    for text in ("", "\0", "1e999", "NaN", "-1", "1001", "[1]"):
+        event = {"event": "move", "value": {"text": text, "number": 1}}
+        send(at, [WidgetState(id=moves, json_trigger_value=json.dumps([event]))])
+        assert settings_of(at) == Settings()
+        assert ["Kept 1." in sentence for sentence in sentences(at)] == [True]
+    send(at, [WidgetState(id=moves, json_trigger_value=json.dumps([{**event, "value": {"text": "2", "number": 2}}]))])
+    assert settings_of(at) == Settings().with_parameter("epsilon", 2.0)
+    assert not sentences(at)
+
+
+@pytest.mark.usefixtures("numbers_as_in_a_browser")
+@pytest.mark.parametrize(("times", "calls"), [(20, 20), (1_000, 0)])
+def test_a_message_of_very_many_moves_is_left_out(times: int, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = open_page("pages/release.py")
+    heard: list[str] = []
+    monkeypatch.setattr("dpbayes.ui.widgets.slider.read_move", lambda state: (heard.append("a move"), 0))
+    event = {"event": "move", "value": {"text": "2", "number": 1}}
+    send(at, [WidgetState(id=slider_of(at, "epsilon"), json_trigger_value=json.dumps([event] * times))])
+    assert len(heard) == calls
+    assert sentences(at) == [LEFT_OUT] * (calls == 0)
+    assert settings_of(at) == Settings()
+
+
+@pytest.mark.usefixtures("numbers_as_in_a_browser", "first_look")
+@pytest.mark.parametrize("scene", ["pages/release.py", "pages/network.py", "pages/hellinger.py"])
+def test_what_no_slider_can_have_sent_is_left_out_too(scene: str) -> None:
+    at = open_page(scene)
+    before, said = settings_of(at), sentences(at)
+    sliders = {name: kind for name, kind in controls_of(at).items() if "-number." in name}
+    assert set(sliders.values()) == {"json_value", "json_trigger_value"}
+    send(at, (state for name, kind in sliders.items() for state in unfit(name, kind)))
+    assert [sentence for sentence in sentences(at) if sentence not in said] == [LEFT_OUT]
+    assert settings_of(at) == before
+
+
 UNFIT_EDITS = (
     {"edited_rows": {"99999": {"probability": 0.5}}},
     {"edited_rows": {"-1": {"probability": 0.5}}},

@@ -7,11 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.base.text import escaped, typed
+from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
 from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
 from dpbayes.ui.widgets.guard import LEFT_OUT
+from dpbayes.ui.widgets.slider import Wording, live_slider
 
 FEW = 4
 """More options than this are a list, not a row of buttons."""
@@ -20,7 +21,7 @@ FEW = 4
 def mirror(key: str, value: object) -> None:
     """Let the widget of this key show `value`; what was typed and refused does not linger.
 
-    What it shows already is not written again: that would go to the browser, and pull back a slider still on the move.
+    What it shows already is not written again: that would go to the browser, and pull back a hand still on the move.
     """
     if key not in st.session_state or not _same(st.session_state[key], value):
         st.session_state[key] = value
@@ -33,10 +34,10 @@ def _same(shown: object, value: object) -> bool:
         return False
 
 
-def _attempt(key: str, kept: str, do: Callable[[str], object]) -> None:
-    """Apply what was typed in a text box; keep the old value and remember the sentence if it is refused."""
+def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> None:
+    """Apply what was typed; keep the old value and remember the sentence if it is refused."""
     try:
-        do(st.session_state[key])
+        do(text)
         st.session_state.pop(f"{key}.refusal", None)
     except InputError as error:
         st.session_state[f"{key}.refusal"] = (str(error), kept)
@@ -64,7 +65,7 @@ def box(label: str, name: str, shown: str, apply: Callable[[str], object], *, he
     """Offer a box that shows a text and applies what is typed; a refusal is a sentence, and the old text stays."""
     key = f"box.{name}"
     mirror(key, shown)
-    st.text_input(label, key=key, help=help, on_change=_attempt, args=(key, shown, apply))
+    st.text_input(label, key=key, help=help, on_change=lambda: _attempt(key, shown, st.session_state[key], apply))
     _refusal(key, shown)
 
 
@@ -161,37 +162,25 @@ def _title(name: str) -> str:
 
 def _number_parameter(name: str, default: object, reach: Sequence[float]) -> None:
     """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
-    slider, box, parameter = f"parameter.{name}", f"box.{name}", PARAMETERS[name]
+    parameter, title = PARAMETERS[name], _title(name)
     assert isinstance(parameter, Parameter)
     value = current().parameter(name, default)
+    key, shown = f"number.{name}", _number_text(value)
     # A typed value is a stop as long as it is in use, so that the slider never shows another number.
-    grid = sorted({*reach, value})
-    st.session_state[f"{slider}.shown"] = value
-    mirror(slider, value)
-    mirror(box, _number_text(value))
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    left.select_slider(
-        f"{_title(name)} (${parameter.symbol}$)" if parameter.symbol else _title(name),
-        grid,
-        key=slider,
-        format_func=_number_text,
-        help=parameter.description or None,
-        on_change=lambda: set_parameter(name, st.session_state[slider]),
-    )
-    right.text_input(
-        f"{_title(name)} as a number",
-        label_visibility="collapsed",
-        key=box,
-        on_change=_typed,
-        args=(name, slider, box, _number_text(value)),
-    )
-    _refusal(box, _number_text(value))
+    stops = dict.fromkeys(_number_text(stop) for stop in sorted({*reach, value}))
+    label = f"{title} ({letters(parameter.symbol)})" if parameter.symbol else title
 
+    def apply(text: str) -> None:
+        set_parameter(name, read_parameter(name, text.strip()))
 
-def _typed(name: str, slider: str, box: str, kept: str) -> None:
-    """Take the number in the box, unless the slider moved: then the browser sent what the box showed a moment ago."""
-    if st.session_state[slider] == st.session_state[f"{slider}.shown"]:
-        _attempt(box, kept, lambda text: set_parameter(name, read_parameter(name, text.strip())))
+    live_slider(
+        Wording(label, title, parameter.description),
+        list(stops),
+        shown,
+        key=key,
+        on_text=lambda text: _attempt(key, shown, text, apply),
+    )
+    _refusal(key, shown)
 
 
 def _number_text(value: Any) -> str:

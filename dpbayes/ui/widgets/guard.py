@@ -30,6 +30,9 @@ WENT_WRONG = (
 MOST_BYTES = 10_000_000
 """More than a control of this app ever sends: a drawing of 300 nodes with every arrow is smaller."""
 
+MOST_EVENTS = 20
+"""More than a component sends in one message; each would call its callback."""
+
 _NOTES, _WAITING, _UNSHOWN = "guard.notes", "guard.waiting", "guard.unshown"
 _LOG = logging.getLogger(__name__)
 
@@ -144,6 +147,8 @@ def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
         if field == "json_value" and not isinstance(sent, dict):  # Streamlit would take it for a state without fields
             return False
         value = deepcopy(metadata.deserializer(sent))
+        if expected == "json_trigger_value" and value is not None and len(value) > MOST_EVENTS:
+            return False
         # Of an unknown option a slider or a row of buttons makes another one; and of the buttons one is always down.
         if expected == "string_array_value" and (value is None or metadata.serializer(value) != chosen):
             return False

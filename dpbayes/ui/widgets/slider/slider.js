@@ -1,0 +1,126 @@
+// A slider and a box with one value, which is sent while the slider moves. One text is on its way at a time: what the
+// hand does meanwhile waits, and only the last of it is sent when Python has answered. Python's value is the truth for
+// a hand at rest, and for a box in which nobody is typing.
+const numbers = new WeakMap();
+const PATIENCE = 2000; // after so many milliseconds without an answer the next text goes out all the same
+const POWER_OF_TEN = /^(10*|0\.0*1)$/;
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".number");
+  if (!numbers.has(root)) numbers.set(root, new NumberControl(root, data.seen));
+  numbers.get(root).receive(data, (move) => setTriggerValue("move", move));
+}
+
+class NumberControl {
+  constructor(root, seen) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+    [this.slider, this.box, this.bubble] = ["[type=range]", ".box", "output"].map(this.find);
+    this.seen = seen; // the number of the last text that Python has heard of
+    this.sent = seen; // and of the last that was sent
+    this.waiting = false;
+    this.next = null;
+    this.typing = false;
+    this.slider.id = `number-${Math.random().toString(36).slice(2)}`;
+    this.find(".tip").id = `${this.slider.id}-tip`;
+    this.find("label").htmlFor = this.slider.id;
+    this.slider.addEventListener("input", () => this.move(this.stops[this.slider.value]));
+    this.box.addEventListener("input", () => (this.typing = true));
+    this.box.addEventListener("blur", () => this.typed());
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // From Python
+
+  receive(data, send) {
+    this.send = send;
+    const fresh = JSON.stringify([data.label, data.spoken, data.help, data.stops, data.disabled]);
+    if (fresh !== this.drawn) this.draw(data);
+    this.drawn = fresh;
+    const anew = data.seen < this.seen; // the server has started anew, and has heard of nothing
+    this.seen = data.seen;
+    if (anew || data.seen > this.sent) this.sent = data.seen;
+    if (data.seen < this.sent) return; // the answer to an earlier text: the hand is further by now
+    this.settle();
+    if (this.next !== null) this.post(this.next);
+    else this.show(data.value);
+  }
+
+  draw({ label, spoken, help, stops, disabled }) {
+    this.stops = stops.split(" ");
+    this.last = Math.max(1, this.stops.length - 1);
+    this.slider.max = this.stops.length - 1;
+    this.slider.disabled = this.box.disabled = disabled;
+    this.root.classList.toggle("off", disabled);
+    this.find("label").textContent = label;
+    this.slider.setAttribute("aria-label", spoken);
+    this.box.setAttribute("aria-label", `${spoken} as a number`);
+    this.find(".help").setAttribute("aria-label", `What ${spoken} means`);
+    this.find(".help").hidden = !help;
+    this.find(".tip").textContent = help;
+    for (const input of [this.slider, this.box]) input.setAttribute("aria-describedby", help ? this.find(".tip").id : "");
+    const [low, high] = this.root.querySelectorAll(".ends span");
+    [low.textContent, high.textContent] = [this.stops[0], this.stops.at(-1)];
+    this.find(".ticks").replaceChildren(...this.ticks());
+    if (this.stops.includes(this.text)) this.show(this.text); // its place among other stops is another
+  }
+
+  ticks() {
+    const places = [...this.stops.keys()].filter((place) => POWER_OF_TEN.test(this.stops[place]));
+    return places.map((place) => {
+      const tick = document.createElement("i");
+      tick.style.left = `${(100 * place) / this.last}%`;
+      return tick;
+    });
+  }
+
+  show(text) {
+    this.text = text;
+    const place = this.stops.indexOf(text);
+    this.slider.value = place;
+    this.slider.setAttribute("aria-valuetext", text);
+    this.bubble.textContent = text;
+    this.root.style.setProperty("--part", place / this.last);
+    if (!this.typing) this.box.value = text;
+  }
+
+  // To Python
+
+  move(text) {
+    this.typing = false;
+    this.show(text);
+    this.offer(text);
+  }
+
+  typed() {
+    if (this.typing) this.offer(this.box.value);
+    this.typing = false;
+  }
+
+  key(event) {
+    event.stopPropagation(); // Streamlit's own "r" and "c" must not hear it
+    if (event.key === "Enter" && event.target === this.box) this.typed();
+    if (event.key === "Escape") this.find(".help").blur();
+  }
+
+  offer(text) {
+    if (this.waiting) this.next = text;
+    else this.post(text);
+  }
+
+  post(text) {
+    this.next = null;
+    this.waiting = true;
+    this.sent += 1;
+    this.patience = setTimeout(() => {
+      this.waiting = false;
+      if (this.next !== null) this.post(this.next);
+    }, PATIENCE);
+    this.send({ text, number: this.sent });
+  }
+
+  settle() {
+    clearTimeout(this.patience);
+    this.waiting = false;
+  }
+}

@@ -1,0 +1,264 @@
+"""What only a browser shows of a number's slider and box: that Python hears them at once, and that nothing is lost."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from dpbayes.ui.widgets.slider import MOST_TYPED
+from tests.browser.serving import chromium, streamlit_server
+
+APP = Path(__file__).with_name("slider_app.py")
+
+
+class Screen:
+    """The page of the slider, and what Python made of it."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self.address = page, address
+
+    def open(self, query: str = "") -> None:
+        self.page.goto(f"{self.address}/{query}")
+        self.slider.wait_for()
+
+    @property
+    def slider(self) -> Locator:
+        return self.page.get_by_role("slider", name="Epsilon", exact=True)
+
+    @property
+    def box(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Epsilon as a number", exact=True)
+
+    @property
+    def help(self) -> Locator:
+        return self.page.get_by_role("tooltip")
+
+    def python(self) -> dict[str, Any]:
+        return json.loads(self.page.get_by_test_id("stCode").inner_text())
+
+    def until(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        for _ in range(200):
+            state = self.python()
+            if holds(state):
+                return state
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"still {state}")
+
+    def shown(self) -> str:
+        return str(self.slider.get_attribute("aria-valuetext"))
+
+    def at(self, share: float) -> tuple[float, float]:
+        box = self.slider.bounding_box()
+        assert box
+        return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with streamlit_server(APP) as root:
+        yield root
+
+
+@pytest.fixture
+def screen(address: str) -> Iterator[Screen]:
+    with chromium() as page:
+        screen = Screen(page, address)
+        screen.open()
+        yield screen
+
+
+pytestmark = pytest.mark.browser
+
+
+def test_python_hears_many_values_before_the_button_is_let_go(screen: Screen) -> None:
+    screen.page.mouse.move(*screen.at(0.5))
+    screen.page.mouse.down()
+    seen = set()
+    for step in range(60):
+        screen.page.mouse.move(*screen.at(0.5 + 0.4 * step / 60))
+        screen.page.wait_for_timeout(30)
+        seen.add(screen.python()["epsilon"])
+    assert len(seen) > 5
+    screen.page.mouse.up()
+    screen.until(lambda state: f"{state['epsilon']:g}" == screen.shown())
+
+
+def test_the_last_value_wins_however_slow_the_page_is(screen: Screen) -> None:
+    screen.open("?slow=0.4")
+    runs, start = screen.python()["runs"], time.monotonic()
+    screen.page.mouse.move(*screen.at(0.2))
+    screen.page.mouse.down()
+    for step in range(80):
+        screen.page.mouse.move(*screen.at(0.2 + 0.6 * step / 80))
+        screen.page.wait_for_timeout(10)
+    screen.page.mouse.up()
+    last = screen.shown()
+    state = screen.until(lambda state: f"{state['epsilon']:g}" == last)
+    assert state["runs"] - runs <= (time.monotonic() - start) / 0.4 + 2, "a value at a time: none overtakes another"
+    assert screen.shown() == last
+
+
+@pytest.mark.parametrize(
+    ("key", "epsilon"), [("ArrowRight", 1.3), ("ArrowLeft", 0.79), ("Home", 0.01), ("End", 100.0), ("ArrowUp", 1.3)]
+)
+def test_keys_move_it(screen: Screen, key: str, epsilon: float) -> None:
+    screen.slider.focus()
+    screen.page.keyboard.press(key)
+    screen.until(lambda state: state["epsilon"] == epsilon)
+    assert screen.shown() == f"{epsilon:g}"
+
+
+def test_a_page_key_moves_it_further_than_an_arrow(screen: Screen) -> None:
+    screen.slider.focus()
+    screen.page.keyboard.press("PageUp")
+    screen.until(lambda state: state["epsilon"] > 1.3)
+
+
+def test_a_value_from_elsewhere_moves_the_thumb(screen: Screen) -> None:
+    screen.slider.focus()
+    screen.page.keyboard.press("ArrowRight")
+    screen.until(lambda state: state["epsilon"] == 1.3)
+    screen.page.get_by_role("button", name="Ten").click()
+    screen.until(lambda state: state["epsilon"] == 10)
+    screen.page.wait_for_function("document.querySelector('[data-testid=stCode]') !== null")
+    for _ in range(100):
+        if screen.shown() == "10":
+            break
+        screen.page.wait_for_timeout(25)
+    assert screen.shown() == "10"
+
+
+def test_a_slider_that_is_off_does_not_move(screen: Screen) -> None:
+    screen.open("?off=1")
+    assert screen.slider.is_disabled()
+    assert screen.box.is_disabled()
+
+
+@pytest.mark.parametrize("leave", ["Enter", "Tab"])
+def test_what_is_typed_is_a_stop_of_the_slider_as_long_as_it_is_in_use(screen: Screen, leave: str) -> None:
+    screen.box.fill("1.0625")
+    assert screen.python()["texts"] == [], "not sent before it is finished"
+    screen.box.press(leave)
+    screen.until(lambda state: state["epsilon"] == 1.0625)
+    expect(screen.slider).to_have_attribute("aria-valuetext", "1.0625")
+    screen.slider.press("ArrowRight")
+    screen.until(lambda state: state["epsilon"] == 1.3)
+    expect(screen.box).to_have_value("1.3")
+    screen.slider.press("ArrowLeft")
+    screen.until(lambda state: state["epsilon"] == 1.0)
+    assert screen.python()["texts"] == ["1.0625", "1.3", "1"], "each is said once"
+
+
+def test_what_is_refused_leaves_the_box(screen: Screen) -> None:
+    screen.box.fill("banana")
+    screen.box.press("Enter")
+    screen.until(lambda state: state["texts"] == ["banana"])
+    expect(screen.box).to_have_value("1")
+    screen.box.fill("9" * 10 * MOST_TYPED)
+    screen.box.press("Enter")
+    screen.until(lambda state: state["texts"][1:] == ["9" * MOST_TYPED])
+    expect(screen.box).to_have_value("1")
+
+
+@pytest.mark.parametrize("slow", ["", "?slow=0.4"])
+def test_neither_is_lost_when_a_button_is_pressed_straight_from_the_box(screen: Screen, slow: str) -> None:
+    screen.open(slow)
+    screen.box.fill("40")
+    screen.page.get_by_role("button", name="Note").click()
+    screen.until(lambda state: state["noted"] and state["epsilon"] == 40)
+    expect(screen.box).to_have_value("40")
+    screen.page.get_by_role("button", name="Note").click()
+    screen.until(lambda state: state["noted"] == 40)
+    assert screen.python()["texts"] == ["40"]
+
+
+def test_who_is_typing_is_not_interrupted(screen: Screen) -> None:
+    screen.open("?slow=0.4")
+    screen.slider.press("ArrowRight")
+    screen.box.fill("7")
+    screen.until(lambda state: state["epsilon"] == 1.3)
+    expect(screen.slider).to_have_attribute("aria-valuetext", "1.3")
+    expect(screen.box).to_have_value("7")
+    screen.box.press("Enter")
+    screen.until(lambda state: state["epsilon"] == 7)
+
+
+def test_a_thousand_moves_in_a_moment_are_few_for_python(screen: Screen) -> None:
+    screen.open("?slow=0.4")
+    runs = screen.python()["runs"]
+    screen.slider.evaluate(
+        """async (slider) => {
+             for (let move = 1; move <= 1000; move += 1) {
+               slider.value = move % 40;
+               slider.dispatchEvent(new Event("input"));
+               if (move % 50 === 0) await new Promise((go) => setTimeout(go));
+             }
+           }"""
+    )
+    state = screen.until(lambda state: f"{state['epsilon']:g}" == "0.01")
+    assert len(state["texts"]) == state["runs"] - runs < 20
+
+
+def test_a_move_in_a_part_that_reruns_alone_leaves_the_rest_of_the_page(screen: Screen) -> None:
+    screen.open("?alone=1")
+    before = screen.python()
+    screen.slider.press("ArrowRight")
+    screen.until(lambda state: state["epsilon"] == 1.3)
+    screen.box.fill("7")
+    screen.box.press("Enter")
+    after = screen.until(lambda state: state["epsilon"] == 7)
+    assert (after["runs"], after["page_runs"]) == (before["runs"] + 2, before["page_runs"])
+
+
+def test_its_help_is_read_shown_and_closed(screen: Screen) -> None:
+    expect(screen.slider).to_have_accessible_description("How much is lost.")
+    expect(screen.help).to_be_hidden()
+    screen.page.get_by_role("button", name="What Epsilon means").focus()
+    expect(screen.help).to_be_visible()
+    expect(screen.help).to_have_text("How much is lost.")
+    screen.page.keyboard.press("Escape")
+    expect(screen.help).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_whoever_uses_the_keyboard_sees_where_they_are(address: str, scheme: str) -> None:
+    with chromium(color_scheme=scheme) as page:
+        screen = Screen(page, address)
+        screen.open()
+        for place in (screen.slider, screen.box):
+            before = pixels(page)
+            place.focus()
+            after = pixels(page)
+            ring = (before != after).any(axis=-1)
+            light, dark = np.maximum(before, after)[ring], np.minimum(before, after)[ring]
+            clear = (luminance(light) + 0.05) / (luminance(dark) + 0.05) >= 3
+            assert clear.sum() > 100, "too few points of the ring stand out by the 3 : 1 of WCAG 2"
+
+
+def pixels(page: Page) -> np.ndarray:
+    with Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide"))) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def luminance(colours: np.ndarray) -> np.ndarray:
+    parts = colours / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def test_a_finger_moves_it(address: str) -> None:
+    with chromium() as page:
+        context = page.context.browser.new_context(has_touch=True, viewport={"width": 400, "height": 800})  # type: ignore[union-attr]
+        try:
+            screen = Screen(context.new_page(), address)
+            screen.open()
+            screen.page.touchscreen.tap(*screen.at(0.9))
+            screen.until(lambda state: state["epsilon"] > 10)
+        finally:
+            context.close()
