@@ -15,6 +15,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
+from tests.conftest import crossed
 from tests.pages.conftest import (
     everything,
     fine,
@@ -197,10 +198,9 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("field", ["graph", "source"])
-@pytest.mark.parametrize("content", ODD.values(), ids=ODD.keys())
-def test_whatever_a_link_brings_the_editor_is_there(content: dict[str, object], field: str) -> None:
-    at = open_page(PAGE, cpts="random", **{field: packed(content)})
+@pytest.mark.parametrize(("name", "field"), crossed(list(ODD), ["graph", "source"], each=1))
+def test_whatever_a_link_brings_the_editor_is_there(name: str, field: str) -> None:
+    at = open_page(PAGE, cpts="random", **{field: packed(ODD[name])})
     found = sentences(at)
     assert has_editor(at)
     assert len(set(found)) == len(found) <= 1, found
@@ -210,8 +210,7 @@ def test_whatever_a_link_brings_the_editor_is_there(content: dict[str, object], 
     assert metrics(at)["Cells K"] == "10"
 
 
-@pytest.mark.parametrize("kind", TEMPLATES)
-@pytest.mark.parametrize("size", ["200", "300", "301", "1e9", "9" * 400])
+@pytest.mark.parametrize(("size", "kind"), crossed(["200", "300", "301", "1e9", "9" * 400], [*TEMPLATES], each=2))
 def test_a_huge_size_is_drawn_or_a_sentence(kind: str, size: str) -> None:
     at = use(open_page(PAGE), kind, size)
     assert has_editor(at)
