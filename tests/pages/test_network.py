@@ -81,14 +81,14 @@ def test_costs_follow_the_shape_and_the_data_comes_back() -> None:
     assert metrics(at) == first
 
 
-@pytest.mark.parametrize("size", ["", "abc", "0", "-3", "1e9", "2.5", "nan", "13"])
-def test_a_bad_size_is_a_sentence_and_the_drawing_stays(size: str) -> None:
+def test_a_bad_size_is_a_sentence_and_the_drawing_stays() -> None:
     at = open_page(PAGE)
     before = metrics(at)
-    use(at, "full", size)
-    assert len(sentences(at)) == 1
-    assert settings_of(at).graph == ""
-    assert metrics(at) == before
+    for size in ("", "abc", "0", "-3", "1e9", "2.5", "nan", "13"):
+        use(at, "full", size)
+        assert len(sentences(at)) == 1, size
+        assert settings_of(at).graph == ""
+        assert metrics(at) == before
 
 
 def test_costs_follow_epsilon() -> None:
@@ -478,13 +478,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_one_sentence_and_the_drawing_stays(name: str) -> None:
+def test_a_bad_file_is_one_sentence_and_the_drawing_stays() -> None:
     at = open_page(PAGE, source="sprinkler", records="500")
     before, shown = settings_of(at), metrics(at)
-    load(at, name, BAD[name])
-    assert len(sentences(at)) == 1, sentences(at)
-    assert len(sentences(at)[0]) < 300
-    assert has_editor(at)
-    assert settings_of(at) == before
-    assert metrics(at) == shown
+    for name, content in BAD.items():
+        load(at, name, content)
+        assert len(sentences(at)) == 1, (name, sentences(at))
+        assert len(sentences(at)[0]) < 300
+        assert has_editor(at)
+        assert settings_of(at) == before
+        assert metrics(at) == shown
