@@ -24,7 +24,7 @@ unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m "not browser"
 
 browser: $(VENV)/.dev chromium
-	$(BIN)/python -m pytest -n auto -m browser
+	$(BIN)/python -m pytest -n auto -m browser tests/browser
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks

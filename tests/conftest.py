@@ -22,6 +22,9 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "fast")
 settings.load_profile(PROFILE)
 IS_THOROUGH = PROFILE == "thorough"
 
+# What pytest-xdist starts inherits it: workers have a core each, and threads of one would wait for those of the others.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 Case = TypeVar("Case")
 First = TypeVar("First")
 Second = TypeVar("Second")

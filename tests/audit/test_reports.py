@@ -33,6 +33,7 @@ from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
+from tests.conftest import crossed
 from tests.stepwise import taken
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty
 
@@ -344,13 +345,20 @@ def delta_by_mpmath(made, epsilons: list[float]) -> list[mpmath.mpf]:
     return [max(sum(max(a - f * b, 0) for a, b in zip(p, q, strict=True)) for p, q in pairs) for f in factors]
 
 
+LARGE_EPSILONS = [
+    (coin(9), 1000.0),
+    (coin(4, 0.1), 80.0),
+    (Die((0.5, 1.0), 5), 300.0),
+    (Die((0.5, 1.0, 2.0), 3), 200.0),
+]
+
+
 @pytest.mark.parametrize(
-    ("die", "epsilon"),
-    [(coin(9), 1000.0), (coin(4, 0.1), 80.0), (Die((0.5, 1.0), 5), 300.0), (Die((0.5, 1.0, 2.0), 3), 200.0)],
+    ("setting", "kind"), crossed(LARGE_EPSILONS, [HellingerGlobal, HellingerLocal, HellingerSmooth], each=2)
 )
-@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
-def test_tiny_deltas_have_their_digits(kind, die, epsilon):
+def test_tiny_deltas_have_their_digits(setting, kind):
     """Half of epsilon is what the worst output loses less the normalisers' logarithms, which may differ by 1e-168."""
+    die, epsilon = setting
     made = kind(die=die, epsilon=epsilon, **({"delta": 1e-5} if kind is HellingerSmooth else {}))
     grid = [share * epsilon for share in (0.0, 0.25, 0.49, 0.5, 0.51, 0.55, 0.75)]
     found = audit(made, n=die.n, epsilons=grid).curve.deltas
@@ -367,8 +375,9 @@ def test_a_tiny_delta_is_that_of_the_smooth_mechanism():
 # In steps
 
 
-@pytest.mark.parametrize("prior", [(1.0, 1.0), (0.5, 1.0)])
-@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
+@pytest.mark.parametrize(
+    ("kind", "prior"), crossed([HellingerGlobal, HellingerLocal, HellingerSmooth], [(1.0, 1.0), (0.5, 1.0)], each=1)
+)
 def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatch):
     monkeypatch.setattr("dpbayes.audit.die_steps.AT_ONCE", 50)
     monkeypatch.setattr("dpbayes.audit.die_steps._ROWS", 8)
@@ -442,9 +451,9 @@ TUNED = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", TUNED, ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize(("target", "delta"), [(0.5, 0.0), (1.5, 1e-6)])
-def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, target, delta):
+@pytest.mark.parametrize(("mechanism", "asked"), crossed(TUNED, [(0.5, 0.0), (1.5, 1e-6)], each=1))
+def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, asked):
+    target, delta = asked
     found = recalibrated(mechanism, n=20, target=target, delta=delta)
     needed = needed_epsilon(found, n=20, delta=delta)
     assert target * (1 - 2e-4) <= needed <= target

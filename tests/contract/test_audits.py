@@ -66,8 +66,10 @@ def is_kept(report) -> bool:
     )
 
 
-@pytest.mark.parametrize(("kind", "settings", "network"), EVERY)
-@pytest.mark.parametrize("n", [1, 4, 1000])
+@pytest.mark.parametrize(
+    ("kind", "settings", "network", "n"),
+    [pytest.param(*case.values, n, id=f"{case.id} {n}") for case, n in crossed(EVERY, [1, 4, 1000], each=1)],
+)
 def test_no_audit_of_a_network_mechanism_beats_what_is_certified(kind, settings, network, n):
     report = audit(build(kind, settings, network), n=n, epsilons=EPSILONS)
     assert is_kept(report)

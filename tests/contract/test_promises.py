@@ -21,7 +21,7 @@ from dpbayes.mechanisms import (
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
-from tests.conftest import thorough
+from tests.conftest import crossed, thorough
 from tests.contract.variants import VARIANTS, build, typical_settings
 from tests.strategies import V_STRUCTURE, all_records, chain, empty, table_of
 
@@ -248,9 +248,9 @@ def audited_by_draws(mechanism, n: int, draws: int = 200_000) -> SampledLoss:
     return audit_by_draws(mechanism, first=first, second=second, rng=rng, draws=draws, doubt=CERTAINTY)
 
 
-@pytest.mark.parametrize(("kind", "settings"), PRIVATE)
-@pytest.mark.parametrize("n", [1, 3])
-def test_real_releases_never_prove_a_loss_above_the_certified_epsilon_and_come_close(kind, settings, n):
+@pytest.mark.parametrize(("case", "n"), crossed(PRIVATE, [1, 3], each=1))
+def test_real_releases_never_prove_a_loss_above_the_certified_epsilon_and_come_close(case, n):
+    kind, settings = case
     mechanism = build(kind, settings, empty(1))
     promise = mechanism.certified.epsilon
     close = 0.9 * promise - 0.05 if issubclass(kind, ADDITIVE) else 0.0

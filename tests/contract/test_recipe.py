@@ -142,6 +142,7 @@ import json
 import pytest
 
 import dpbayes
+from dpbayes.ui.session.settings import settings_from
 from tests.pages import conftest
 from tests.pages.conftest import everything, figures, headline, open_page
 
@@ -151,6 +152,7 @@ few = {"accuracy.features": "2", "accuracy.repeats": "40", "accuracy.points": "3
 release, audit = (open_page(f"pages/{page}.py", **small) for page in ("release", "audit"))
 chosen = next((b for b in audit.selectbox if b.key == "parameter.audit.subject"), None)
 accuracy = open_page("pages/accuracy.py", **few)
+draws = {t["name"]: t["y"] for t in figures(accuracy)["accuracy.curves"]["data"] if t.get("hovertemplate")}
 answer = {
     "file": dpbayes.__file__,
     "release": [headline(release), everything(release)],
@@ -160,12 +162,13 @@ answer = {
     "subjects": chosen.options,
     "use": [button.disabled for button in audit.button if button.key == "audit.use"],
     "count": [button.label for button in audit.button if button.key == "audit.release"],
-    "curves": {t["name"]: t["y"] for t in figures(accuracy)["accuracy.curves"]["data"] if t.get("hovertemplate")},
+    "curves": draws,
     "formulas": [m.value for m in accuracy.markdown if "arg" in m.value],
     "left out": next(box.options for box in accuracy.multiselect if box.key == "accuracy.mechanisms"),
 }
-at = open_page("pages/accuracy.py", **few, **{"accuracy.Geometric": "no"})
-answer["without"] = [t["name"] for t in figures(at)["accuracy.curves"]["data"] if t.get("hovertemplate")]
+accuracy.session_state["settings"], _ = settings_from(few | {"accuracy.Geometric": "no"})
+left = figures(accuracy.run())["accuracy.curves"]["data"]
+answer["without"] = [t["name"] for t in left if t.get("hovertemplate")]
 print("ANSWER" + json.dumps(answer))
 """
 
@@ -197,12 +200,18 @@ def with_one_more(folder: Path, *, audit: str = AUDIT) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that has followed all of the recipe."""
+    return with_one_more(tmp_path_factory.mktemp("recipe"))
+
+
 def python(folder: Path, *words: str) -> str:
     """What Python prints in such a copy."""
     done = subprocess.run(
         [sys.executable, "-P", *words],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")},
         capture_output=True,
         text=True,
         check=False,
@@ -218,8 +227,8 @@ def asked(folder: Path) -> dict[str, Any]:
     return answer
 
 
-def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_lines(tmp_path: Path) -> None:
-    answer = asked(with_one_more(tmp_path))
+def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_lines(recipe: Path) -> None:
+    answer = asked(recipe)
     assert "Geometric" in answer["release"][1]
     assert answer["audited"] == [
         "Geometric noise claims ε = 1; tables of 20 records over a network of 2 nodes lose just that: "
@@ -253,12 +262,11 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_
     assert set(answer["without"]) < set(answer["curves"])
 
 
-def test_the_contract_of_all_mechanisms_is_asked_of_the_new_one(tmp_path: Path) -> None:
+def test_the_contract_of_all_mechanisms_is_asked_of_the_new_one(recipe: Path) -> None:
     """But for one that holds of continuous noise: this one is a whole number, and zero now and then."""
-    folder = with_one_more(tmp_path)
     asked_of_it = "Geometric and not test_a_release_holds_no_table"
-    words = ("-p", "no:cacheprovider", "-q", "--rootdir", str(folder), "-k", asked_of_it)
-    said = python(folder, "-m", "pytest", *words, "tests/contract/test_mechanisms.py")
+    words = ("-p", "no:cacheprovider", "-q", "--rootdir", str(recipe), "-k", asked_of_it)
+    said = python(recipe, "-m", "pytest", *words, "tests/contract/test_mechanisms.py")
     assert len(re.findall(r"^\.+", said)[0]) >= 20
 
 

@@ -12,6 +12,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
+from tests.conftest import crossed
 from tests.strategies import (
     ASIA,
     NAIVE_BAYES,
@@ -90,10 +91,12 @@ def test_laplace_noise_follows_the_law_of_its_scale_and_of_no_scale_ten_percent_
     assert_scale(noise, 2 * len(network.names) / epsilon)
 
 
-@pytest.mark.parametrize("calibration", Calibration)
-@pytest.mark.parametrize(("network", "epsilon"), [(empty(1), 0.1), (V_STRUCTURE, 1.0)])
-def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(network, epsilon, calibration):
+@pytest.mark.parametrize(
+    ("setting", "calibration"), crossed([(empty(1), 0.1), (V_STRUCTURE, 1.0)], list(Calibration), each=1)
+)
+def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(setting, calibration):
     """[Zhang16] Algorithm 2: the noise of its coefficients."""
+    network, epsilon = setting
     mechanism = fourier(network, epsilon=epsilon, calibration=calibration)
     exact = counts_of(network, 100)
     updates = mechanism.release(exact, rng(), (50_000,)).outcome.updates

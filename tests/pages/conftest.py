@@ -147,6 +147,14 @@ def nothing_unforeseen() -> Iterator[list[str]]:
     assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
 
 
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a session holds, for what is tested without a page."""
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    return state
+
+
 @pytest.fixture(autouse=True)
 def navigation_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder named pages/ next to the script must not make every new test session run page files alone."""

@@ -1,6 +1,7 @@
 """The Bounds page: numbers are the core's, refusals are sentences, and the recipient sees nothing of the counts."""
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ from dpbayes.theory.zhang16 import sampling
 from dpbayes.theory.zhang16.counts import proposition_1
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.ui.pages.bounds.headline import SYMBOLS
+from dpbayes.ui.pages.bounds.page import AXIS_TITLES
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import query_of, settings_from
 from dpbayes.ui.widgets import running
+from tests.conftest import thorough
 from tests.pages.conftest import (
     everything,
     figures,
@@ -38,6 +41,7 @@ from tests.pages.conftest import (
     settings_of,
     stopped_at_the_second_picture,
 )
+from tests.pages.test_options import no_e_notation
 
 SHOWN = {BoundClaim[name]: exhibit for name, exhibit in EXHIBITS.items()}
 
@@ -89,12 +93,24 @@ def test_a_claim_that_is_shown_for_one_row_says_which() -> None:
     assert headline(at).startswith("At ε = 1, Lemma 4 as printed, for the row of asia, says nothing")
 
 
+PAPERS = {"ALT_": "of ALT 2014 as printed", "NOTES_": "of the Notes as printed"}
+"""What the headline says of a claim of which paper; of the first paper's it says no more than their names."""
+
+UNKNOWN = re.compile(r"\b(nan|inf|None)\b")
+
+
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("claim", BoundClaim)
 def test_every_claim_has_a_headline_and_no_sentence(claim: BoundClaim) -> None:
+    """Curves to their last point, along every axis, are tested without a page."""
     at = opened(claim)
     assert not sentences(at)
+    said = next((words for start, words in PAPERS.items() if claim.name.startswith(start)), " as printed")
     assert headline(at).startswith("At ")
-    assert "nan" not in everything(at)
+    assert said in headline(at)
+    assert ("Nothing here depends on the counts" in everything(at)) == (SHOWN[claim].uses is Uses.PUBLIC)
+    assert not UNKNOWN.search(without_link(at).replace(repr(figures(at)), "")), "a figure's arrays have gaps"
+    no_e_notation(at)
 
 
 @pytest.mark.parametrize("claim", [claim for claim in BoundClaim if SHOWN[claim].uses is Uses.COUNTS])
@@ -105,8 +121,12 @@ def test_the_recipient_does_not_see_what_depends_on_the_counts(claim: BoundClaim
     assert "Proposition 1" in at.info[0].value
 
 
+FOR_ALL = [claim for claim in BoundClaim if SHOWN[claim].uses is not Uses.COUNTS]
+SIMULATED = [claim for claim in FOR_ALL if SHOWN[claim].uses is Uses.SIMULATION]
+
+
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("claim", [claim for claim in BoundClaim if SHOWN[claim].uses is not Uses.COUNTS])
+@pytest.mark.parametrize("claim", thorough(FOR_ALL, sample=dict.fromkeys([*SIMULATED, *FOR_ALL[::6]])))
 def test_the_recipient_sees_the_same_whatever_the_records_are(
     claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,15 +138,20 @@ def test_the_recipient_sees_the_same_whatever_the_records_are(
     assert without_link(first) == without_link(second)
 
 
+ANOTHER_AXIS = [(claim, axis) for claim, exhibit in SHOWN.items() for axis in exhibit.axes[1:]]
+
+
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
-    ("claim", "axis"), [(claim, axis) for claim, exhibit in SHOWN.items() for axis in exhibit.axes[1:]]
+    ("claim", "axis"), thorough(ANOTHER_AXIS, sample={axis: (claim, axis) for claim, axis in ANOTHER_AXIS}.values())
 )
-def test_every_axis_of_every_claim_is_drawn(claim: BoundClaim, axis: Axis) -> None:
+def test_every_axis_is_drawn_and_has_a_control(claim: BoundClaim, axis: Axis) -> None:
+    """Every axis of every claim is tested without a page."""
     at = opened(claim, **{"bounds.axis": axis.value})
-    curve = trace(at, "printed")
-    assert len(curve["x"]) >= 13
-    assert any(y is not None for y in curve["y"])
+    assert figures(at)["bounds"]["layout"]["xaxis"]["title"]["text"] == AXIS_TITLES[axis]
+    assert any(y is not None for y in trace(at, "printed")["y"])
     assert f"At {SYMBOLS.get(axis, axis.value)} = " in headline(at)
+    assert at.segmented_control(key=f"bounds.axis.{claim.name}").value == axis
 
 
 def test_an_axis_that_a_claim_does_not_have_gives_its_usual_one() -> None:

@@ -13,11 +13,10 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.dimitrakakis14 import answers, constants, empirical, families
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
-from dpbayes.ui.pages.bounds.headline import SYMBOLS
 from dpbayes.ui.session.options.bounds import BoundClaim, BoundsOptions
+from tests.conftest import crossed
 from tests.pages.conftest import charts, everything, figures, fine, headline, one_sentence, open_page, sentences
 
 LEMMA_EXHIBITS = {
@@ -72,27 +71,6 @@ def check_words(at: AppTest) -> None:
     shown += [m.value for m in (*at.markdown, *at.caption)] + [c["alt"] for c in charts(at)]
     words = [word.strip("%.,:;()$*") for text in shown for word in text.split()]
     assert not {"nan", "inf", "-inf"} & set(words), shown
-
-
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_every_lemma_opens_in_either_seat(claim: BoundClaim) -> None:
-    exhibit = LEMMA_EXHIBITS[claim]
-    assert exhibit.uses is Uses.PUBLIC
-    for seat in ("curator", "recipient"):
-        at = opened(claim, seat=seat)
-        assert not sentences(at)
-        assert headline(at).startswith(f"At {SYMBOLS.get(exhibit.axes[0], exhibit.axes[0].value)} = ")
-        assert f"{exhibit.claim.reference.place} of ALT 2014 as printed" in headline(at)
-        assert "Nothing here depends on the counts" in everything(at)
-        check_words(at)
-
-
-@pytest.mark.parametrize(("claim", "axis"), [(c, axis) for c in CLAIMS for axis in LEMMA_EXHIBITS[c].axes[1:]])
-def test_every_other_axis_is_drawn(claim: BoundClaim, axis: Any) -> None:
-    at = opened(claim, **{"bounds.axis": axis.value})
-    assert headline(at).startswith(f"At {SYMBOLS.get(axis, axis.value)} = ")
-    assert len(trace(at, "printed")["x"]) >= 13
-    assert axis.field in knobs_of(claim)
 
 
 def _pair(apart: float = 1.0, records: int = 20) -> NormalPair:
@@ -191,7 +169,8 @@ def test_lemma_2_is_simulated_with_an_interval() -> None:
     assert "certified" in headline(rare)
 
 
-@pytest.mark.parametrize(("claim", "end"), [(claim, end) for claim in CLAIMS for end in ("low", "high")])
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(("claim", "end"), crossed(CLAIMS, ["low", "high"], each=1))
 def test_all_knobs_at_one_end_are_kind(claim: BoundClaim, end: str) -> None:
     """Values at every end and corner are tested without a page."""
     knobs = {name: parameter(name) for name in knobs_of(claim)}
@@ -237,6 +216,7 @@ def test_lemma_5_is_certain_to_lack_a_constant_below_ln_n() -> None:
     check_words(opened(BoundClaim.ALT_LEMMA_5, **{"bounds.level": "1000", "bounds.shape": "1000"}))
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("claim", [claim for claim in CLAIMS if LEMMA_EXHIBITS[claim].fails])
 def test_every_counterexample_refutes_and_is_shown(claim: BoundClaim) -> None:
     at = opened(claim)

@@ -2,7 +2,6 @@
 
 import math
 import re
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,12 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf, smooth_sensitivities, smoothing_rate
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Axis, Subject, moved
+from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.session.settings import PARAMETERS
+from tests.conftest import crossed
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
 
 NOTES_EXHIBITS = {
@@ -68,34 +68,6 @@ def chosen(axis: Axis) -> dict[str, str]:
 
 def test_every_claim_of_the_notes_is_here() -> None:
     assert set(CLAIMS) == {claim for claim in BoundClaim if claim.name.startswith("NOTES")}
-
-
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("claim", "seat"), [*product(CLAIMS, ("curator", "recipient"))])
-def test_every_claim_opens_with_a_headline_in_either_seat(claim: BoundClaim, seat: str) -> None:
-    at = opened(claim, seat=seat)
-    assert not sentences(at)
-    assert headline(at).startswith("At ")
-    assert "of the Notes as printed" in headline(at)
-    assert "Nothing here depends on the counts" in shown(at)
-    assert "nan" not in shown(at)
-
-
-@pytest.mark.parametrize(
-    ("claim", "axis"), [(claim, axis) for claim, exhibit in NOTES_EXHIBITS.items() for axis in exhibit.axes]
-)
-def test_every_axis_is_drawn_and_has_a_control(claim: BoundClaim, axis: Axis) -> None:
-    """The curves are the exhibit's values, here at both ends and in the middle."""
-    at = opened(claim, **chosen(axis))
-    usual = Subject(ASIA, 1.0, None, None, 1), At((1.0,), 1, Settings().options("bounds"))
-    for name in ("printed", "certified"):
-        curve = traces(at)[name]
-        assert len(curve["x"]) >= 13
-        assert all(y is not None for y in curve["y"])
-        for k in (0, len(curve["x"]) // 2, -1):
-            bound = NOTES_EXHIBITS[claim].bound(*moved(*usual, axis, curve["x"][k]))
-            assert curve["y"][k] == pytest.approx(float(getattr(bound, name)[0]), rel=1e-12)
-    assert axis.field in {knob.rpartition(".")[2] for knob in NOTES_EXHIBITS[claim].knobs}
 
 
 def test_section_2_1_candidates_are_too_few_for_three_sides() -> None:
@@ -243,6 +215,7 @@ def test_lemma_2_2_probability_is_summed_over_every_table() -> None:
     assert "printed, violated" not in traces(opened(BoundClaim.NOTES_LEMMA_2_2, epsilon="5"))
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("claim", [claim for claim, exhibit in NOTES_EXHIBITS.items() if exhibit.fails])
 def test_counterexamples_are_shown_and_refute(claim: BoundClaim) -> None:
     """[Notes] Section 2.2, Lemmas 2.1 and 2.2."""
@@ -263,7 +236,7 @@ def extremes(knob: str) -> tuple[str, str]:
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("claim", "ends"), [(claim, ends) for claim in CLAIMS for ends in ((0, 1), (1, 0))])
+@pytest.mark.parametrize(("claim", "ends"), crossed(CLAIMS, [(0, 1), (1, 0)], each=1))
 def test_corners_of_all_knobs_are_kind(claim: BoundClaim, ends: tuple[int, int]) -> None:
     """Alternating ends of the claim's knobs; values at every end and corner are tested without a page."""
     knobs = NOTES_EXHIBITS[claim].knobs

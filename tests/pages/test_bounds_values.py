@@ -1,24 +1,31 @@
-"""Every knob of the claims of [Dimitrakakis14] and of the [Notes], at its ends: values and words, without a page."""
+"""Every claim along every axis and with its options at their ends: values and words, without a page."""
 
 import itertools
+import math
 import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import in_parts
 from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.claims.setting import At, Subject, place
+from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.claims.setting import At, Subject, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation
-from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.ui.pages.bounds.headline import SYMBOLS, verdict
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running
+from tests.pages.claims import check_words, evaluation_of
+from tests.pages.claims import words as shown_words
+from tests.pages.test_options import E_NOTATION
 
 NAMES = [name for name in EXHIBITS if name.startswith(("ALT_", "NOTES_"))]
 KNOBS = [(name, knob) for name in NAMES for knob in EXHIBITS[name].knobs]
@@ -117,3 +124,71 @@ def test_all_corners_of_all_knobs_are_kind(name: str) -> None:
     shown = [check_kind(name, **dict(zip(knobs, corner, strict=True))) for corner in corners]
     assert len(shown) == 2 ** len(knobs)
     assert any(each is not None for each in shown)
+
+
+# As the page evaluates them, every claim of all papers
+
+
+KEPT: dict[str, Any] = {}
+"""What one session holds for all claims: those of one theorem are simulated once, as on the page."""
+
+
+@pytest.fixture
+def one_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", KEPT)
+
+
+@pytest.mark.usefixtures("one_session")
+@pytest.mark.parametrize("claim", BoundClaim)
+def test_every_claim_is_drawn_to_the_last_point_along_every_axis(
+    claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The curves are the exhibit's values, here at both ends and in the middle."""
+    monkeypatch.setattr(running, "FIRST", math.inf)
+    exhibit = EXHIBITS[claim.name]
+    for axis in exhibit.axes:
+        evaluation, why = evaluation_of(claim, **{"bounds.axis": axis.value})
+        assert not why
+        assert evaluation.work.done
+        assert verdict(evaluation).startswith(f"At {SYMBOLS.get(axis, axis.value)} = ")
+        check_words(evaluation)
+        curve = evaluation.curve
+        assert len(curve.x) >= 13
+        assert list(curve.x) == sorted(set(curve.x))
+        assert np.isfinite(curve.bound.printed).any()
+        assert not np.isnan(curve.bound.certified).all()
+        for k in (0, len(curve.x) // 2, -1):
+            bound = exhibit.bound(*moved(evaluation.subject, evaluation.at, axis, curve.x[k]))
+            np.testing.assert_allclose(curve.bound.printed[k], bound.printed[0], rtol=1e-12)
+            np.testing.assert_allclose(curve.bound.certified[k], bound.certified[0], rtol=1e-12)
+        fields = {knob.rpartition(".")[2] for knob in exhibit.knobs} | {"n"}
+        assert axis.field in fields, "what it is drawn against has a control, or is of the table"
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize("claim", BoundClaim)
+def test_every_option_of_every_claim_at_both_ends_has_words(claim: BoundClaim, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too much is said in a sentence that has the nearest possible value, and that is what is evaluated."""
+    monkeypatch.setattr(running, "FIRST", 0.0)
+    own = [knob for knob in EXHIBITS[claim.name].knobs if knob.startswith("bounds.")]
+    for end in (0, 1):
+        evaluation, why = evaluation_of(claim, **{knob: repr(ends(knob)[end]) for knob in own})
+        check_words(evaluation)
+        assert not E_NOTATION.search(shown_words(evaluation))
+        assert not why or "nearest that is possible" in why
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(
+    "claim",
+    [claim for claim in BoundClaim if EXHIBITS[claim.name].uses is not Uses.COUNTS],
+)
+def test_a_claim_is_evaluated_for_the_recipient_without_the_counts(
+    claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "FIRST", 0.0)
+    for_recipient, _ = evaluation_of(claim, seat="recipient")
+    assert for_recipient.subject.counts is None
+    assert for_recipient.is_private
+    for_curator, _ = evaluation_of(claim)
+    assert (for_curator.subject.counts is None) == (EXHIBITS[claim.name].uses is Uses.PUBLIC)

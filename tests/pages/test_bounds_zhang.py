@@ -8,13 +8,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter
+from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import At, Axis, Subject, moved
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import regression
+from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
+from tests.pages.claims import check_words, evaluation_of
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 
 CLAIMS = (
@@ -80,17 +82,6 @@ def kind(at: AppTest) -> None:
     assert not UNKNOWN.search(shown), UNKNOWN.findall(shown)
 
 
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("seat", ["curator", "recipient"])
-@pytest.mark.parametrize("claim", ZHANG_EXHIBITS)
-def test_it_opens_in_either_seat(claim: BoundClaim, seat: str) -> None:
-    at = opened(claim, seat=seat)
-    kind(at)
-    assert not sentences(at)
-    assert ZHANG_EXHIBITS[claim].uses is Uses.PUBLIC
-    assert "Nothing here depends on the counts" in everything(at)
-
-
 @pytest.mark.parametrize("claim", [BoundClaim.PROPORTIONAL, BoundClaim.ALGORITHM_3])
 def test_the_curves_are_the_exhibit_s(claim: BoundClaim) -> None:
     exhibit, drawn = ZHANG_EXHIBITS[claim], traces(opened(claim, **{"bounds.size": "6"}))
@@ -101,32 +92,6 @@ def test_the_curves_are_the_exhibit_s(claim: BoundClaim) -> None:
         expected = exhibit.bound(subject, at)
         assert drawn["printed"]["y"][k] == pytest.approx(float(expected.printed[0]), rel=1e-12)
         assert drawn["certified"]["y"][k] == pytest.approx(float(expected.certified[0]), rel=1e-12)
-
-
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("claim", "knob"), [(c, knob) for c, each in ZHANG_EXHIBITS.items() for knob in each.knobs])
-def test_every_knob_changes_the_picture_or_the_headline(claim: BoundClaim, knob: str) -> None:
-    usual = LEMMA_3 if claim is BoundClaim.LEMMA_3 else {}
-    before, after = opened(claim, **usual), opened(claim, **{**usual, knob: OTHERS[knob]})
-    assert not sentences(after)
-    assert (headline(before), figures(before)) != (headline(after), figures(after))
-
-
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("claim", "knob"), [(c, knob) for c, each in ZHANG_EXHIBITS.items() for knob in each.knobs])
-def test_the_ends_of_every_knob_are_kind(claim: BoundClaim, knob: str) -> None:
-    parameter = PARAMETERS.get(knob)
-    ends = (parameter.low, parameter.high) if isinstance(parameter, Parameter) else (1e-3, 1e9)
-    for end in ends:
-        kind(opened(claim, **{knob: repr(end)}))
-
-
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("claim", ZHANG_EXHIBITS)
-def test_it_opens_on_a_network_that_is_not_binary(claim: BoundClaim) -> None:
-    at = opened(claim, source="survey")
-    kind(at)
-    assert not sentences(at)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +125,7 @@ def test_what_is_printed_and_exceeded_is_red(claim: BoundClaim, query: dict[str,
     assert {x for x, y in zip(red["x"], red["y"], strict=True) if y is not None} == above
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("claim", [claim for claim, exhibit in ZHANG_EXHIBITS.items() if exhibit.fails])
 def test_where_it_fails_is_computed(claim: BoundClaim) -> None:
     at = opened(claim)
@@ -171,9 +137,46 @@ def test_where_it_fails_is_computed(claim: BoundClaim) -> None:
         assert f"{found.truth:.6g}" in everything(at)
 
 
+KNOBS = [(claim, knob) for claim, exhibit in ZHANG_EXHIBITS.items() for knob in exhibit.knobs]
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(("claim", "knob"), KNOBS)
+def test_every_knob_changes_the_picture_or_the_headline(claim: BoundClaim, knob: str) -> None:
+    usual = LEMMA_3 if claim is BoundClaim.LEMMA_3 else {}
+    (before, _), (after, why) = evaluation_of(claim, **usual), evaluation_of(claim, **{**usual, knob: OTHERS[knob]})
+    drawn = [str([*each.curve.x, *each.curve.bound.printed, *each.curve.bound.certified]) for each in (before, after)]
+    assert not why
+    assert (verdict(before), drawn[0]) != (verdict(after), drawn[1])
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(("claim", "knob"), KNOBS)
+def test_the_ends_of_every_knob_are_kind(claim: BoundClaim, knob: str) -> None:
+    parameter = PARAMETERS.get(knob)
+    ends = (parameter.low, parameter.high) if isinstance(parameter, Parameter) else (1e-3, 1e9)
+    for end in ends:
+        refusal = ""
+        try:
+            check_words(evaluation_of(claim, **{knob: repr(end)})[0])
+        except InputError as error:
+            refusal = str(error)
+        assert re.fullmatch(r"([^\n]{10,400}\.)?", refusal)
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize("claim", ZHANG_EXHIBITS)
+def test_it_is_evaluated_on_a_network_that_is_not_binary(claim: BoundClaim) -> None:
+    evaluation, why = evaluation_of(claim, source="survey")
+    check_words(evaluation)
+    assert not why
+    assert not evaluation.subject.network.is_binary
+
+
 # What is said
 
 
+@pytest.mark.usefixtures("first_look")
 def test_the_headlines() -> None:
     said = {claim: headline(opened(claim)) for claim in ZHANG_EXHIBITS}
     assert said[BoundClaim.LEMMA_1] == (

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.widgets.guard import LEFT_OUT
-from tests.conftest import thorough
+from tests.conftest import crossed
 from tests.pages.conftest import (
     APP,
     NO_LIMIT,
@@ -94,8 +94,8 @@ def open_scene(scene: str) -> AppTest:
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("scene", SCENES)
-def test_what_no_control_can_have_sent_is_left_out_and_said_once(scene: str) -> None:
+@pytest.mark.parametrize(("scene", "text"), crossed(list(SCENES), TEXTS, each=1))
+def test_what_no_control_can_have_sent_is_left_out_and_any_text_refused(scene: str, text: str) -> None:
     at = open_scene(scene)
     before, said, controls = settings_of(at), sentences(at), controls_of(at)
     for name, kind in controls.items():
@@ -104,20 +104,10 @@ def test_what_no_control_can_have_sent_is_left_out_and_said_once(scene: str) -> 
     new = [sentence for sentence in sentences(at) if sentence not in said]
     assert new == [LEFT_OUT]
     assert settings_of(at) == before
-    assert sentences(fine(at.run())) == said
-
-
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("scene", SCENES)
-def test_any_text_is_refused_and_the_settings_stay(scene: str) -> None:
-    at = open_scene(scene)
-    before, controls = settings_of(at), controls_of(at)
-    place = list(SCENES).index(scene)
-    half = [text for k, text in enumerate(TEXTS) if (k + place) % 2 == 0]
-    for text in thorough(TEXTS, sample=half):
-        send(at, (WidgetState(id=name, string_value=text) for name, kind in controls.items() if kind == "string_value"))
-        assert settings_of(at) == before, text
-        assert all(len(sentence) < 400 for sentence in sentences(at))
+    assert sentences(fine(at.run())) == said, "it is said once"
+    send(at, (WidgetState(id=name, string_value=text) for name, kind in controls.items() if kind == "string_value"))
+    assert settings_of(at) == before
+    assert all(len(sentence) < 400 for sentence in sentences(at))
 
 
 @pytest.mark.usefixtures("first_look")
@@ -318,38 +308,35 @@ def test_edits_that_a_table_cannot_have_are_left_out_and_said_once(edits: object
     assert not sentences(at)
 
 
-@pytest.mark.parametrize("value", ["much", math.nan, math.inf, -1, 10**400, True, None])
-def test_a_number_that_is_no_probability_is_refused_when_it_is_used(value: object) -> None:
+def test_a_number_that_is_no_probability_is_refused_when_it_is_used() -> None:
     at = open_page("pages/data.py")
     controls = controls_of(at)
-    edits = json.dumps({"edited_rows": {"0": {"probability": value}}})
     use = next(name for name, kind in controls.items() if kind == "trigger_value" and "None" in name)
     editor = next(name for name in controls if "-cpts." in name)
-    send(at, [WidgetState(id=editor, string_value=edits), WidgetState(id=use, trigger_value=True)])
-    assert len(sentences(at)) == 1
-    assert settings_of(at) == Settings()
+    for value in ("much", math.nan, math.inf, -1, 10**400, True, None):
+        edits = json.dumps({"edited_rows": {"0": {"probability": value}}})
+        send(at, [WidgetState(id=editor, string_value=edits), WidgetState(id=use, trigger_value=True)])
+        assert len(sentences(at)) == 1, value
+        assert settings_of(at) == Settings()
 
 
 ODD: tuple[object, ...] = (None, 5, math.nan, b"text", "\ud800", ["text"], {"a": 1}, object(), np.arange(3))
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize(("scene", "place"), crossed(list(SCENES), range(len(ODD)), each=1))
 def test_a_control_shows_what_it_can_whatever_the_session_holds_for_it(
-    scene: str, nothing_unforeseen: list[str]
+    scene: str, place: int, nothing_unforeseen: list[str]
 ) -> None:
     at = open_scene(scene)
     before = settings_of(at)
     kinds = ("string_value", "string_array_value", "bool_value")
     keys = {user_key_from_element_id(name) for name, kind in controls_of(at).items() if kind in kinds}
-    place = list(SCENES).index(scene)
-    third = [k for k in range(len(ODD)) if k % 3 == place % 3]
-    for k in thorough(range(len(ODD)), sample=third):
-        for key in keys - {None}:
-            at.session_state[key] = ODD[k]
-        at._run(WidgetStates())  # nothing comes from the browser, which would not take what AppTest makes of this
-        assert not at.exception
-        assert not at.error
-        assert all("cannot show" in line for line in nothing_unforeseen), nothing_unforeseen
-        nothing_unforeseen.clear()
-        assert settings_of(at) == before
+    for key in keys - {None}:
+        at.session_state[key] = ODD[place]
+    at._run(WidgetStates())  # nothing comes from the browser, which would not take what AppTest makes of this
+    assert not at.exception
+    assert not at.error
+    assert all("cannot show" in line for line in nothing_unforeseen), nothing_unforeseen
+    nothing_unforeseen.clear()
+    assert settings_of(at) == before

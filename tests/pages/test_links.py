@@ -100,7 +100,10 @@ def test_every_page_says_what_the_link_leaves_out(page: str) -> None:
     at = open_page(page, Settings(graph=long_graph()))
     assert any(plain(c.value).startswith(sentence) for c in at.caption)
     assert any(plain(w.value).startswith(sentence) for w in at.get("popover")[0].warning)
-    short = open_page(page, Settings(graph="chain:3"))
+
+
+def test_of_what_fits_nothing_is_left_out_of_the_link() -> None:
+    short = open_page("pages/home.py", Settings(graph="chain:3"))
     assert not any("leaves out" in c.value for c in short.caption)
 
 
@@ -202,7 +205,7 @@ READ_BUT_ODD = {
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("page", "odd"), crossed(PAGES, list(READ_BUT_ODD), each=2))
+@pytest.mark.parametrize(("page", "odd"), crossed(PAGES, list(READ_BUT_ODD), each=1))
 def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -> None:
     query = READ_BUT_ODD[odd]
     for seat in Seat:

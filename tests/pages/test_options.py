@@ -9,11 +9,12 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
+from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS
 from dpbayes.ui.session.options.stealth import StealthAim
-from dpbayes.ui.session.settings import PARAMETERS
+from dpbayes.ui.session.settings import PARAMETERS, settings_from
 from tests.conftest import thorough
 from tests.pages.conftest import charts, figures, fine, open_page, sentences, stop_after_a_step
 
@@ -145,14 +146,28 @@ def numeric(page: str) -> list[str]:
     return [f"{page}.{name}" for name, note in parameters_of(OPTIONS[page]).items() if isinstance(note, Parameter)]
 
 
-def shown(page: str, query: dict[str, str]) -> AppTest:
-    """Return a page once its picture is there, or its work on it."""
-    at = open_page(f"pages/{page}.py", **query)
+def contexts(page: str) -> list[dict[str, str]]:
+    """Return the choices of a page; of the many claims one for each way of speaking, all are tested without a page."""
+    of_a_kind = {(EXHIBITS[claim.name].says, EXHIBITS[claim.name].uses): claim for claim in BoundClaim}
+    kinds = [{"bounds.claim": claim.value} for claim in of_a_kind.values()]
+    return thorough(CONTEXTS[page], sample=kinds if page == "bounds" else CONTEXTS[page])
+
+
+def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> AppTest:
+    """Return a page, or a session that is on it already, once its picture is there, or its work on it."""
+    at = open_page(f"pages/{page}.py", **query) if session is None else turned(session, query)
     for _ in range(50):
         if MAIN[page] in figures(at) or at.get("progress"):
             return at
         fine(at.run())
     raise AssertionError(f"{page} shows no picture with {query}: {sentences(at)}")
+
+
+def turned(at: AppTest, query: dict[str, str]) -> AppTest:
+    """Return the same session at the settings of a link: what it has loaded it has not to load again."""
+    at.session_state["settings"], problems = settings_from(query)
+    assert not problems
+    return fine(at.run())
 
 
 def offered(at: AppTest, page: str) -> dict[str, Parameter]:
@@ -167,21 +182,18 @@ def test_every_page_with_numeric_options_is_looked_at() -> None:
 
 
 @pytest.mark.usefixtures("one_step")
-@pytest.mark.parametrize(
-    ("page", "context"), [(page, context) for page, contexts in CONTEXTS.items() for context in contexts]
-)
+@pytest.mark.parametrize(("page", "context"), [(page, context) for page in CONTEXTS for context in contexts(page)])
 def test_every_option_at_both_ends_shows_a_picture(page: str, context: dict[str, str]) -> None:
     """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""
-    usual = shown(page, context)
-    no_e_notation(usual)
-    numbers = offered(usual, page)
+    at = shown(page, context)
+    numbers = offered(at, page)
     low = {name: str(note.low) for name, note in numbers.items()}
     high = {name: str(note.high) for name, note in numbers.items()}
     alone = [{name: end} for end_of in (low, high) for name, end in end_of.items()]
     apart = [{name: high.pop(name)} for name in APART & set(high)]
     large = high | {name: size for name, size in LARGE.items() if name in high}
     for ends in thorough([low, large, high, *alone], sample=[low, large, *apart]):
-        at = shown(page, context | ends)
+        shown(page, context | ends, at)
         no_e_notation(at)
         assert all("nearest that is possible" in sentence for sentence in sentences(at)), ends
 
@@ -208,10 +220,13 @@ def test_every_option_at_both_ends_shows_a_picture(page: str, context: dict[str,
     ],
 )
 def test_a_slider_has_no_stop_that_is_too_much(page: str, context: dict[str, str], name: str) -> None:
-    slider = next(slider for slider in shown(page, context).select_slider if slider.key == f"parameter.{name}")
+    at = shown(page, context)
+    slider = next(slider for slider in at.select_slider if slider.key == f"parameter.{name}")
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
     every = parameter.stops
     assert len(slider.options) < len(every)
-    for end in (slider.options[0], slider.options[-1]):
-        assert not sentences(shown(page, context | {name: end}))
+    cut = [end for end, last in ((0, every[0]), (-1, every[-1])) if float(slider.options[end]) != last]
+    assert cut
+    for end in cut:
+        assert not sentences(shown(page, context | {name: slider.options[end]}, at))

@@ -12,6 +12,8 @@ from dpbayes.ui.pages.papers.links import VIEWS, View, view_of
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.papers import PaperShown
 from dpbayes.ui.session.settings import Seat, Settings, query_of
+from tests.conftest import thorough
+from tests.pages.claims import evaluation_of
 from tests.pages.conftest import (
     everything,
     fine,
@@ -84,8 +86,23 @@ def test_every_exhibit_of_the_bounds_page_is_led_to() -> None:
     assert shown <= set(CLAIMS)
 
 
+EVERY_VIEW = list(dict.fromkeys(VIEWS.values()))
+ON_BOUNDS = [view for view in EVERY_VIEW if view.title == "Bounds" and view.parameters]
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize("view", ON_BOUNDS, ids=str)
+def test_a_claim_leads_to_what_the_bounds_page_says_of_it(view: View) -> None:
+    ((_, shown),) = view.parameters
+    evaluation, why = evaluation_of(shown, source="sprinkler", records="50")
+    assert not why
+    assert evaluation.bound.claim in [claim for claim in CLAIMS if view_of(claim) == view]
+
+
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("view", dict.fromkeys(VIEWS.values()), ids=str)
+@pytest.mark.parametrize(
+    "view", thorough(EVERY_VIEW, sample=[*(v for v in EVERY_VIEW if v not in ON_BOUNDS), *ON_BOUNDS[::8]]), ids=str
+)
 def test_the_page_that_a_claim_leads_to_names_it(view: View) -> None:
     settings = Settings(source="sprinkler", records=50, parameters=view.parameters)
     at = open_page(view.page, **query_of(settings))

@@ -172,24 +172,24 @@ def test_slider_and_box_stay_in_step() -> None:
     assert "ε = 1,000" in headline(at)
 
 
-@pytest.mark.parametrize(
-    "bad", ["0", "-1", "inf", "-inf", "nan", "text", "1e99", "", "1,5", "\N{SNOWMAN}", "<b>", "$x$"]
-)
-def test_a_bad_epsilon_gives_one_sentence_and_keeps_the_last(bad: str) -> None:
-    at = put(open_page(PAGE, epsilon="2"), "box.epsilon", bad)
-    one_sentence(at, "Kept 2.")
-    assert settings_of(at).parameter("epsilon") == 2.0
-    assert "ε = 2" in headline(at)
+def test_a_bad_epsilon_gives_one_sentence_and_keeps_the_last() -> None:
+    at = open_page(PAGE, epsilon="2")
+    for bad in ("0", "-1", "inf", "-inf", "nan", "text", "1e99", "", "1,5", "\N{SNOWMAN}", "<b>", "$x$"):
+        put(at, "box.epsilon", bad)
+        one_sentence(at, "Kept 2.")
+        assert settings_of(at).parameter("epsilon") == 2.0
+        assert "ε = 2" in headline(at)
     put(at, "box.epsilon", "3")
     assert not sentences(at)
 
 
 @pytest.mark.parametrize("field", ["prior", "seed"])
-@pytest.mark.parametrize("bad", ["0.5.5", "-1", "nan", "1e99", ""])
-def test_a_bad_prior_or_seed_gives_one_sentence(field: str, bad: str) -> None:
-    at = put(open_page(PAGE), f"box.{field}", bad)
-    one_sentence(at, "Kept 1.")
-    assert settings_of(at) == Settings()
+def test_a_bad_prior_or_seed_gives_one_sentence(field: str) -> None:
+    at = open_page(PAGE)
+    for bad in ("0.5.5", "-1", "nan", "1e99", ""):
+        put(at, f"box.{field}", bad)
+        one_sentence(at, "Kept 1.")
+        assert settings_of(at) == Settings()
 
 
 def test_prior_and_seed_change_the_picture() -> None:

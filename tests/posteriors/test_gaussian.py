@@ -1,3 +1,4 @@
+import itertools
 import math
 from functools import cache
 
@@ -16,6 +17,7 @@ from dpbayes.posteriors.gaussian import (
     tilt,
     weights_posterior,
 )
+from tests.conftest import crossed
 
 
 def acceptance(
@@ -174,10 +176,11 @@ def without_the_chance(gaussian: Gaussian, radius: float) -> np.ndarray:
     return drawn[np.linalg.norm(drawn, axis=-1) <= radius]
 
 
-@pytest.mark.parametrize("variance", [1.0, 0.1, 0.01])
-@pytest.mark.parametrize("b", PRECISIONS)
-@pytest.mark.parametrize("d", [1, 2])
-def test_draws_follow_the_cut_gaussian(d, b, variance):
+@pytest.mark.parametrize(
+    ("law", "variance"), crossed(list(itertools.product([1, 2], PRECISIONS)), [1.0, 0.1, 0.01], each=1)
+)
+def test_draws_follow_the_cut_gaussian(law, variance):
+    d, b = law
     gaussian, radius = posterior(d, b, variance), 10 / math.sqrt(b)
     drawn = sample_in_ball(gaussian, radius, rng(), (DRAWS,))
     assert np.linalg.norm(drawn, axis=-1).max() <= radius * (1 + 1e-14)
@@ -285,8 +288,9 @@ def test_the_tilt_brings_the_proposals_mean_square_to_the_edge():
     assert squares == pytest.approx(radius**2, rel=1e-9)
 
 
-@pytest.mark.parametrize("variance", [1.0, 1e-2, 1e-4])
-@pytest.mark.parametrize("b", [1e-3, 1.0, 10.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6])
+@pytest.mark.parametrize(
+    ("b", "variance"), crossed([1e-3, 1.0, 10.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6], [1.0, 1e-2, 1e-4], each=1)
+)
 def test_the_pace_is_what_the_module_says(b, variance):
     gaussian, radius = many_weights(b, variance), 10 / math.sqrt(b)
     slowest = 1 / math.sqrt(2 * math.pi * (7 + tilt(gaussian, radius) * radius**2))
@@ -335,8 +339,10 @@ def test_the_mass_of_a_disc_is_a_noncentral_chi_square(precision, mean, radius):
     assert log_ball_mass(gaussian, radius) == pytest.approx(float(known), rel=1e-9)
 
 
-@pytest.mark.parametrize("precisions", [(1.0, 1.0), (0.1, 20.0), (20.0, 0.1), (200.0, 3.0)])
-@pytest.mark.parametrize("shifts", [(0.0, 0.0), (5.0, -1.0), (-30.0, 40.0)])
+@pytest.mark.parametrize(
+    ("precisions", "shifts"),
+    crossed([(1.0, 1.0), (0.1, 20.0), (20.0, 0.1), (200.0, 3.0)], [(0.0, 0.0), (5.0, -1.0), (-30.0, 40.0)], each=1),
+)
 def test_the_mass_of_a_disc_agrees_with_plain_quadrature(precisions, shifts):
     p, h = np.array(precisions), np.array(shifts)
     gaussian = Gaussian(np.array([[0.6, -0.8], [0.8, 0.6]]), p, h)

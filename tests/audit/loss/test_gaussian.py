@@ -63,8 +63,7 @@ def two_feature_attack(n: int) -> tuple[Moments, Moments]:
 # The largest value of a quadratic over a ball
 
 
-@pytest.mark.parametrize("radius", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("seed", "radius"), crossed(range(6), [0.3, 1.0, 4.0], each=1))
 def test_the_largest_value_in_a_disc_is_what_a_grid_finds(seed, radius):
     draw = np.random.default_rng(seed)
     curvature = draw.standard_normal((2, 2))

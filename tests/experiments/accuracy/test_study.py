@@ -424,7 +424,7 @@ def in_one_block(name):
 
 @pytest.mark.parametrize("name", PLANS)
 @given(cuts=st.sets(st.integers(1, 11)))
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_numbers_do_not_depend_on_how_repeats_are_cut_into_blocks(name, cuts):
     edges = [0, *sorted(cuts), 12]
     cut = finished(accuracy_steps(PLANS[name](), blocks=np.diff(edges).tolist()))

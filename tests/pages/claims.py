@@ -1,0 +1,34 @@
+"""A claim as the Bounds page evaluates it for a link, without the page."""
+
+import re
+
+from dpbayes.ui.pages.bounds.curve import Evaluation, evaluated, possible
+from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.settings import settings_from
+
+UNKNOWN = re.compile(r"(?<![\w\\])(nan|inf|None)(?!\w)", re.IGNORECASE)
+
+
+def evaluation_of(claim: BoundClaim, **query: str) -> tuple[Evaluation, str]:
+    """Return a claim at the possible setting that is nearest to a link's, and why that is not the link's own, or "".
+
+    Errors: InputError where it cannot be evaluated.
+    """
+    settings, problems = settings_from({"bounds.claim": claim.value, **query})
+    assert not problems
+    chosen = Chosen(settings)
+    nearby = possible(chosen, claim)
+    return evaluated(chosen, claim, nearby.settings), nearby.why
+
+
+def words(evaluation: Evaluation) -> str:
+    """Return the page's sentence and its formula with this setting's numbers."""
+    return f"{verdict(evaluation)} {evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound)}"
+
+
+def check_words(evaluation: Evaluation) -> None:
+    """Check that the page's sentence begins as it should, and that no number in it or in the formula is none."""
+    assert verdict(evaluation).startswith("At ")
+    assert not UNKNOWN.search(words(evaluation)), words(evaluation)
