@@ -3,35 +3,34 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
+from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
 
 BAND = 2
 """Standard errors on either side of a curve."""
 
 
-def accuracy_figure(curves: Sequence[Curve], epsilons: FloatArray) -> go.Figure:
+def accuracy_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
     """Draw the share of test records predicted rightly against the epsilon that each method claims."""
     return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=titled("accuracy", tickformat=".0%"))
 
 
-def certified_figure(curves: Sequence[Curve]) -> go.Figure:
+def certified_figure(curves: Sequence[Curve]) -> Figure:
     """Draw accuracies against the epsilon that is proved."""
     x = titled("ε proved, of all that is handed over", type="log", exponentformat="power")
     return _figure(curves, x=x, y=titled("accuracy", tickformat=".0%"))
 
 
-def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray) -> go.Figure:
+def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
     y = titled("log loss (nats per record)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=y)
 
 
-def reliability_figure(curves: Sequence[Curve], *, least: float) -> go.Figure:
+def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
     """Draw how often predictions are right against the confidence they state, one dot a bin; ideal is the diagonal.
 
     `least` is the least confidence there is: 1 by the number of the target's states.
@@ -66,7 +65,7 @@ def _ticks(low: float, high: float) -> Axis:
     return {"tickvals": shown, "ticktext": [f"{tick:g}" for tick in shown]} if len(shown) > 1 else {}
 
 
-def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis) -> go.Figure:
+def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis) -> Figure:
     """Draw curves with their bands below all lines."""
     bands, lines = [], []
     for curve in curves:

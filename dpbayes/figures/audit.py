@@ -4,12 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, names_axis, numerals, titled
+from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
 
 LEAST_DELTA = 1e-16
 """Smaller deltas are drawn here, below the picture."""
@@ -48,7 +47,7 @@ def privacy_curve_figure(
     broken: BoolArray,
     claimed: Mark | None,
     certified: Mark | None,
-) -> go.Figure:
+) -> Figure:
     """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,): above the claim.
 
     Where `lower` is `upper` the curve is exact; otherwise both are drawn, the lower one where it is known.
@@ -116,9 +115,7 @@ def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> T
 # The worst neighbours
 
 
-def laws_figure(
-    outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis
-) -> go.Figure:
+def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis) -> Figure:
     """Draw the laws (R,) of two neighbours over the same outputs, and below them the loss ln(first / second)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.log(first) - np.log(second)
@@ -130,14 +127,13 @@ def laws_figure(
         _law(outputs, loss, few=few, colour=BOUND, name="loss: ln of their ratio") | {"yaxis": "y2"},
     ]
     axis = names_axis(x, anchor="y2", nticks=12) if isinstance(outputs, list) else titled(x, anchor="y2")
-    figure = figure_of(
+    return figure_of(
         traces,
         x=axis,
         y={"rangemode": "tozero", **y, "domain": [0.46, 1], "automargin": True},
         height=430,
-    )
-    return figure.update_layout(
-        yaxis2=titled("loss (nats)", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True), bargap=0.15
+        yaxis2=titled("loss (nats)", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True),
+        bargap=0.15,
     )
 
 
@@ -148,7 +144,7 @@ def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, colour: str, na
     return _LINES | {"line": {"color": colour, "width": 2.5}, **shared}
 
 
-def shares_figure(labels: list[str], losses: FloatArray) -> go.Figure:
+def shares_figure(labels: list[str], losses: FloatArray) -> Figure:
     """Draw what every row of a CPT adds to the loss of the worst pair found (rows,), as bars."""
     bar: Trace = {
         "type": "bar",
@@ -181,7 +177,7 @@ class Ceiling:
     dash: str = "dash"
 
 
-def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> go.Figure:
+def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
     """Draw attackers' log odds (repeats, releases + 1), the first one highlighted, and the ceilings.
 
     The axis is even in log odds and labelled in probabilities, so that a ceiling is a straight line.

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import Trace, figure_of, numerals, titled
+from dpbayes.figures.style import Figure, Trace, figure_of, numerals, titled
 
 DECADES = 8
 """Most powers of ten on the axis of values; what is smaller leaves the picture."""
@@ -37,7 +36,7 @@ class BoundCurves:
 
 def bound_figure(
     curves: BoundCurves, *, x_title: str, y_title: str, chosen: tuple[float, Mapping[str, float]] | None
-) -> go.Figure:
+) -> Figure:
     """Draw a bound against x, both axes logarithmic; `chosen` is the setting at hand and its values, by curve."""
     x = curves.x
     traces: list[Trace] = [

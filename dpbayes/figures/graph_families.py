@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import BOUND, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Trace, faded, figure_of, titled
+from dpbayes.figures.style import Figure, Trace, faded, figure_of, titled, upright
 
 LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
 COLOURS = {LAPLACE: PRIVATE, CERTIFIED: "#2A9D77", PRINTED: "#8C6D31"}
@@ -24,7 +23,7 @@ def graph_families_figure(
     *,
     scale: FloatArray,
     crossing: float | None,
-) -> go.Figure:
+) -> Figure:
     """Draw noise sds in counts against arrows per node, on a logarithmic axis.
 
     `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line in a
@@ -61,15 +60,13 @@ def graph_families_figure(
     )
     for symbol, (family, (average, noise)) in zip(SYMBOLS, families.items(), strict=False):
         traces.append(_family(family, average, noise, symbol=symbol))
-    figure = figure_of(
+    return figure_of(
         traces,
         x=titled("average in-degree (arrows per node)", rangemode="tozero"),
         y=titled("noise sd per cell (counts)", type="log", automargin=True, dtick=1, minor={"dtick": "D1"}),
         height=460,
+        shapes=[] if crossing is None else [upright(crossing, {"color": BOUND, "width": 1, "dash": "dot"})],
     )
-    if crossing is not None:
-        figure.add_vline(x=crossing, line={"color": BOUND, "width": 1, "dash": "dot"})
-    return figure
 
 
 def _band(arrows: FloatArray, values: FloatArray, name: str, colour: str) -> Trace:

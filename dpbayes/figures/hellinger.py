@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
+from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
 
 ERROR = "error (Hellinger distance, 0 to 1)"
 """H between exact and released posterior: 0 where they are the same, 1 where they do not overlap."""
@@ -22,7 +21,7 @@ def _line(look: Look, **more: object) -> Trace:
     return {"type": "scatter", "mode": "lines", "line": line, "name": look.name, **more}
 
 
-def error_box_figure(errors: Mapping[Look, FloatArray]) -> go.Figure:
+def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     """Draw each mechanism's errors, five quantiles (5,), as a box with whiskers from the first to the last.
 
     The axis follows the best mechanism; what lies beyond it is named at its end.
@@ -60,7 +59,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> go.Figure:
     )
 
 
-def errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> go.Figure:
+def errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
     """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the setting now.
 
     `errors` are five quantiles at every place: (P, 5).
@@ -68,13 +67,13 @@ def errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, mark
     return _curves_figure(places, errors, marked=marked, x=_log_axis(title, places))
 
 
-def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> go.Figure:
+def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
     """Draw the same along the number of sides; a mechanism of one die only is a point with a bar for its band."""
     low, high = places[[0, -1]]
     return _curves_figure(places, errors, marked=marked, x=titled(title, range=[low - 0.3, high + 0.3], dtick=1))
 
 
-def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, x: Axis) -> go.Figure:
+def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, x: Axis) -> Figure:
     traces = [
         trace | {"legendgroup": look.name}
         for look, quantiles in errors.items()
@@ -116,7 +115,7 @@ def _mark(x: float, *, top: float, name: str, low: float = 0.0) -> Trace:
 
 def sensitivity_line_figure(
     throws: FloatArray, sensitivities: Mapping[Look, FloatArray], *, data: int, title: str
-) -> go.Figure:
+) -> Figure:
     """Draw sensitivities along a line of candidates, `throws` (P,) on side 1; `data` marks the hypothetical throws."""
     low, high = (float(end([end(values) for values in sensitivities.values()])) for end in (np.min, np.max))
     traces = [_line(look, x=throws, y=values) for look, values in sensitivities.items()]
@@ -132,7 +131,7 @@ def _sensitivity_axis(low: float, high: float) -> Axis:
     return titled("sensitivity (Hellinger distance)", type="log", automargin=True, **ticks)
 
 
-def sensitivity_plane_figure(ticks: FloatArray, values: FloatArray, *, data: tuple[int, int], name: str) -> go.Figure:
+def sensitivity_plane_figure(ticks: FloatArray, values: FloatArray, *, data: tuple[int, int], name: str) -> Figure:
     """Draw one sensitivity over all throws of three sides, `values` (P, P) by sides 2 and 1; darker is larger."""
     logs = np.log10(values)
     stops = np.linspace(np.nanmin(logs), np.nanmax(logs), 5)
@@ -169,7 +168,7 @@ def sensitivity_plane_figure(ticks: FloatArray, values: FloatArray, *, data: tup
     )
 
 
-def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data: int) -> go.Figure:
+def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data: int) -> Figure:
     """Draw how probable a released count of side 1 is in each bin (B,) between `edges` (B + 1,), as steps."""
     middles, width = (edges[1:] + edges[:-1]) / 2, int(edges[1] - edges[0])
     steps = {"shape": "hvh", "width": 2}
@@ -189,7 +188,7 @@ def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data:
     )
 
 
-def error_law_figure(errors: FloatArray, shares: Mapping[Look, FloatArray]) -> go.Figure:
+def error_law_figure(errors: FloatArray, shares: Mapping[Look, FloatArray]) -> Figure:
     """Draw, by mechanism, the probability (P,) that the error is at most `errors` (P,)."""
     return figure_of(
         [_line(look, x=errors, y=within) for look, within in shares.items()],

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
+from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
 
 
 def density_figure(
     theta: FloatArray, private: FloatArray, exact: FloatArray | None, *, name: str, zoom: bool = False
-) -> go.Figure:
+) -> Figure:
     """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
     lines = {"type": "scatter", "mode": "lines"}
     traces = []
@@ -48,7 +47,7 @@ def draws_figure(
     *,
     name: str,
     zoom: bool = False,
-) -> go.Figure:
+) -> Figure:
     """Draw the values that one release holds (N,) as ticks, shares of all `possible` ones, and the exact density.
 
     `exact` is (theta (grid,), density (grid,)); axes of what is not given are left out.
@@ -74,8 +73,8 @@ def draws_figure(
     low, high = float(everything.min()), float(everything.max())
     margin = max(0.02, 0.05 * (high - low))
     span = [max(0.0, low - margin), min(1.0, high + margin)] if zoom else [0, 1]
-    figure = figure_of(traces, x=titled(f"P({plain(name)})", range=span), y=axis)
-    return figure.update_layout(yaxis2=shares, margin_r=60)
+    margin = FRAME["margin"] | {"r": 60}
+    return figure_of(traces, x=titled(f"P({plain(name)})", range=span), y=axis, yaxis2=shares, margin=margin)
 
 
 def _shares(possible: FloatArray) -> Trace:
@@ -119,7 +118,7 @@ def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
     return [float(inside.min()), float(inside.max())]
 
 
-def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, dots: int = 50) -> go.Figure:
+def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, dots: int = 50) -> Figure:
     """Draw simulated values (draws,) as `dots` equally likely outcomes, stacked; a line marks the exact value."""
     quantiles = np.quantile(values, (np.arange(dots) + 0.5) / dots)
     low, high = float(quantiles.min()), float(quantiles.max())
@@ -165,7 +164,7 @@ def rows_figure(
     labels: Sequence[str],
     private: tuple[FloatArray, FloatArray, FloatArray],
     exact: tuple[FloatArray, FloatArray, FloatArray] | None,
-) -> go.Figure:
+) -> Figure:
     """Draw mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
     places = np.arange(len(labels), dtype=float)
     sets = [(private, PRIVATE, "private (this release)", 0.16)]
@@ -199,7 +198,7 @@ def rows_figure(
     )
 
 
-def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str) -> go.Figure:
+def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str) -> Figure:
     """Draw the mean KL divergence of rows (rows,) as bars, in nats; `what` kind it is goes to the axis."""
     bars = {
         "type": "bar",

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE, PURPLE, Curve
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, titled
+from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
 
 PRECISION = "prior precision b"
 
@@ -16,7 +15,7 @@ _BAND = ": standard error"
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
-def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> go.Figure:
+def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
     """Draw mean squared errors by predictor with bands of one standard error; `marked` is the precision shown.
 
     NaN is a gap, and a curve of nothing else is left out.
@@ -39,7 +38,7 @@ def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: flo
 
 def epsilon_figure(
     precisions: FloatArray, certified: FloatArray, printed: FloatArray, *, several: FloatArray | None, marked: float
-) -> go.Figure:
+) -> Figure:
     """Draw epsilon of one draw (P,): certified, and printed, red where that is less than what is proved.
 
     `several` is the certified epsilon of all draws together, if they are more than one.

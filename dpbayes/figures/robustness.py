@@ -1,11 +1,10 @@
 """Pictures of robustness: how far one record moves a posterior, and how many answers give it away."""
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import Axis, Trace, faded, figure_of, log_axis, titled
+from dpbayes.figures.style import FRAME, Axis, Figure, Trace, faded, figure_of, log_axis, titled, upright
 
 
 def moved_figure(
@@ -16,7 +15,7 @@ def moved_figure(
     proved: FloatArray,
     broken: BoolArray,
     chosen: tuple[float, float],
-) -> go.Figure:
+) -> Figure:
     """Draw divergences in nats against the prior's strength (points,), both axes logarithmic.
 
     `printed` is red where `broken`; `chosen` is the strength at hand and the exact divergence there.
@@ -33,7 +32,7 @@ def moved_figure(
 
 def answers_figure(
     prior: FloatArray, *, least: FloatArray, most: FloatArray, promised: FloatArray, too_few: BoolArray, at: float
-) -> go.Figure:
+) -> Figure:
     """Draw the bracket of needed answers and what the paper promises (points,), both axes logarithmic.
 
     `promised` is red where it is `too_few`; `at` marks the strength at hand.
@@ -46,10 +45,14 @@ def answers_figure(
         _line(prior, promised, "said to suffice", {"color": BOUND, "width": 2, "dash": "dash"}),
         *_red(prior, promised, too_few, "said to suffice, and too few"),
     ]
-    figure = figure_of(traces, x=_strength(prior), y=_log("answers"), height=360)
-    figure.layout.legend.traceorder = "normal"  # an area would turn it round
-    figure.add_vline(x=at, line={"color": BOUND, "width": 1, "dash": "dot"})
-    return figure
+    return figure_of(
+        traces,
+        x=_strength(prior),
+        y=_log("answers"),
+        height=360,
+        legend=FRAME["legend"] | {"traceorder": "normal"},  # an area would turn it round
+        shapes=[upright(at, {"color": BOUND, "width": 1, "dash": "dot"})],
+    )
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Axis) -> Trace:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Trace, faded, figure_of, log_axis, plain, titled
+from dpbayes.figures.style import Figure, Trace, faded, figure_of, log_axis, plain, titled
 
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40
@@ -26,7 +25,7 @@ def trim_figure(
     *,
     region: tuple[float, float],
     name: str,
-) -> go.Figure:
+) -> Figure:
     """Draw densities (grid,), each relative to its own peak, the region that is drawn from, and draws (N,) as ticks.
 
     Without `exact` the trimmed density is the public prior's.
@@ -87,7 +86,7 @@ def draws_figure(
     *,
     best: ArrayLike,
     measured: tuple[int, float, float] | None = None,
-) -> go.Figure:
+) -> Figure:
     """Draw the error of the mean of N draws, (curves, N) over N; the first curve is bold, the best N of each a star.
 
     `measured` is (N, error, standard error) of a simulation.
@@ -121,7 +120,7 @@ def omega_figure(
     printed: FloatArray,
     *,
     chosen: tuple[float, float],
-) -> go.Figure:
+) -> Figure:
     """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
     safe = printed >= certified * (1 - 1e-9)
     violated = printed < certified * (1 - 1e-9)
@@ -142,7 +141,7 @@ def omega_figure(
     )
 
 
-def game_figure(answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]]) -> go.Figure:
+def game_figure(answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]]) -> Figure:
     """Draw the adversary's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
 
     `ceilings` are (name, values (J,), whether none of all games is above it).
@@ -172,7 +171,7 @@ def needed_figure(
     *,
     level: float,
     marks: Sequence[tuple[str, float, bool]],
-) -> go.Figure:
+) -> Figure:
     """Draw how often the adversary is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
     both = np.concatenate([right + 2 * error, (right - 2 * error)[::-1]])
     around = {"x": np.concatenate([answers, answers[::-1]]), "y": both, "fill": "toself", "hoverinfo": "skip"}
@@ -197,7 +196,7 @@ def needed_figure(
 
 def robustness_figure(
     records: FloatArray, divergence: FloatArray, bound: FloatArray, printed: FloatArray | None
-) -> go.Figure:
+) -> Figure:
     """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the printed one if there is."""
     traces = [
         _LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL, computed"},

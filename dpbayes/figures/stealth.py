@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Trace, figure_of, plain, titled
+from dpbayes.figures.style import Axis, Figure, Trace, figure_of, plain, titled
 from dpbayes.mechanisms.stealth import Sense
 
 COLOURS = {Sense.MARGINALS: PRIVATE, Sense.PARAMETERS: "#2A9D77", Sense.TABLE: "#8C6D31"}
@@ -27,7 +26,7 @@ def stealth_figure(
     *,
     chosen: tuple[float, Estimate] | None,
     records: float,
-) -> go.Figure:
+) -> Figure:
     """Draw probabilities of a non-negative release against t (points,), on a logarithmic axis.
 
     `simulated` by sense, `bounds` by name (the first dashed), `real` with the curator's counts; `chosen` is the t at
@@ -88,7 +87,7 @@ def _short(records: float) -> str:
     return f"{records:,.0f}" if records >= 10 else numeral(records, 2)
 
 
-def agreement_figure(said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float]) -> go.Figure:
+def agreement_figure(said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float]) -> Figure:
     """Draw what two tables of each release say of one node, `said` (releases, 2), as dots; they agree on the line."""
     low, high = limits
     line = {"color": BOUND, "width": 1.5, "dash": "dash"}

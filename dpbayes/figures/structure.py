@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import distinct_labels, figure_of, names_axis, plain, titled
+from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, plain, titled
 
 
-def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray) -> go.Figure:
+def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray) -> Figure:
     """Draw the noise sd in each node's cells (nodes,) under both mechanisms, in counts."""
     bars = {"type": "bar", "x": distinct_labels(nodes, 24)}
     hatched = {"color": PRIVATE, "pattern": {"shape": "/", "size": 6}}
@@ -20,7 +18,7 @@ def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray)
     return figure_of(traces, x=names_axis("node"), y=titled("noise sd per cell (counts)"), height=320)
 
 
-def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> go.Figure:
+def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:
     """Draw how many records fall in each state (states,) of one column."""
     bars = {"type": "bar", "x": distinct_labels(states, 24), "y": counts, "marker": {"color": EXACT}}
     return figure_of(

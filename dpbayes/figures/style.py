@@ -1,33 +1,81 @@
 """One frame for all figures."""
 
+import json
 import math
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import plotly.graph_objects as go
+import numpy as np
 
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 Trace = dict[str, Any]
 Axis = dict[str, Any]
 
+FRAME: dict[str, Any] = {
+    "margin": {"l": 60, "r": 16, "t": 34, "b": 52},
+    "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+    "hovermode": "closest",
+}
+"""What all layouts have."""
 
-def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340) -> go.Figure:
-    """Build a figure from plain dictionaries; axes have titles with units, text takes the page's theme.
 
-    In one step, because a slider waits for it: updating a Plotly figure piece by piece takes several times as long.
+@dataclass(frozen=True)
+class Figure:
+    """A Plotly figure as plain data: its traces, arrays in them, and its layout.
+
+    A slider waits for every figure, and Plotly's own class copies and checks each number, which takes longer than all
+    else on a page. The tests build that class from each figure, so what Plotly does not know is found there.
     """
-    layout = {
-        "height": height,
-        "margin": {"l": 60, "r": 16, "t": 34, "b": 52},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "hovermode": "closest",
-        "xaxis": x,
-        "yaxis": y,
-    }
-    return go.Figure({"data": list(traces), "layout": layout})
+
+    data: tuple[Trace, ...]
+    layout: dict[str, Any]
+
+    def to_plotly(self) -> "go.Figure":
+        """Return Plotly's own figure, which checks every property; `.show()` opens it."""
+        import plotly.graph_objects as go
+
+        return go.Figure({"data": list(self.data), "layout": self.layout})
+
+    def to_json(self) -> str:
+        """Return the text that Plotly reads in the browser: numbers of arrays as bytes in base 64, gaps as null."""
+        return json.dumps({"data": _plain(self.data), "layout": _plain(self.layout)}, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return _packed(value) if value.ndim == 1 and value.dtype.kind == "f" else _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _packed(numbers: FloatArray) -> dict[str, str]:
+    return {"dtype": "f8", "bdata": b64encode(np.ascontiguousarray(numbers, dtype="<f8").tobytes()).decode()}
+
+
+def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340, **layout: Any) -> Figure:
+    """Build a figure of one kind: axes have titles with units, text takes the page's theme.
+
+    `layout` holds what else is to be laid out, by Plotly's names.
+    """
+    return Figure(tuple(traces), FRAME | {"height": height, "xaxis": x, "yaxis": y} | layout)
+
+
+def upright(x: float, line: Axis) -> dict[str, Any]:
+    """Return a line from bottom to top of the picture at `x`, for a layout's `shapes`."""
+    return {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def titled(text: str, **more: Any) -> Axis:

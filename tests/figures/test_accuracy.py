@@ -27,7 +27,7 @@ def lines(figure) -> dict:
 
 
 def test_curves_are_the_means_and_bands_two_standard_errors(study):
-    figure = accuracy_figure(study.curves(), study.plan.grid)
+    figure = accuracy_figure(study.curves(), study.plan.grid).to_plotly()
     laplace = lines(figure)["Laplace"]
     assert list(laplace.x) == [0.5, 2.0, 8.0]
     assert np.array_equal(laplace.y, study.mean(METHODS["laplace"]))
@@ -40,7 +40,7 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
 
 
 def test_colours_say_what_is_exact_private_and_not_kept(study):
-    found = lines(accuracy_figure(study.curves(), study.plan.grid))
+    found = lines(accuracy_figure(study.curves(), study.plan.grid).to_plotly())
     assert found["exact (not private)"].line.color == EXACT
     assert found["Laplace"].line.color == PRIVATE
     assert found["sampling, as printed, 7 draws"].line.color == INVALID
@@ -48,7 +48,7 @@ def test_colours_say_what_is_exact_private_and_not_kept(study):
 
 
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
-    found = lines(certified_figure(study.certified_curves()))
+    found = lines(certified_figure(study.certified_curves()).to_plotly())
     printed = found["sampling, as printed, 7 draws"]
     assert np.array_equal(printed.x, study.certified[METHODS["sampler_many"]][1:]), "coins at 0.5 have no place"
     assert found["exact (not private)"].x[1] == printed.x[-1]
@@ -56,7 +56,7 @@ def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
 
 
 def test_log_losses_are_drawn_with_positive_bands(study):
-    figure = log_loss_figure(study.loss_curves(), study.plan.grid)
+    figure = log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly()
     assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(METHODS["map"]))
     assert all(np.min(trace.y) > 0 for trace in figure.data)
     assert "nats" in figure.layout.yaxis.title.text
@@ -64,7 +64,9 @@ def test_log_losses_are_drawn_with_positive_bands(study):
 
 def test_reliability_dots_are_the_bins_that_hold_records(study):
     found = reliability(study.plan, 2.0)
-    figure = reliability_figure([bins.curve(study.look(method)) for method, bins in found.items()], least=0.5)
+    figure = reliability_figure(
+        [bins.curve(study.look(method)) for method, bins in found.items()], least=0.5
+    ).to_plotly()
     exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
     some = found[METHODS["exact"]].records > 0
     assert np.array_equal(exact.x, found[METHODS["exact"]].confidence[some])
@@ -74,22 +76,22 @@ def test_reliability_dots_are_the_bins_that_hold_records(study):
 def test_one_epsilon_is_drawn():
     plan = AccuracyPlan(network=naive_bayes(1), target="class", epsilons=(3.0,), repeats=2)
     study = accuracy_study(plan)
-    low, high = accuracy_figure(study.curves(), study.plan.grid).layout.xaxis.range
+    low, high = accuracy_figure(study.curves(), study.plan.grid).to_plotly().layout.xaxis.range
     assert low < np.log10(3) < high
-    assert certified_figure(study.certified_curves()).data
-    assert log_loss_figure(study.loss_curves(), study.plan.grid).data
+    assert certified_figure(study.certified_curves()).to_plotly().data
+    assert log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly().data
 
 
 def draw_accuracy(study: AccuracyStudy):
-    return accuracy_figure(study.curves(), study.plan.grid)
+    return accuracy_figure(study.curves(), study.plan.grid).to_plotly()
 
 
 def draw_certified(study: AccuracyStudy):
-    return certified_figure(study.certified_curves())
+    return certified_figure(study.certified_curves()).to_plotly()
 
 
 def draw_loss(study: AccuracyStudy):
-    return log_loss_figure(study.loss_curves(), study.plan.grid)
+    return log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly()
 
 
 VIEWS = (draw_accuracy, draw_certified, draw_loss)
@@ -126,7 +128,7 @@ def test_curves_of_several_points_are_lines(study, draw):
 def test_one_point_left_of_a_proved_curve_is_a_dot():
     """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
     plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
-    found = lines(certified_figure(accuracy_study(plan).certified_curves()))
+    found = lines(certified_figure(accuracy_study(plan).certified_curves()).to_plotly())
     assert found["sampling, as printed, 1 draw"].mode == "markers"
     assert len(found["sampling, as printed, 1 draw"].x) == 1
     assert found["Laplace"].mode == "lines"

@@ -32,7 +32,9 @@ def named(figure, part):
 
 
 def curve(lower=DELTAS, broken=NOWHERE, claimed=CLAIM, certified=None):
-    return privacy_curve_figure(EPSILONS, DELTAS, lower, broken=broken, claimed=claimed, certified=certified)
+    return privacy_curve_figure(
+        EPSILONS, DELTAS, lower, broken=broken, claimed=claimed, certified=certified
+    ).to_plotly()
 
 
 def test_an_exact_curve_is_blue_and_a_claim_that_holds_is_grey():
@@ -83,14 +85,16 @@ def test_a_claim_beyond_the_picture_says_so():
 
 def test_a_curve_of_zeros_and_one_of_ones_are_drawn():
     for deltas in (np.zeros(4), np.ones(4), np.array([1.0, 1e-200, 0, 0])):
-        figure = privacy_curve_figure(EPSILONS, deltas, deltas, broken=NOWHERE, claimed=None, certified=None)
+        figure = privacy_curve_figure(
+            EPSILONS, deltas, deltas, broken=NOWHERE, claimed=None, certified=None
+        ).to_plotly()
         assert np.all(np.asarray(figure.data[0].y) >= LEAST_DELTA)
         assert math.log10(FLOOR) - 1e-9 <= figure.layout.yaxis.range[0] <= -3
 
 
 def test_the_laws_are_bars_with_their_loss_below():
     first, second = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])
-    figure = laws_figure(["a", "b", "c"], first, second, x="output", y=titled("probability"))
+    figure = laws_figure(["a", "b", "c"], first, second, x="output", y=titled("probability")).to_plotly()
     assert [trace.type for trace in figure.data] == ["bar"] * 3
     assert list(named(figure, "first").y) == list(first)
     loss = named(figure, "loss")
@@ -104,14 +108,14 @@ def test_the_laws_are_bars_with_their_loss_below():
 
 def test_many_outputs_and_numbers_are_lines():
     law = np.full(BARS + 1, 1 / (BARS + 1))
-    many = laws_figure([str(k) for k in range(BARS + 1)], law, law, x="output", y=titled("probability"))
-    numbers = laws_figure(np.arange(3.0), law[:3], law[:3], x="theta", y=titled("density", type="log"))
+    many = laws_figure([str(k) for k in range(BARS + 1)], law, law, x="output", y=titled("probability")).to_plotly()
+    numbers = laws_figure(np.arange(3.0), law[:3], law[:3], x="theta", y=titled("density", type="log")).to_plotly()
     assert {trace.type for trace in (*many.data, *numbers.data)} == {"scatter"}
     assert numbers.layout.yaxis.type == "log"
 
 
 def test_the_rows_of_the_worst_pair_are_bars_from_the_top():
-    figure = shares_figure(["a", "b"], np.array([2.0, 1.0]))
+    figure = shares_figure(["a", "b"], np.array([2.0, 1.0])).to_plotly()
     assert list(figure.data[0].x) == [2.0, 1.0]
     assert figure.layout.yaxis.autorange == "reversed"
     assert "nats" in figure.layout.xaxis.title.text
@@ -123,7 +127,7 @@ def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
         Ceiling(np.array([0.0, 0.5, 1.0]), "claimed", passed=True),
         Ceiling(np.array([0.0, 5.0, 10.0]), "certified", passed=False, dash="dot"),
     ]
-    figure = odds_figure(odds, ceilings)
+    figure = odds_figure(odds, ceilings).to_plotly()
     own, others = named(figure, "this attacker"), named(figure, "2 more")
     assert list(own.y) == [0, 1, 2]
     assert own.line.color == PRIVATE
@@ -140,7 +144,7 @@ def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
 
 
 def test_a_single_attacker_needs_no_others():
-    figure = odds_figure(np.zeros((1, 4)), [])
+    figure = odds_figure(np.zeros((1, 4)), []).to_plotly()
     assert [trace.name for trace in figure.data] == ["this attacker"]
 
 
@@ -178,7 +182,7 @@ def test_odds_beyond_the_smallest_float_keep_their_power_of_ten(odds, text):
 def test_no_label_is_repeated_where_odds_are_huge(top):
     figure = odds_figure(
         np.linspace(0, top, 21)[None], [Ceiling(np.linspace(0, 1.2 * top, 21), "claimed", passed=False)]
-    )
+    ).to_plotly()
     texts = figure.layout.yaxis.ticktext
     assert len(texts) > 3
     assert len(set(texts)) == len(texts)

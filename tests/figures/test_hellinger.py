@@ -31,7 +31,7 @@ def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else()
 
 
 def test_a_box_is_its_five_quantiles():
-    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4))
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4)).to_plotly()
     assert len(figure.data) == 2
     box = figure.data[1]
     found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
@@ -41,20 +41,20 @@ def test_a_box_is_its_five_quantiles():
 
 
 def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
-    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01))
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01)).to_plotly()
     assert figure.layout.xaxis.range[1] == pytest.approx(0.06)
     assert list(figure.data[-1].text) == ["median 0.5 →"]
     assert list(figure.data[-1].y) == [DieMethod.GLOBAL.value]
 
 
 def test_boxes_of_no_error_at_all_have_an_axis():
-    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).layout.xaxis.range[1] == pytest.approx(1.01)
+    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).to_plotly().layout.xaxis.range[1] == pytest.approx(1.01)
 
 
 def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
     accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL, DieMethod.CELLS), values)
-    figure = errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n")
+    figure = errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n").to_plotly()
     local, band, cells, mark = figure.data  # the one without a guarantee has no band
     assert local.y == pytest.approx(values[:, 0, 2])
     assert cells.y == pytest.approx(values[:, 1, 2])
@@ -68,7 +68,7 @@ def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
     values[1:, 1] = np.nan
     accuracy = Accuracy("m", np.array([2.0, 3.0, 4.0]), (DieMethod.CELLS, DieMethod.ONE), values)
-    figure = sides_figure(accuracy.places, accuracy.curves, marked=3, title="m")
+    figure = sides_figure(accuracy.places, accuracy.curves, marked=3, title="m").to_plotly()
     band, cells, one, mark = figure.data
     assert cells.y == pytest.approx(values[:, 0, 2])
     assert len(band.x) == 6
@@ -92,7 +92,7 @@ def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
 )
 def test_a_logarithmic_axis_has_full_numbers(places, labels):
     accuracy = Accuracy("n", np.array(places, dtype=float), (DieMethod.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
-    axis = errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").layout.xaxis
+    axis = errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").to_plotly().layout.xaxis
     assert list(axis.ticktext) == labels
     assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)
 
@@ -103,7 +103,9 @@ def sensitivities(local: float, smooth: float) -> dict[Look, np.ndarray]:
 
 
 def test_a_line_of_sensitivities():
-    figure = sensitivity_line_figure(np.arange(3.0), sensitivities(0.1, 0.2), data=1, title="throws on side 1")
+    figure = sensitivity_line_figure(
+        np.arange(3.0), sensitivities(0.1, 0.2), data=1, title="throws on side 1"
+    ).to_plotly()
     everywhere, smooth, local, mark = figure.data
     assert list(everywhere.y) == [0.3, 0.3, 0.3]
     assert smooth.y == pytest.approx([0.3, 0.2, 0.3])
@@ -115,14 +117,14 @@ def test_a_line_of_sensitivities():
 
 def test_a_long_axis_of_sensitivities_has_round_full_numbers():
     lines = sensitivities(0.008, 0.2)
-    axis = sensitivity_line_figure(np.arange(3.0), lines, data=1, title="throws on side 1").layout.yaxis
+    axis = sensitivity_line_figure(np.arange(3.0), lines, data=1, title="throws on side 1").to_plotly().layout.yaxis
     assert list(axis.ticktext) == ["0.01", "0.02", "0.05", "0.1", "0.2"]
     assert list(axis.tickvals) == [0.01, 0.02, 0.05, 0.1, 0.2]
 
 
 def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms():
     values = np.array([[0.1, 1.0], [0.01, np.nan]])
-    figure = sensitivity_plane_figure(np.arange(2.0), values, data=(1, 0), name="smooth")
+    figure = sensitivity_plane_figure(np.arange(2.0), values, data=(1, 0), name="smooth").to_plotly()
     heat, cross = figure.data
     assert heat.customdata == pytest.approx(values, nan_ok=True)
     assert list(heat.colorbar.ticktext) == ["0.01", "0.032", "0.1", "0.32", "1"]
@@ -132,7 +134,7 @@ def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms
 @pytest.mark.parametrize(("width", "text"), [(1, "probability per count"), (1000, "probability per 1,000 counts")])
 def test_outputs_are_steps_in_the_middle_of_their_bins(width, text):
     shares = {DieMethod.GLOBAL.look: np.array([0.2, 0.8]), DieMethod.ONE.look: np.array([0.5, 0.5])}
-    figure = output_figure(np.arange(3.0) * width - 0.5, shares, data=1)
+    figure = output_figure(np.arange(3.0) * width - 0.5, shares, data=1).to_plotly()
     assert list(figure.data[0].x) == [width / 2 - 0.5, 3 * width / 2 - 0.5]
     assert list(figure.data[1].y) == [0.5, 0.5]
     assert list(figure.data[2].x) == [1, 1]
@@ -143,7 +145,7 @@ def test_laws_of_errors_are_drawn_as_they_are():
     laws = error_laws([Scenario(sides=3, n=9)], Noise.draw(np.random.default_rng(1), sides=3, draws=100))
     grid = np.linspace(0, 1, 11)
     shares = {method.look: law.share_within(grid) for method, law in laws.items()}
-    figure = error_law_figure(grid, shares)
+    figure = error_law_figure(grid, shares).to_plotly()
     for trace, (look, within) in zip(figure.data, shares.items(), strict=True):
         assert trace.name == look.name
         assert trace.y == pytest.approx(within)

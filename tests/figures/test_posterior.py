@@ -21,7 +21,7 @@ def exact_of(figure) -> list:
 
 
 def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue():
-    figure = density_figure(THETA, DENSITIES, EXACT_DENSITY, name="a | <b>")
+    figure = density_figure(THETA, DENSITIES, EXACT_DENSITY, name="a | <b>").to_plotly()
     others, bold, exact = figure.data
     assert np.array_equal(bold.y, DENSITIES[0])
     assert bold.line.width > others.line.width
@@ -36,10 +36,10 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
 @pytest.mark.parametrize(
     "figure",
     [
-        density_figure(THETA, DENSITIES, None, name="a"),
-        draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a"),
-        quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a"),
-        rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None),
+        density_figure(THETA, DENSITIES, None, name="a").to_plotly(),
+        draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
+        quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a").to_plotly(),
+        rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None).to_plotly(),
     ],
 )
 def test_a_recipients_picture_has_nothing_exact_in_it(figure):
@@ -48,7 +48,7 @@ def test_a_recipients_picture_has_nothing_exact_in_it(figure):
 
 
 def test_zoom_holds_what_is_seen_of_both_and_no_more():
-    low, high = density_figure(THETA, DENSITIES[:1], EXACT_DENSITY, name="a", zoom=True).layout.xaxis.range
+    low, high = density_figure(THETA, DENSITIES[:1], EXACT_DENSITY, name="a", zoom=True).to_plotly().layout.xaxis.range
     seen = THETA[(DENSITIES[0] > 1e-3 * DENSITIES[0].max()) | (1e-3 * EXACT_DENSITY.max() < EXACT_DENSITY)]
     assert (low, high) == pytest.approx((seen.min(), seen.max()))
     assert high < 1
@@ -57,13 +57,13 @@ def test_zoom_holds_what_is_seen_of_both_and_no_more():
 def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
     spiked = stats.beta(0.5, 3).pdf(THETA)
     assert np.isinf(spiked[0])
-    top = density_figure(THETA, spiked[None], None, name="a").layout.yaxis.range[1]
+    top = density_figure(THETA, spiked[None], None, name="a").to_plotly().layout.yaxis.range[1]
     assert spiked[3:-3].max() < top < 100
 
 
 def test_the_draws_of_a_release_are_ticks_beside_the_shares_of_all():
     possible = np.random.default_rng(1).random(1000)
-    figure = draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a")
+    figure = draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a").to_plotly()
     shares, ticks, exact = figure.data
     assert list(ticks.x) == [0.2, 0.4]
     assert sum(shares.y) == pytest.approx(1.0)
@@ -75,7 +75,7 @@ def test_the_draws_of_a_release_are_ticks_beside_the_shares_of_all():
 
 def test_every_dot_is_an_equal_share_of_the_releases_and_none_hides_another():
     values = np.random.default_rng(1).normal(0.5, 0.05, 1000)
-    dots, mark = quantile_dots_figure(values, 0.45, name="P(a)", dots=50).data
+    dots, mark = quantile_dots_figure(values, 0.45, name="P(a)", dots=50).to_plotly().data
     assert len(dots.x) == 50
     assert dots.customdata == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50))
     places = set(zip(dots.x, dots.y, strict=True))
@@ -86,14 +86,14 @@ def test_every_dot_is_an_equal_share_of_the_releases_and_none_hides_another():
 
 
 def test_equal_values_stand_on_one_another():
-    dots = quantile_dots_figure(np.full(10, 0.3), None, name="P(a)", dots=5).data[0]
+    dots = quantile_dots_figure(np.full(10, 0.3), None, name="P(a)", dots=5).to_plotly().data[0]
     assert sorted(dots.y) == [1, 2, 3, 4, 5]
     assert len(set(dots.x)) == 1
 
 
 def test_rows_have_means_and_both_ends_of_their_intervals():
     mean, low, high = np.array([0.5, 0.2]), np.array([0.4, 0.1]), np.array([0.7, 0.25])
-    figure = rows_figure(["a", "b"], (mean, low, high), (mean / 2, low / 2, high / 2))
+    figure = rows_figure(["a", "b"], (mean, low, high), (mean / 2, low / 2, high / 2)).to_plotly()
     exact, private = figure.data
     assert private.x == pytest.approx(mean)
     assert private.error_x.array == pytest.approx(high - mean)
@@ -105,7 +105,7 @@ def test_rows_have_means_and_both_ends_of_their_intervals():
 
 
 def test_bars_of_kl_say_of_what_and_in_nats():
-    figure = kl_figure(["a", "a"], np.array([0.5, 2.0]), what="prediction")
+    figure = kl_figure(["a", "a"], np.array([0.5, 2.0]), what="prediction").to_plotly()
     assert list(figure.data[0].x) == [0.5, 2.0]
     assert len(set(figure.data[0].y)) == 2, "rows of one name stay apart"
     assert figure.layout.xaxis.title.text == "prediction KL(exact || private), nats, mean"

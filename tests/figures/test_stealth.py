@@ -24,7 +24,7 @@ def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
         CURVE,
         chosen=(0.2, Estimate(0.5, 0.02)),
         records=100,
-    )
+    ).to_plotly()
     printed, proved, simulated, real, chosen = figure.data
     assert (printed.line.color, printed.line.dash, proved.line.dash) == (BOUND, "dash", "dot")
     assert simulated.y == pytest.approx(CURVE)
@@ -38,7 +38,7 @@ def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
 
 
 def test_the_axis_says_what_every_increment_adds():
-    figure = stealth_figure(T, {}, {}, None, chosen=None, records=20_000)
+    figure = stealth_figure(T, {}, {}, None, chosen=None, records=20_000).to_plotly()
     assert len(figure.data) == 0
     labels = dict(zip(figure.layout.xaxis.tickvals, figure.layout.xaxis.ticktext, strict=True))
     assert labels[0.01] == "0.01<br>200"
@@ -48,20 +48,20 @@ def test_the_axis_says_what_every_increment_adds():
 
 @pytest.mark.parametrize(("records", "label"), [(0.3, "0.3"), (3e6, "3 m"), (2e9, "2 bn"), (4567, "4,567")])
 def test_few_and_many_records_are_short(records, label):
-    figure = stealth_figure(T, {}, {}, None, chosen=None, records=records)
+    figure = stealth_figure(T, {}, {}, None, chosen=None, records=records).to_plotly()
     assert f"1<br>{label}" in figure.layout.xaxis.ticktext
 
 
 @pytest.mark.parametrize(("t", "place"), [(0.0, 0.01), (50.0, 5.0)])
 def test_an_increment_beyond_the_axis_is_marked_at_its_end(t, place):
-    figure = stealth_figure(T, {}, {}, None, chosen=(t, Estimate(1.0, 0.1)), records=1)
+    figure = stealth_figure(T, {}, {}, None, chosen=(t, Estimate(1.0, 0.1)), records=1).to_plotly()
     assert list(figure.data[0].x) == pytest.approx([place, place])
     assert figure.data[0].name == f"t = {t:.3g} (beyond this axis)"
 
 
 def test_two_tables_agree_on_the_line():
     said = np.array([[1.0, 2.0], [3.0, 3.0]])
-    figure = agreement_figure(said, names=("<b>", "b"), about="asia=yes", limits=(0, 5))
+    figure = agreement_figure(said, names=("<b>", "b"), about="asia=yes", limits=(0, 5)).to_plotly()
     line, dots = figure.data
     assert list(line.x) == list(line.y) == [0, 5]
     assert list(dots.x) == [1, 3]

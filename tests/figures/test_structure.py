@@ -6,7 +6,7 @@ from dpbayes.figures.structure import column_figure, noise_figure
 
 def test_both_mechanisms_noise_stands_beside_each_other_at_every_node():
     laplace, fourier = np.array([22.6, 22.6]), np.array([16.0, 31.0])
-    figure = noise_figure(["rain", "grass"], laplace, fourier)
+    figure = noise_figure(["rain", "grass"], laplace, fourier).to_plotly()
     assert [bar.name for bar in figure.data] == ["Laplace", "Fourier"]
     assert all(list(bar.x) == ["rain", "grass"] for bar in figure.data)
     assert np.array_equal(figure.data[0].y, laplace)
@@ -17,12 +17,12 @@ def test_both_mechanisms_noise_stands_beside_each_other_at_every_node():
 
 
 def test_long_names_of_nodes_stay_apart():
-    figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], np.ones(2), np.ones(2))
+    figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], np.ones(2), np.ones(2)).to_plotly()
     assert len(set(figure.data[0].x)) == 2
 
 
 def test_a_columns_records_are_exact_and_say_so():
-    figure = column_figure(["no", "<i>yes</i>"], np.array([3.0, 4.0]), name="<b>rain</b>")
+    figure = column_figure(["no", "<i>yes</i>"], np.array([3.0, 4.0]), name="<b>rain</b>").to_plotly()
     (bar,) = figure.data
     assert list(bar.y) == [3, 4]
     assert bar.marker.color == EXACT

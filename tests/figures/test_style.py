@@ -1,7 +1,10 @@
+import json
+from base64 import b64decode
+
 import numpy as np
 import pytest
 
-from dpbayes.figures.style import distinct_labels, faded, log_axis, plain
+from dpbayes.figures.style import distinct_labels, faded, figure_of, log_axis, plain, titled, upright
 
 
 @pytest.mark.parametrize("low", [0.02, 1.0, 30.0])
@@ -49,3 +52,39 @@ def test_names_that_are_cut_to_the_same_text_stay_apart():
 
 def test_a_faded_colour_keeps_its_parts():
     assert faded("#2E86C1", 0.25) == "rgba(46,134,193,0.25)"
+
+
+FIGURE = figure_of(
+    [
+        {"type": "scatter", "x": np.array([1.5, np.nan, 1e-300]), "y": [1, float("nan"), float("inf")], "name": "a"},
+        {"type": "bar", "x": np.array(["b", "c"]), "y": np.array([[1, 2], [3, 4]])[0], "width": np.float64(0.5)},
+        {"type": "heatmap", "z": np.array([[0.5, np.nan]])},
+    ],
+    x=titled("x", range=(0, np.float64(2))),
+    y=titled("y"),
+    shapes=[upright(1.0, {"width": 1})],
+)
+
+
+def test_a_browser_gets_numbers_as_bytes_and_gaps_as_null():
+    line, bars, map_ = json.loads(FIGURE.to_json())["data"]
+    sent = np.frombuffer(b64decode(line["x"]["bdata"]), dtype=line["x"]["dtype"])
+    assert np.array_equal(sent, FIGURE.data[0]["x"], equal_nan=True)
+    assert line["y"] == [1, None, None]
+    assert (bars["x"], bars["y"], bars["width"]) == (["b", "c"], [1, 2], 0.5)
+    assert map_["z"] == [[0.5, None]]
+
+
+def test_what_a_browser_gets_is_what_plotly_would_send_it():
+    ours, theirs = json.loads(FIGURE.to_json()), FIGURE.to_plotly().to_plotly_json()
+    theirs["layout"].pop("template")
+    assert set(ours["layout"]) == set(theirs["layout"])
+    for key in ("xaxis", "yaxis", "shapes", "margin", "legend", "height"):
+        assert json.dumps(ours["layout"][key], sort_keys=True) == json.dumps(
+            theirs["layout"][key], sort_keys=True, default=list
+        )
+
+
+def test_plotly_refuses_a_property_that_it_does_not_know():
+    with pytest.raises(ValueError, match="colour"):
+        figure_of([{"type": "scatter", "colour": "red"}], x=titled("x"), y=titled("y")).to_plotly()

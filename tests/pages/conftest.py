@@ -238,10 +238,17 @@ def one_sentence(at: AppTest, part: str) -> None:
 
 def figures(at: AppTest) -> dict[str, dict[str, Any]]:
     """Return the figures on the page by key, as the browser gets them, with their arrays decoded and gaps None."""
-    found = {chart.key: _decoded(json.loads(chart.proto.spec)) for chart in at.get("plotly_chart")}
-    for figure in found.values():
-        figure["layout"].pop("template", None)  # Plotly's own colours
-    return found
+    return {chart["name"]: _decoded(chart["figure"]) for chart in charts(at)}
+
+
+def charts(at: AppTest) -> list[dict[str, Any]]:
+    """Return the charts on the page as the browser gets them."""
+    return [json.loads(proto.bytes) for proto in components(at, "dpbayes_chart")]
+
+
+def components(at: AppTest, name: str) -> list[Any]:
+    """Return what the browser gets of each component of our own with this name."""
+    return [element.proto for element in at.get("bidi_component") if element.proto.component_name == name]
 
 
 def _decoded(value: Any) -> Any:
@@ -255,7 +262,7 @@ def _decoded(value: Any) -> Any:
 
 def everything(at: AppTest) -> str:
     """Return all that the page shows or tells a screen reader, as one text."""
-    shown = [repr(figures(at)), *(chart.proto.alt for chart in at.get("plotly_chart"))]
+    shown = [repr(figures(at)), *(chart["alt"] for chart in charts(at))]
     shown += [frame.value.to_csv() for frame in at.dataframe]
     shown += [f"{m.label} {m.value} {m.delta}" for m in at.metric]
     for kind in (at.markdown, at.caption, at.info, at.warning, at.code, at.subheader, at.title):

@@ -17,7 +17,7 @@ from dpbayes.theory.dimitrakakis14 import answers, constants, empirical, familie
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
 from dpbayes.ui.session.options.bounds import BoundClaim, BoundsOptions
 from tests.conftest import crossed
-from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, sentences
+from tests.pages.conftest import charts, everything, figures, fine, headline, one_sentence, open_page, sentences
 
 LEMMA_EXHIBITS = {
     BoundClaim[name]: exhibit
@@ -68,7 +68,7 @@ def check_words(at: AppTest) -> None:
     shown = [headline(at)] if any(m.value.startswith("####") for m in at.markdown) else sentences(at)
     assert shown
     shown += [f"{metric.label} {metric.value}" for metric in at.metric]
-    shown += [m.value for m in (*at.markdown, *at.caption)] + [c.proto.alt for c in at.get("plotly_chart")]
+    shown += [m.value for m in (*at.markdown, *at.caption)] + [c["alt"] for c in charts(at)]
     words = [word.strip("%.,:;()$*") for text in shown for word in text.split()]
     assert not {"nan", "inf", "-inf"} & set(words), shown
 

@@ -1,5 +1,6 @@
 """Home leads to every page and to every story."""
 
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -7,7 +8,7 @@ from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.session.stories import STORIES, Story
-from tests.pages.conftest import PAGES, fine, headline, open_page, press, put, sentences, settings_of
+from tests.pages.conftest import PAGES, charts, fine, headline, open_page, press, put, sentences, settings_of
 
 TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
 """Titles of pages whose file does not say them."""
@@ -16,11 +17,13 @@ TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("seat", Seat)
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_opens_in_both_seats_with_a_headline(page: str, seat: Seat) -> None:
+def test_every_page_opens_in_both_seats_with_a_headline_and_charts_that_plotly_knows(page: str, seat: Seat) -> None:
     at = open_page(page, seat=seat.value)
     assert at.get("progress") or headline(at), "before the first numbers are in there is nothing to say"
     assert not sentences(at)
     assert not at.error
+    for chart in charts(at):
+        go.Figure(chart["figure"])
 
 
 def title_of(story: Story) -> str:

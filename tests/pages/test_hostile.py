@@ -14,7 +14,18 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.widgets.guard import LEFT_OUT
 from tests.conftest import crossed
-from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, headline, open_page, press, sentences, settings_of
+from tests.pages.conftest import (
+    APP,
+    NO_LIMIT,
+    PAGES,
+    components,
+    fine,
+    headline,
+    open_page,
+    press,
+    sentences,
+    settings_of,
+)
 
 SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {
     "pages/data.py?recipient": {"seat": "recipient"},
@@ -172,7 +183,7 @@ def test_a_drawing_that_is_none_is_one_sentence_and_the_network_stays(drawing: o
     assert len(new[0]) < 200
     assert settings_of(at) == before
     assert headline(at) == shown
-    assert at.get("bidi_component")
+    assert components(at, "dpbayes_dag_editor")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +211,7 @@ def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays(ra
     assert len(new) == 1, new
     assert settings_of(at) == before
     assert headline(at) == shown
-    assert at.get("bidi_component")
+    assert components(at, "dpbayes_dag_editor")
 
 
 UNFIT_EDITS = (

@@ -17,6 +17,7 @@ from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
 from tests.conftest import crossed
 from tests.pages.conftest import (
+    components,
     everything,
     fine,
     headline,
@@ -175,7 +176,7 @@ def test_andes_opens_and_only_the_arrow_that_is_picked_is_weighed(monkeypatch: p
 
 
 def has_editor(at: AppTest) -> bool:
-    return len(at.get("bidi_component")) == 1
+    return len(components(at, "dpbayes_dag_editor")) == 1
 
 
 def test_names_of_any_length_that_a_link_takes_are_drawn() -> None:

@@ -16,7 +16,7 @@ from dpbayes.ui.session.options.index import OPTIONS
 from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS, settings_from
 from tests.conftest import thorough
-from tests.pages.conftest import figures, fine, open_page, sentences, stop_after_a_step
+from tests.pages.conftest import charts, figures, fine, open_page, sentences, stop_after_a_step
 
 E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
 D3_WITH_E = re.compile(r"%\{[^}]*:[^}]*[eg]\}")
@@ -50,7 +50,7 @@ def texts(at: AppTest) -> list[str]:
         columns = [frame.value[name] for name in frame.value.columns]
         shown += [str(column.name) for column in columns]
         shown += [value for column in columns for value in column if isinstance(value, str)]
-    shown += [chart.proto.alt for chart in at.get("plotly_chart")]
+    shown += [chart["alt"] for chart in charts(at)]
     return shown + drawn_texts(figures(at))
 
 

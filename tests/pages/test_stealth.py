@@ -29,6 +29,7 @@ from dpbayes.ui.pages.stealth.details import counted, many, share_text
 from dpbayes.ui.pages.stealth.page import simulated_share
 from dpbayes.ui.session.settings import query_of, settings_from
 from tests.pages.conftest import (
+    charts,
     everything,
     figures,
     fine,
@@ -302,7 +303,7 @@ def test_large_numbers_are_whole_and_never_powers_of_ten() -> None:
     at = open_page(PAGE, source="andes", records="1000")
     assert "154 times as many invented records at the same noise (16,067,697 instead of 104,672" in headline(at)
     words = [*(m.value for m in at.markdown), *(c.value for c in at.caption), observed(at).to_csv()]
-    words += [chart.proto.alt for chart in at.get("plotly_chart")]
+    words += [chart["alt"] for chart in charts(at)]
     assert not [text for text in words if "e+" in text]
     tiny = open_page(
         PAGE, source="andes", records="1000", epsilon="0.001", **{"stealth.aim": "by t", "stealth.t": "50"}

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpbayes.base.references import PAPERS, Reference
@@ -19,8 +18,6 @@ SLOW = 2_000_000
 
 MOST_ROWS = 5_000
 """Rows of numbers that a browser is given; what is downloaded has all."""
-
-CHART_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
 def inside(label: str) -> str:
@@ -89,11 +86,6 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
         yield lambda share: bar.progress(min(max(share, 0.0), 1.0), escaped(text))
     finally:
         bar.empty()
-
-
-def chart(figure: go.Figure, *, key: str, alt: str) -> None:
-    """Show a figure with a text for those who cannot see it."""
-    st.plotly_chart(figure, key=key, alt=alt, config=CHART_CONFIG)
 
 
 def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool) -> None:

@@ -20,8 +20,9 @@ from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 
 def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:

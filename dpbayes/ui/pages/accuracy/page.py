@@ -23,10 +23,11 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
 
 
 def accuracy_page(chosen: Chosen) -> bool:

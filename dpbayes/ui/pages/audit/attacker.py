@@ -23,8 +23,9 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
 
 ATTACKERS = 100
 LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3

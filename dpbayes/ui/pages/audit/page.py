@@ -37,10 +37,11 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
-from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
     title: {"audit.subject": AuditSubject[known.kind.__name__]}

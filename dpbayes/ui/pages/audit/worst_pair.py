@@ -13,7 +13,8 @@ from dpbayes.figures.audit import laws_figure, shares_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited
-from dpbayes.ui.widgets.show import chart, data_and_download, sentence_instead
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 STEEP = {"type": "log", "exponentformat": "power", "nticks": 5}
 """An axis of laws that are of many magnitudes."""

@@ -19,10 +19,11 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 AXIS_TITLES = {
     Axis.EPSILON: "ε, nats of privacy loss",

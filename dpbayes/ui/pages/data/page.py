@@ -18,7 +18,8 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Cpts, change
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import chart, data_and_download, sentence_instead
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",

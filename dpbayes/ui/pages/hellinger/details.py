@@ -24,7 +24,8 @@ from dpbayes.posteriors import hellinger
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, sentence_instead, source
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 
 def download(columns: Mapping[str, object], scenario: Scenario, *, seed: int, name: str) -> None:

@@ -18,9 +18,10 @@ from dpbayes.ui.pages.hellinger.sweeps import sweeps
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import places
-from dpbayes.ui.widgets.show import chart, remark
+from dpbayes.ui.widgets.show import remark
 
 NAMES = {
     DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",

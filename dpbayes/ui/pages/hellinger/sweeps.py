@@ -21,7 +21,7 @@ from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, DieMethod,
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.export import safe_csv
-from dpbayes.ui.widgets.show import chart
+from dpbayes.ui.widgets.chart import chart
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})

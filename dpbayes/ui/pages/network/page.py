@@ -22,8 +22,9 @@ from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.widgets.show import chart, noise_is_not_error, sentence_instead, source
+from dpbayes.ui.widgets.show import noise_is_not_error, sentence_instead, source
 
 MANY_ARROWS = 60
 """Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""

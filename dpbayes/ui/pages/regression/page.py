@@ -23,10 +23,11 @@ from dpbayes.ui.pages.regression.work import ErrorCurves, errors_of, own_columns
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import chart, data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 
 def regression_page(chosen: Chosen) -> bool:

@@ -22,8 +22,9 @@ from dpbayes.ui.pages.release.controls import question
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, refusal, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, sentence_instead, source
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""

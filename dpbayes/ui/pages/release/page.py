@@ -16,8 +16,9 @@ from dpbayes.ui.pages.release.controls import has_asked, has_picked, picked, que
 from dpbayes.ui.pages.release.details import LEVEL, release_details, simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import places
-from dpbayes.ui.widgets.show import chart, data_and_download, inside, refusal
+from dpbayes.ui.widgets.show import data_and_download, inside, refusal
 
 SHOWN_CURVES = 16
 

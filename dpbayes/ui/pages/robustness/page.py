@@ -17,9 +17,10 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.page import places
-from dpbayes.ui.widgets.show import chart, data_and_download, remark
+from dpbayes.ui.widgets.show import data_and_download, remark
 
 GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}
 """What gives way where the weakest prior shown is not weaker than the strongest."""

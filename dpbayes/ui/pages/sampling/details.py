@@ -21,7 +21,8 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.theory.dimitrakakis14.game import KAPPA, Pair, symmetric_kl_bound
 from dpbayes.ui.session.options.sampling import SamplingOptions
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, source
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import assumption, data_and_download, source
 
 RECORDS = np.unique(np.round(np.geomspace(1, 10_000, 41)))
 

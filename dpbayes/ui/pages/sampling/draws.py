@@ -13,7 +13,8 @@ from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.ui.pages.sampling.row import ShownRow
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.sampling import SamplingOptions
-from dpbayes.ui.widgets.show import chart, data_and_download
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import data_and_download
 
 TIMES = (1.0, 10.0, 100.0)
 """How many times the chosen epsilon the curves are drawn for."""

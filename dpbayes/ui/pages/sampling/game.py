@@ -36,7 +36,8 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.show import chart, data_and_download, refusal
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import data_and_download, refusal
 
 LEVEL = 0.95
 MOST_SIMULATED = 4000

@@ -18,8 +18,9 @@ from dpbayes.ui.pages.sampling.draws import draws_section
 from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import places
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, refusal, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, source
 
 GRID = 201
 """Points of the density inside the region, and half as many outside."""

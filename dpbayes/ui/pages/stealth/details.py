@@ -24,7 +24,8 @@ from dpbayes.theory.zhang16.stealth import (
     printed_probability,
 )
 from dpbayes.ui.pages.stealth.simulations import Agreement, Stealth
-from dpbayes.ui.widgets.show import assumption, chart, source
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import assumption, source
 
 # Numbers as text
 

@@ -31,9 +31,10 @@ from dpbayes.ui.session.increments import is_simulated
 from dpbayes.ui.session.options.stealth import StealthAim, StealthOptions
 from dpbayes.ui.session.settings import Settings, set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import chart, data_and_download
+from dpbayes.ui.widgets.show import data_and_download
 
 NEAREST = 1 - 1e-12
 """The largest probability that a t is proved for."""

@@ -16,8 +16,9 @@ from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import places
-from dpbayes.ui.widgets.show import assumption, chart, data_and_download, noise_is_not_error, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, noise_is_not_error, source
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""

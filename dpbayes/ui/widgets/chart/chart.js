@@ -1,0 +1,119 @@
+// Draws a figure and keeps it: when the next one comes, Plotly changes in place what differs.
+const charts = new WeakMap();
+let library;
+
+export default function ({ parentElement, data }) {
+  const root = parentElement.querySelector(".dpbayes-chart");
+  if (!charts.has(root)) charts.set(root, new Chart(root));
+  charts.get(root).receive(JSON.parse(new TextDecoder().decode(data)));
+}
+
+function plotly(address) {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => reject(new Error(address));
+    document.head.append(script);
+  });
+  return library;
+}
+
+const expand = {
+  width: 448,
+  height: 448,
+  path: "M32 0H160V64H64V160H0V32Q0 0 32 0ZM288 0H416Q448 0 448 32V160H384V64H288ZM0 288H64V384H160V448H32Q0 448 0 416ZM384 288H448V416Q448 448 416 448H288V384H384Z",
+};
+
+class Chart {
+  constructor(root) {
+    this.root = root;
+    this.plot = root.firstElementChild;
+    this.seen = true;
+    this.touched = matchMedia("(hover: none)").matches;
+    new IntersectionObserver(([entry]) => {
+      this.seen = entry.isIntersecting;
+      if (this.seen) this.draw();
+    }).observe(root);
+    new ResizeObserver(() => this.fit()).observe(root);
+    // The theme changes by its colours alone, which a transition of any length tells.
+    root.addEventListener("transitionend", (e) => e.target === root && this.again());
+  }
+
+  receive({ library, alt, name, figure }) {
+    this.root.setAttribute("aria-label", alt);
+    this.root.style.height = `${figure.layout.height}px`; // so that nothing moves when it is drawn
+    [this.figure, this.name] = [figure, name];
+    plotly(library).then(
+      (found) => {
+        this.plotly = found;
+        // What nobody sees is drawn when the browser has nothing else to do.
+        if (this.seen) this.draw();
+        else requestIdleCallback(() => this.draw());
+      },
+      () => (this.plot.textContent = "The chart cannot be drawn: the browser did not get Plotly’s script."),
+    );
+  }
+
+  draw() {
+    if (!this.plotly || !this.figure || this.figure === this.drawn) return;
+    this.drawn = this.figure;
+    const { data, layout } = this.figure;
+    const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
+    more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
+    if (this.touched) more.dragmode = false; // a finger scrolls the page
+    this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
+  }
+
+  get height() {
+    return document.fullscreenElement === this.root ? this.root.clientHeight : this.figure.layout.height;
+  }
+
+  again() {
+    this.drawn = null;
+    this.draw();
+  }
+
+  fit() {
+    const known = this.drawn && this.plot._fullLayout;
+    if (!known || !this.root.clientWidth) return;
+    const size = { width: this.root.clientWidth, height: this.height };
+    if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
+  }
+
+  configured() {
+    const full = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
+    return {
+      displaylogo: false,
+      displayModeBar: this.touched ? false : "hover",
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+      modeBarButtonsToAdd: [{ name: "fullscreen", title: "Fullscreen", icon: expand, click: full }],
+      toImageButtonOptions: { filename: this.name },
+    };
+  }
+
+  theme() {
+    const style = getComputedStyle(this.root);
+    const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
+    const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");
+    const axis = {
+      automargin: true,
+      gridcolor: line,
+      minor: { gridcolor: line },
+      tickcolor: line,
+      tickfont: { color: text, size: 12 },
+      zerolinecolor: line,
+    };
+    return {
+      colorway: style.getPropertyValue("--st-chart-categorical-colors").split(","),
+      font: { color: text, family: style.fontFamily, size: 12 },
+      hoverlabel: { bgcolor: ground, bordercolor: line, font: { color: text } },
+      legend: { font: { color: text, size: 12 } },
+      margin: { pad: 8 },
+      paper_bgcolor: ground,
+      plot_bgcolor: ground,
+      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: 14 }, standoff: 20 } },
+      yaxis: { ...axis, title: { font: { size: 14 }, standoff: 24 } },
+    };
+  }
+}
