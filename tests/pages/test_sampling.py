@@ -17,6 +17,7 @@ from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.release.controls import EXAMPLE
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings
+from tests.conftest import crossed
 from tests.pages.conftest import (
     everything,
     figures,
@@ -243,18 +244,17 @@ def test_the_edges_of_the_game_are_played(query: dict[str, str]) -> None:
     assert "nan" not in everything(at)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"epsilon": "0.001", "draws": "10000"},
-        {"epsilon": "1000", "records": "100000"},
-        {"prior": "1000000000"},
-        {"prior": "0.001", "records": "0"},
-        {"source": "survey", "cpts": "random", "row": "E | A=young, S=M"},
-        {"source": "alarm", "epsilon": "50"},
-    ],
-)
-@pytest.mark.parametrize("seat", Seat)
+ROW_EDGES: list[dict[str, str]] = [
+    {"epsilon": "0.001", "draws": "10000"},
+    {"epsilon": "1000", "records": "100000"},
+    {"prior": "1000000000"},
+    {"prior": "0.001", "records": "0"},
+    {"source": "survey", "cpts": "random", "row": "E | A=young, S=M"},
+    {"source": "alarm", "epsilon": "50"},
+]
+
+
+@pytest.mark.parametrize(("query", "seat"), crossed(ROW_EDGES, list(Seat), each=1))
 def test_the_edges_of_the_row_are_shown(query: dict[str, str], seat: Seat) -> None:
     at = open_page(PAGE, seat=seat.value, **query)
     assert not sentences(at)
