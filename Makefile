@@ -2,6 +2,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
+# Compiled files are kept: without them each worker of the tests compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test thorough check unit browser bench chromium clean
 
