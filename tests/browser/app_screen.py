@@ -32,9 +32,24 @@ class AppScreen(Screen):
         raise AssertionError("the page never came to rest")
 
     def go(self, title: str) -> None:
-        """Turn to a page by its name in the sidebar."""
-        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
+        """Turn to a page by its name in the navigation: from the list that opens under its section, if it is in one."""
+        alone = self.page.get_by_test_id("stTopNavLink").filter(has_text=title)
+        if alone.count():
+            alone.click()
+        else:
+            self._from_a_list(title)
         self.arrived(title)
+
+    def _from_a_list(self, title: str) -> None:
+        link = self.page.get_by_test_id("stTopNavDropdownLink").get_by_text(title, exact=True)
+        for section in self.page.get_by_test_id("stTopNavSection").all():
+            section.click()
+            expect(self.page.get_by_test_id("stTopNavDropdownLink").first).to_be_visible()
+            if link.count():
+                return link.click()
+            section.click()
+            expect(self.page.get_by_test_id("stTopNavDropdownLink")).to_have_count(0)
+        raise AssertionError(f"There is no {title} in the navigation.")
 
     def arrived(self, title: str) -> None:
         """Wait for a page to be there in full."""
@@ -96,7 +111,7 @@ class AppScreen(Screen):
         return self.page.get_by_role("combobox", name="Story")
 
     def choose_story(self, title: str) -> None:
-        """Open a ready example from the sidebar."""
+        """Open a ready example from the bar."""
         self.story.click()
         self.page.get_by_role("option", name=title, exact=True).click()
 

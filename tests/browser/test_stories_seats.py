@@ -68,7 +68,7 @@ def _shows_nothing_exact(main: Locator) -> None:
 def test_a_dark_system_gets_a_dark_page_with_readable_text_and_charts(visit):
     screen = visit("release", color_scheme="dark")
     assert _light(screen.page.locator(".stApp"), "background-color") < 60
-    for part in (screen.headline, screen.page.get_by_test_id("stSidebarNav").get_by_role("link").first):
+    for part in (screen.headline, screen.page.get_by_test_id("stTopNavLink").first):
         assert _light(part, "color") > 180
     for text in (".legendtext", ".xtick text", ".xtitle"):
         assert _light(screen.chart("density").locator(text).first, "fill") > 120
@@ -171,7 +171,7 @@ def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
 # Ready examples
 
 
-def test_a_story_chosen_in_the_sidebar_turns_to_its_page_and_can_be_chosen_again(visit):
+def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(visit):
     screen = visit("papers")
     for _ in range(2):
         screen.choose_story("A chest clinic")

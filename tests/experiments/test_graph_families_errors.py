@@ -59,13 +59,13 @@ def test_means_over_graphs_stand_beside_their_errors() -> None:
 def test_a_band_of_one_standard_error_lies_around_every_mean_that_varies() -> None:
     arrows, certified = np.array([0.0, 1.0]), np.array([[1.0, 4.0], [3.0, 4.0]])
     noise = {LAPLACE: np.full((2, 2), 2.0), CERTIFIED: certified, PRINTED: 2 * certified}
-    figure = graph_families_figure(arrows, noise, {}, scale=certified / 10, crossing=None)
+    figure = graph_families_figure(arrows, noise, {}, scale=certified / 10, crossing=None).to_plotly()
     bands = {trace.name: trace for trace in figure.data if trace.fill == "toself"}
     assert set(bands) == {f"{name}: standard error" for name in (CERTIFIED, PRINTED, COMPARED)}
     assert list(bands[f"{CERTIFIED}: standard error"].y) == [3, 4, 4, 1]
     single = graph_families_figure(
         arrows, {name: values[:1] for name, values in noise.items()}, {}, scale=certified[:1], crossing=None
-    )
+    ).to_plotly()
     assert not [trace for trace in single.data if trace.fill == "toself"]
 
 
@@ -74,7 +74,7 @@ def test_the_legend_symbol_of_a_family_is_grey_and_its_points_have_their_mechani
     varying = {name: np.array([[1.0, 2.0]]) for name in noise}
     figure = graph_families_figure(
         np.array([0.0, 1.0]), varying, {"chain": (0.5, noise)}, scale=np.array([[0.1, 0.2]]), crossing=0.4
-    )
+    ).to_plotly()
     chain = next(trace for trace in figure.data if trace.name == "chain")
     assert list(chain.marker.color) == [BOUND, *(COLOURS[name] for name in noise)]
     assert np.isnan(chain.y[0]), "the legend takes the first point's colour, and that point is nowhere"
