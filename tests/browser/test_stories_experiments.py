@@ -103,7 +103,7 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     screen.settle()
     editor, box = screen.main.get_by_test_id("stDataFrame").first, screen.page.locator("[id^=gdg-overlay] input")
     for line, bounds in enumerate([("18", "90"), ("0", "500")], start=1):
-        editor.click(position={"x": 250, "y": 35 * line + 17})  # the column's name; its bounds stand to the right
+        editor.click(position={"x": 420, "y": 35 * line + 17})  # the column's name; its bounds stand to the right
         screen.press("ArrowRight")
         for text in bounds:
             screen.press("Enter")

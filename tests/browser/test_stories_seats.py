@@ -114,7 +114,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     table, box = screen.main.get_by_test_id("stDataFrame").first, screen.page.locator("[id^=gdg-overlay] textarea")
     cuts = screen.table_cells(0).index("cut points") + 1
     assert screen.table_cells(0)[cuts] != "30"
-    table.click(position={"x": 150, "y": 35 + 17})  # the name of the first column; its kind and domain come next
+    table.click(position={"x": 250, "y": 35 + 17})  # the name of the first column; its kind and domain come next
     for key in ("ArrowRight", "ArrowRight", "Enter"):
         screen.press(key)
     box.fill("30")
