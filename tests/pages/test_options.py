@@ -181,21 +181,27 @@ def test_every_page_with_numeric_options_is_looked_at() -> None:
     assert set(MAIN) == set(CONTEXTS) == {page for page in OPTIONS if numeric(page)}
 
 
-@pytest.mark.usefixtures("one_step")
-@pytest.mark.parametrize(("page", "context"), [(page, context) for page in CONTEXTS for context in contexts(page)])
-def test_every_option_at_both_ends_shows_a_picture(page: str, context: dict[str, str]) -> None:
-    """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""
-    at = shown(page, context)
-    numbers = offered(at, page)
+def ends_of(numbers: dict[str, Parameter], place: int) -> list[dict[str, str]]:
+    """Return what to set the options to: each at one of its ends, at the other one in the next place; or at both."""
     low = {name: str(note.low) for name, note in numbers.items()}
     high = {name: str(note.high) for name, note in numbers.items()}
     alone = [{name: end} for end_of in (low, high) for name, end in end_of.items()]
     apart = [{name: high.pop(name)} for name in APART & set(high)]
     large = high | {name: size for name, size in LARGE.items() if name in high}
-    for ends in thorough([low, large, high, *alone], sample=[low, large, *apart]):
-        shown(page, context | ends, at)
-        no_e_notation(at)
-        assert all("nearest that is possible" in sentence for sentence in sentences(at)), ends
+    by_turns = {name: (low, large)[(place + k) % 2][name] for k, name in enumerate(large)}
+    return thorough([low, large, high, *alone, by_turns], sample=[by_turns, *(apart if place == 0 else [])])
+
+
+@pytest.mark.usefixtures("one_step")
+@pytest.mark.parametrize("page", CONTEXTS)
+def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
+    """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""
+    at = open_page(f"pages/{page}.py", **contexts(page)[0])
+    for place, context in enumerate(contexts(page)):
+        for ends in ends_of(offered(shown(page, context, at), page), place):
+            shown(page, context | ends, at)
+            no_e_notation(at)
+            assert all("nearest that is possible" in sentence for sentence in sentences(at)), (context, ends)
 
 
 @pytest.mark.usefixtures("one_step")
