@@ -182,9 +182,12 @@ def one_more(path: Path, start: str, entry: str, imported: str) -> None:
 
 
 def with_one_more(folder: Path, *, audit: str = AUDIT) -> Path:
-    """A copy of the dashboard that has followed the recipe; an empty `audit` leaves that part out."""
+    """A copy of the dashboard that has followed the recipe; an empty `audit` leaves that part out.
+
+    What is compiled of it is copied too, and stays valid, as times are kept; but not what another test is writing now.
+    """
     for name in ("dpbayes", "pages"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
     for name in ("tests", "data", ".streamlit"):
         (folder / name).symlink_to(ROOT / name)
     shutil.copy(ROOT / "app.py", folder / "app.py")
@@ -211,7 +214,7 @@ def python(folder: Path, *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "-P", *words],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")},
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
