@@ -17,6 +17,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.experiments.regression.scenario import Records, RegressionScenario, StudyRecords, records_of
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard, slider
 from tests.conftest import IS_THOROUGH
@@ -71,6 +72,21 @@ def scripts_compiled_once() -> Iterator[None]:
     keep = functools.cache(lambda path, _text: compiled(ScriptCache(), path))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ScriptCache, "get_bytecode", lambda _, path: keep(path, Path(path).read_bytes()))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def census_made_up_once() -> Iterator[None]:
+    """Every session on Regression makes up its 370,000 records, most of a page's time; here once for size and seed."""
+    keep = functools.lru_cache(maxsize=2)(records_of)
+
+    def kept(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
+        if scenario.records is not Records.SYNTHETIC:
+            return records_of(scenario, seed=seed)
+        return keep(RegressionScenario(n=scenario.n, features=scenario.features), seed=seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbayes.ui.pages.regression.work.records_of", kept)
         yield
 
 
