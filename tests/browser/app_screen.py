@@ -16,20 +16,27 @@ TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger 
 SLOW_MS = 60_000
 """Longest wait for the server's answer, on a busy machine."""
 
+QUIET = """([quiet, most]) => new Promise(tell => {
+    const start = performance.now();
+    let last = start;
+    const look = () => {
+        const now = performance.now();
+        if (document.querySelector("[data-test-script-state=running]")) last = now;
+        if (now - last >= quiet) tell(true);
+        else if (now - start >= most) tell(false);
+        else setTimeout(look, 10);
+    };
+    look();
+})"""
+"""Whether no script ran for `quiet` milliseconds on end, within `most`."""
+
 
 class AppScreen(Screen):
     """What a person sees and does in the app; the editor's gestures come from `Screen`."""
 
     def settle(self, quiet_ms: int = 250) -> None:
-        """Wait until the server has had nothing to say for a while."""
-        calm = 0
-        for _ in range(SLOW_MS // 50):
-            running = self.page.locator("[data-test-script-state=running]").count()
-            calm = 0 if running else calm + 50
-            if calm >= quiet_ms:
-                return
-            self.page.wait_for_timeout(50)
-        raise AssertionError("the page never came to rest")
+        """Wait until the server has had nothing to say for a while, as the browser itself sees it."""
+        assert self.page.evaluate(QUIET, [quiet_ms, SLOW_MS]), "the page never came to rest"
 
     def go(self, title: str) -> None:
         """Turn to a page by its name in the navigation: from the list that opens under its section, if it is in one."""
