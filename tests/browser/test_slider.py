@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from dpbayes.ui.widgets.slider import MOST_TYPED
-from tests.browser.serving import chromium, streamlit_server
+from tests.browser.serving import chromium, streamlit_server, usual_window
 
 APP = Path(__file__).with_name("slider_app.py")
 
@@ -68,7 +68,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def screen(address: str) -> Iterator[Screen]:
-    with chromium() as page:
+    with usual_window() as page:
         screen = Screen(page, address)
         screen.open()
         yield screen
