@@ -264,8 +264,8 @@ def test_a_finger_moves_it(address: str) -> None:
             context.close()
 
 
-def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(start):
-    screen = start("?rests=1")
+def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(screen: Screen) -> None:
+    screen.open("?rests=1")
     assert screen.python()["rested"] is None
     for _ in range(4):
         screen.slider.press("ArrowRight")
