@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import write_link
 from dpbayes.ui.widgets.controls import parameter_control
@@ -52,19 +53,29 @@ class Places:
     controls: DeltaGenerator
 
     def first(self, part: "Callable[[Places, Chosen], Result]") -> Result | None:
-        """Show what moves with the main slider, and return what `part` returns; None after a refusal, which is shown.
+        """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
 
-        It reruns alone, from the settings as they are then, as long as the slider moves.
+        It reruns alone, from the settings as they are then, as long as the slider moves. Errors: InputError, of `part`.
         """
         results: list[Result] = []
+        refusals: list[InputError] = []
+        is_alone = False
 
         @st.fragment
         @functools.wraps(part)
         def alone() -> None:
             with guarded():
-                results.append(part(self, Chosen.now()))
+                try:
+                    results.append(part(self, Chosen.now()))
+                except InputError as error:
+                    if is_alone:
+                        raise
+                    refusals.append(error)
 
         alone()
+        is_alone = True
+        if refusals:  # the page as a whole says it, once
+            raise refusals[0]
         return results[-1] if results else None
 
     def lead(self, name: str, **more: Any) -> None:
