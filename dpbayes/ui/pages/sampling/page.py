@@ -42,11 +42,11 @@ def sampling_page(chosen: Chosen) -> None:
 
 
 def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
-    shown = None
+    net, shown = chosen.network, None
     with page.picture:
         try:
             shown = row_shown(chosen)
-            _picture(chosen, shown, name=chosen.network.cell_label(shown.cell))
+            _picture(chosen, shown, name=net.cell_label(shown.cell))
         except InputError as error:
             refusal(error)
     page.lead("epsilon")
