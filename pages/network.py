@@ -1,23 +1,25 @@
 """Network: draw the DAG; see what the structure costs."""
 
-import streamlit as st
-
-from dpbayes.ui.pages.network.page import arrows, costs, editor, exchange, headline_of
+from dpbayes.ui.pages.network.page import arrows, costs, editor, exchange, headline_of, start_from
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.controls import parameter_control
+from dpbayes.ui.widgets.page import places
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 chosen = Chosen.now()
-place = st.empty()
-left, right = st.columns([5, 3], gap="medium")
-with left:
+place = places()
+place.offer(["epsilon"], parameter_control)
+with place.controls:
+    start_from()
+with place.picture:
     editor(chosen)
 net = None
-with place.container(), sentence_instead():  # above the drawing that it is about
+with place.top, sentence_instead():  # above the drawing that it is about
     net = chosen.network
     headline(headline_of(net, epsilon=chosen.epsilon))
 if net is not None:
-    with right, sentence_instead():
+    with place.controls, sentence_instead():
         costs(net, epsilon=chosen.epsilon)
-    with left:
+    with place.picture:
         arrows(net, epsilon=chosen.epsilon)
 exchange(chosen)

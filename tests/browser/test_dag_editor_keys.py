@@ -103,3 +103,42 @@ def test_a_finger_drags_a_node_and_an_arrow_and_two_fingers_zoom(start):
     assert screen.width("lung") > 1.5 * width
     screen.settle()
     assert screen.python()["places"]["lung"] == [500, 300]
+
+
+PHONE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 400, "height": 500}}
+
+
+def test_a_finger_moves_a_node_in_place_and_scrolls_the_page_over_empty_ground(start):
+    screen = start(**PHONE)
+    stage, (x, y) = screen.page.locator(".stage"), screen.centre("lung")
+    top = stage.bounding_box()["y"]
+    screen.touch([[(x, y)], [(x, y - 20)], [(x, y - 60)]])
+    places = screen.until(lambda graph: graph["places"]["lung"] != [500, 300])["places"]
+    assert stage.bounding_box()["y"] == top
+    x, y = screen.centre("smoke")
+    screen.touch([[(x + 150, y)], [(x + 150, y - 40)], [(x + 150, y - 80)], [(x + 150, y - 120)]])
+    assert stage.bounding_box()["y"] < top - 50
+    assert screen.python()["places"] == places
+
+
+def test_a_finger_finds_forty_pixels_of_each_node_and_handle(start):
+    screen = start("asia", **PHONE)
+    for part in ("reach", "grip"):
+        boxes = [node.bounding_box() for node in screen.page.locator(f".node .{part}").all()]
+        assert len(boxes) == 8
+        assert min(min(box["width"], box["height"]) for box in boxes) >= 39.9
+
+
+def test_two_fingers_take_the_enlarged_ground_with_them(start):
+    screen = start(**PHONE)
+    screen.button("Zoom in").tap()
+    screen.button("Zoom in").tap()
+    x, y = screen.centre("lung")
+    screen.touch(
+        [
+            [(x - 60, y - 40), (x + 60, y - 40)],
+            [(x - 60, y - 10), (x + 60, y - 40)],
+            [(x - 60, y - 10), (x + 60, y - 10)],
+        ]
+    )
+    assert screen.centre("lung")[1] > y + 15

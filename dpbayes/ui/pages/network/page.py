@@ -21,7 +21,6 @@ from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import given_cpts
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
 from dpbayes.ui.widgets.show import noise_is_not_error, sentence_instead, source
@@ -37,11 +36,8 @@ CHOICES = ("data", *NAMED, *TEMPLATES)
 
 
 def editor(chosen: Chosen) -> None:
-    """Draw the DAG by hand, or start from a ready one."""
-    _start_from()
-    history, place = drawings(), st.empty()  # the place is there without a sentence too: the editor stays put
-    if history.replaced:
-        place.caption(f"{history.replaced}; Undo brings it back.")
+    """Draw the DAG by hand."""
+    history = drawings()
     notes = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
     if st.session_state.get("rev") != history.rev:
@@ -60,6 +56,8 @@ def editor(chosen: Chosen) -> None:
         with sentence_instead():
             _take(drawn, chosen)
             st.rerun()
+    if history.replaced:
+        st.caption(f"{history.replaced}; Undo brings it back.")
     _add_columns(chosen)
     if notes:
         st.caption(
@@ -104,11 +102,11 @@ def _turn(drawn: Drawing, direction: str) -> None:
     travel(direction)
 
 
-def _start_from() -> None:
+def start_from() -> None:
     """Offer ready networks and shapes."""
-    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
-    kind = left.selectbox("Start from", CHOICES, format_func=_choice_title, key="start.kind")
-    size = middle.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
+    kind = st.selectbox("Start from", CHOICES, format_func=_choice_title, key="start.kind")
+    left, right = st.columns(2, vertical_alignment="bottom")
+    size = left.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
     if right.button("Use", width="stretch", help="Replace the drawing"):
         spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
         with sentence_instead():
@@ -173,8 +171,7 @@ def _t_for(net: Network) -> float:
 
 
 def costs(net: Network, *, epsilon: float) -> None:
-    """Show epsilon, sizes, and noise by node."""
-    controls.parameter_control("epsilon")
+    """Show sizes, and noise by node."""
     cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)
     top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")

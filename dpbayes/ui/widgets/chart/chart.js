@@ -36,10 +36,7 @@ class Chart {
       this.seen = entry.isIntersecting;
       if (this.seen) this.draw();
     }).observe(root);
-    const sizes = new ResizeObserver(() => this.fit());
-    sizes.observe(root);
-    const headline = document.querySelector(".st-key-headline"); // the picture is there before its sentence
-    if (headline) sizes.observe(headline);
+    this.sizes = new ResizeObserver(() => this.fit());
     addEventListener("resize", () => root.isConnected && this.fit());
     // The theme changes by its colours alone, which a transition of any length tells.
     root.addEventListener("transitionend", (e) => e.target === root && this.again());
@@ -49,6 +46,9 @@ class Chart {
     this.root.setAttribute("aria-label", alt);
     [this.figure, this.name] = [figure, name];
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
+    // What stands above is watched anew each time: it may be another page's by now.
+    for (const part of document.querySelectorAll(".st-key-headline, .st-key-main")) this.sizes.observe(part);
+    this.sizes.observe(this.root);
     plotly(library).then(
       (found) => {
         this.plotly = found;

@@ -1,6 +1,7 @@
 // What the person does: pointer, keys and toolbar turn into edits of a Graph, shown by a Picture and sent to Python.
 // The browser owns the drawing until Python sends a new `rev` (a preset, an import), so a rerun never moves a node.
 const editors = new WeakMap();
+const LEAST_PX = 180; // from top to bottom; below this no label can be read
 const DONE = { undo: "Undone.", redo: "Redone." };
 const STEP = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -43,6 +44,9 @@ class Editor {
     this.root.onkeyup = (e) => { if (e.key in STEP) this.settle(); };
     this.root.addEventListener("focusout", () => { if (this.unsettled && !this.pointer.press) this.settle(); });
     new ResizeObserver(() => this.refresh()).observe(this.stage);
+    const above = new ResizeObserver(() => this.fitScreen());
+    for (const part of document.querySelectorAll(".st-key-headline, .st-key-main")) above.observe(part);
+    addEventListener("resize", () => this.root.isConnected && this.fitScreen());
     document.fonts.ready.then(() => this.refresh()); // labels are measured, so they wait for the theme's font
   }
 
@@ -57,10 +61,22 @@ class Editor {
       if (!this.edgeNotes.has(from)) this.edgeNotes.set(from, new Map());
       this.edgeNotes.get(from).set(to, note);
     }
-    this.stage.style.setProperty("--dag-height", `${data.height}px`);
+    this.height = data.height;
+    this.fitScreen();
     if (this.rev !== data.rev) this.#start(data);
     this.refresh();
     if (turned && turned.rev !== data.rev) this.#arrive();
+  }
+
+  // The drawing and its sentence are seen whole without scrolling, on a small screen too; it keeps what a longer
+  // headline once left of it, and is not to breathe with the number of its lines.
+  fitScreen() {
+    const screen = `${innerWidth} ${innerHeight}`;
+    if (this.screen !== screen) [this.screen, this.room] = [screen, Infinity];
+    const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
+    const below = this.status.getBoundingClientRect().bottom - this.stage.getBoundingClientRect().bottom;
+    this.room = Math.min(this.room, innerHeight - this.stage.getBoundingClientRect().top - scrolled - below);
+    this.stage.style.setProperty("--dag-height", `${Math.min(this.height, Math.max(LEAST_PX, this.room))}px`);
   }
 
   #start(data) {

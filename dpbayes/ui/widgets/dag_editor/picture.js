@@ -2,6 +2,7 @@
 // Nodes and arrows live in two SVGs of the same size: nodes come first for the Tab key, yet are painted on top.
 const SVG = "http://www.w3.org/2000/svg";
 const MIN_LABEL_PX = 9, MIN_ZOOM = 1, MAX_ZOOM = 6;
+const FINGER_PX = matchMedia("(pointer: coarse)").matches ? 40 : 0; // the least that a finger hits without aiming
 const MAX_BENT = 80; // with more nodes than this, arrows stay straight: bending them would slow a drag down
 const pen = document.createElement("canvas").getContext("2d");
 
@@ -46,6 +47,7 @@ class Picture {
     const { clientWidth, clientHeight } = this.stage;
     const scale = Math.min(clientWidth / WORLD.width, clientHeight / WORLD.height) || 1;
     const byCount = clamp(20 - 0.26 * (graph.nodes.length - 8), 9, 20);
+    this.finger = FINGER_PX / (scale * this.view.zoom);
     this.font = Math.max(byCount, Math.min(MIN_LABEL_PX / scale, 26));
     pen.font = `${this.font}px ${style.fontFamily}`;
     this.boxes = new Map(graph.nodes.map((n) => [n.id, this.box(n.name, n)]));
@@ -161,7 +163,7 @@ class Picture {
 
   #paintNode(graph, node, note, { selected, source }) {
     const { label, x, y, w, h } = this.boxes.get(node.id), element = this.elements.get(node.id);
-    const [title, ring, pill, text, grip, port] = element.children;
+    const [title, ring, reach, pill, text, grip, port] = element.children;
     const parents = Graph.parents(graph, node.id);
     const about = parents.length ? `parents ${parents.join(", ")}` : "no parents";
     set(element, {
@@ -174,7 +176,9 @@ class Picture {
     set(pill, { x: -w / 2, y: -h / 2, width: w, height: h, rx: h / 2 });
     set(text, { "font-size": this.font });
     write(text, label);
-    set(grip, { cx: w / 2, r: 0.6 * h });
+    const wide = Math.max(w, this.finger), high = Math.max(h, this.finger), grown = Math.max(0, this.finger / 2 - 0.6 * h);
+    set(reach, { x: -wide / 2, y: -high / 2, width: wide, height: high });
+    set(grip, { cx: w / 2 + grown / 2, r: 0.6 * h + grown }); // it grows outwards, and leaves the pill to be taken
     set(port, { cx: w / 2, r: 0.3 * this.font });
   }
 
@@ -216,7 +220,8 @@ class Picture {
 function nodeElement() {
   const element = make("g", "node");
   const port = make("circle", "port");
-  element.append(make("title"), make("rect", "ring"), make("rect", "pill"), make("text"), make("circle", "grip"), port);
+  element.append(make("title"), make("rect", "ring"), make("rect", "reach"));
+  element.append(make("rect", "pill"), make("text"), make("circle", "grip"), port);
   return element;
 }
 

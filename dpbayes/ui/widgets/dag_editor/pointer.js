@@ -1,6 +1,7 @@
 // Mouse, pen and fingers: drags, taps, double taps and pinches on the stage become calls of the editor.
 const DRAG_PX = 4, TWICE_MS = 400, TWICE_PX = 24;
 const apart = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+const midway = (a, b) => ({ clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 });
 
 class Pointer {
   constructor(editor) {
@@ -15,6 +16,9 @@ class Pointer {
     stage.onpointercancel = (e) => { this.down.delete(e.pointerId); this.abandon(); };
     // Without this a tap is followed by made-up mouse events, which would take the focus away again.
     stage.addEventListener("touchend", (e) => e.target.closest(".rename") || e.preventDefault(), { passive: false });
+    // One finger on empty ground scrolls the page; what is taken hold of, or pinched, moves alone.
+    const grips = (e) => e.touches.length > 1 || (e.target.closest("[data-id]") && !e.target.closest(".rename"));
+    stage.addEventListener("touchstart", (e) => grips(e) && e.preventDefault(), { passive: false });
     stage.addEventListener("wheel", (e) => this.onWheel(e), { passive: false });
   }
 
@@ -78,7 +82,14 @@ class Pointer {
     const other = [...this.down.values()].find((p) => p.pointerId !== e.pointerId);
     if (!before) return;
     this.down.set(e.pointerId, e);
+    this.picture.pan(...this.slid(midway(before, other), midway(e, other)));
     this.editor.zoom((apart(e, other) || 1) / (apart(before, other) || 1));
+  }
+
+  // How far the ground slides, in the world, for it to follow the fingers.
+  slid(before, after) {
+    const [from, to] = [before, after].map((p) => this.picture.toWorld(p));
+    return [from.x - to.x, from.y - to.y];
   }
 
   onWheel(e) {

@@ -1,0 +1,47 @@
+"""The sentence, what moves the picture and the picture are on the first screen; nothing has to be scrolled for."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.app_screen import AppScreen
+
+pytestmark = pytest.mark.browser
+
+WITH_A_SLIDER = (
+    *("Release", "Audit", "Posterior sampling", "Hellinger mechanism", "Bounds", "Stealth", "Structure"),
+    *("Robustness", "Accuracy", "Regression", "Network"),
+)
+SCREENS = ((853, 480), (400, 800), (1440, 900))
+"""1280 x 720 at 150 %, a telephone, and a laptop: last, because the navigation is read there."""
+
+PARTS = {
+    "sentence": ".st-key-headline h4",
+    "slider": ".st-key-main .number",
+    "picture": ".st-key-picture .dpbayes-chart, .st-key-picture .stage",
+}
+"""What is to be seen; the drawing of the network is its page's picture."""
+
+
+def outside(screen: AppScreen) -> Iterator[str]:
+    """Yield what is not wholly in the window, and where its top and its bottom are."""
+    size = screen.page.viewport_size
+    assert size
+    for name, selector in PARTS.items():
+        box = screen.main.locator(selector).first.bounding_box()
+        assert box, name
+        top, bottom, right = box["y"], box["y"] + box["height"], box["x"] + box["width"]
+        if top < 0 or bottom > size["height"] or box["x"] < 0 or right > size["width"]:
+            yield f"{name} from {top:.0f} to {bottom:.0f} in {size['width']} x {size['height']}"
+
+
+def test_sentence_slider_and_picture_are_on_the_first_screen_of_every_page(visit):
+    screen = visit("release")
+    hidden = []
+    for title in WITH_A_SLIDER:
+        screen.go(title)
+        for width, height in SCREENS:
+            screen.page.set_viewport_size({"width": width, "height": height})
+            screen.page.wait_for_timeout(150)
+            hidden += [f"{title}: {what}" for what in outside(screen)]
+    assert hidden == []
