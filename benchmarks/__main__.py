@@ -36,9 +36,9 @@ def main() -> None:
     measured |= grown
     records += wide_pages()
     if not asked.no_browser:
-        from benchmarks.browser import cold_start, slider_to_chart
+        from benchmarks.browser import cold_start, dragging, slider_to_chart
 
-        records += [*cold_start(), *slider_to_chart(rounds=asked.rounds)]
+        records += [*cold_start(), *slider_to_chart(rounds=asked.rounds), *dragging()]
     path = show(records)
     print(f"Costs drawn in {save_costs(measured, path.with_suffix('.html'))}")
 

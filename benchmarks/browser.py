@@ -13,8 +13,10 @@ from tests.browser.serving import ROOT, chromium, one_browser, streamlit_process
 
 APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
+TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 LINE = ".js-plotly-plot .scatterlayer path.js-line"
-LIVE = ("release", "stealth", "bounds")
+INK = ".js-plotly-plot .cartesianlayer path"
+LIVE = ("release", "bounds", "stealth", "network", "robustness")
 """Pages whose first slider repaints their first chart."""
 
 TURN = 10
@@ -23,21 +25,27 @@ TURN = 10
 STOPWATCH = """() => {
   const ink = () => {
     const chart = document.querySelector('.js-plotly-plot');
-    return chart ? [...chart.querySelectorAll('.scatterlayer path.js-line')].map(p => p.getAttribute('d')).join() : '';
+    return chart ? [...chart.querySelectorAll('.cartesianlayer path')].map(p => p.getAttribute('d') + p.getAttribute('transform')).join() : '';
   };
   window.watch = {};
+  window.repaints = [];
+  let last = ink();
+  new MutationObserver(() => {
+    const now = ink();
+    if (now && now !== last) [last] = [now, window.repaints.push(performance.now())];
+  }).observe(document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['d', 'transform']});
   document.addEventListener('keydown', () => { window.watch = {start: performance.now(), ink: ink()}; }, true);
   new MutationObserver(() => {
     const watch = window.watch;
     if (watch.start && !watch.took && ink() && ink() !== watch.ink) watch.took = performance.now() - watch.start;
-  }).observe(document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['d']});
+  }).observe(document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['d', 'transform']});
 }"""
 
 
 def prepare(page: Page, url: str) -> None:
     """Open a page, wait for it to be at rest, and put a stopwatch into it and the focus on its slider."""
     page.goto(url)
-    page.locator(LINE).first.wait_for(timeout=90_000, state="attached")
+    page.locator(INK).first.wait_for(timeout=90_000, state="attached")
     rest(page, 2000)
     page.evaluate(STOPWATCH)
     page.get_by_role("slider").first.focus()
@@ -91,10 +99,65 @@ def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
         )
         for name in LIVE
         for key, configuration, bound in (
-            ("defaults", "Streamlit's defaults", 1.5),
-            ("same", "the project's configuration", None),
+            ("defaults", "Streamlit's defaults", 1.0),
+            ("same", "the project's configuration", 2.0),
         )
     ]
+
+
+def dragging(*, rounds: int = 3) -> list[Record]:
+    """Drag the first slider of each live page, and of the trivial page with the same one; count repaints."""
+    with ExitStack() as stack:
+        stack.enter_context(one_browser())
+        app, _ = stack.enter_context(streamlit_process(APP))
+        trivial, _ = stack.enter_context(streamlit_process(TRIVIAL_LIVE))
+        pages = {}
+        for key, url in {**{name: f"{app}/{name}" for name in LIVE}, "trivial": trivial}.items():
+            pages[key] = stack.enter_context(chromium())
+            prepare(pages[key], url)
+        drags: dict[str, list[tuple[float, float]]] = {key: [] for key in pages}
+        for _ in range(rounds):
+            for key, page in pages.items():
+                page.bring_to_front()
+                drags[key].append(drag(page))
+                rest(page)
+    rate, late = (
+        {key: statistics.median(each[part] for each in measured) for key, measured in drags.items()} for part in (0, 1)
+    )
+    return [
+        record
+        for name in LIVE
+        for record in (
+            Record(
+                name=f"Time between repaints under a drag, {name.capitalize()}",
+                value=1000 / max(rate[name], 1e-3),
+                unit="ms",
+                baseline="trivial page, same slider",
+                baseline_value=1000 / max(rate["trivial"], 1e-3),
+                bound=1 / 0.6,
+            ),
+            Record(name=f"Last repaint after the hand stops, {name.capitalize()}", value=late[name], unit="ms"),
+        )
+    ]
+
+
+def drag(page: Page, *, steps: int = 120) -> tuple[float, float]:
+    """Drag the first slider to and fro for two seconds; return repaints a second, and how late the last one came."""
+    box = page.get_by_role("slider").first.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    start = page.evaluate("() => { window.repaints.length = 0; return performance.now(); }")
+    for step in range(steps):
+        page.mouse.move(x + (step % 60 if (step // 60) % 2 == 0 else 60 - step % 60), y)
+        page.wait_for_timeout(16)
+    stop = page.evaluate("() => performance.now()")
+    page.mouse.up()
+    page.wait_for_timeout(1500)
+    repaints = page.evaluate("() => window.repaints")
+    within = [at for at in repaints if at <= stop]
+    return 1000 * len(within) / (stop - start), max([at - stop for at in repaints if at > stop], default=0.0)
 
 
 def cold_start(*, repeats: int = 3) -> list[Record]:

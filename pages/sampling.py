@@ -8,4 +8,4 @@ from dpbayes.ui.widgets.page import live
 
 live(sampling_page)
 st.divider()
-live(game_section)
+live(game_section, key="game")

@@ -1,6 +1,7 @@
 """A page with one number and its slider and box, for the browser tests.
 
-`?slow=` seconds pass in every run; `?off=1` disables it, `?alone=1` lets its part rerun alone.
+`?slow=` seconds pass in every run; `?off=1` disables it, `?rests=1` hears when it rests, `?alone=1` lets its part rerun
+alone.
 """
 
 import json
@@ -34,13 +35,17 @@ def part() -> None:
         [typed(stop) for stop in sorted({*EPSILON.stops, state.epsilon})],
         typed(state.epsilon),
         key="number.epsilon",
-        on_text=take,
-        disabled="off" in st.query_params,
+        on_text=None if "off" in st.query_params else take,
+        on_rest=rest if "rests" in st.query_params else None,
     )
     st.button("Ten", on_click=lambda: state.update(epsilon=10.0))
     st.button("Note", on_click=lambda: state.update(noted=state.epsilon))
-    shown = {name: state.get(name) for name in ("epsilon", "noted", "runs", "page_runs", "texts")}
+    shown = {name: state.get(name) for name in ("epsilon", "noted", "runs", "page_runs", "texts", "rested")}
     st.code(json.dumps(shown), language=None)
+
+
+def rest() -> None:
+    st.session_state.rested = [*st.session_state.get("rested", []), st.session_state.epsilon]
 
 
 def take(text: str) -> None:

@@ -262,3 +262,14 @@ def test_a_finger_moves_it(address: str) -> None:
             screen.until(lambda state: state["epsilon"] > 10)
         finally:
             context.close()
+
+
+def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(screen: Screen) -> None:
+    screen.open("?rests=1")
+    assert screen.python()["rested"] is None
+    for _ in range(4):
+        screen.slider.press("ArrowRight")
+    moved = screen.until(lambda state: state["rested"])
+    assert moved["rested"] == [float(screen.shown())]
+    screen.page.wait_for_timeout(600)
+    assert screen.python()["rested"] == moved["rested"]

@@ -75,6 +75,15 @@ def test_a_browser_gets_numbers_as_bytes_and_gaps_as_null():
     assert map_["z"] == [[0.5, None]]
 
 
+@pytest.mark.parametrize(("size", "times", "kind"), [(1e-29, 101, "f4"), (1e-29, 100, "f8"), (1e-31, 101, "f8")])
+def test_many_numbers_of_a_usual_size_are_sent_in_seven_digits(size: float, times: int, kind: str):
+    numbers = np.tile([0.0, np.nan, size, -1 / 3, 1 / size], times)
+    sent = json.loads(figure_of([{"x": numbers}], x=titled("x"), y=titled("y")).to_json())["data"][0]["x"]
+    assert sent["dtype"] == kind
+    unpacked = np.frombuffer(b64decode(sent["bdata"]), dtype=kind)
+    np.testing.assert_allclose(unpacked, numbers, rtol=1e-7)
+
+
 def test_what_a_browser_gets_is_what_plotly_would_send_it():
     ours, theirs = json.loads(FIGURE.to_json()), FIGURE.to_plotly().to_plotly_json()
     theirs["layout"].pop("template")

@@ -74,14 +74,6 @@ def scripts_compiled_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="session")
-def nothing_is_painted() -> Iterator[None]:
-    """There is no browser that needs a moment for the first chart."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpbayes.ui.widgets.page.PAINT", 0.0)
-        yield
-
-
 _MOUNT = slider._mount
 
 
@@ -91,7 +83,7 @@ def numbers_without_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slider, "_mount", _slider_and_box)
 
 
-def _slider_and_box(*, key: str, data: dict[str, Any], on_move_change: Callable[[], None]) -> None:
+def _slider_and_box(*, key: str, data: dict[str, Any], on_move_change: Callable[[], None], **_: object) -> None:
     name, texts = key.removeprefix("number."), {json.loads(text): text for text in data["stops"].split()}
     moved, typed = f"parameter.{name}", f"box.{name}"
 

@@ -128,16 +128,23 @@ def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **mor
     return st.data_editor(frame, key=key, disabled=disabled, **more)
 
 
-def parameter_control(name: str, *, default: object = None, reach: Sequence[float] | None = None) -> None:
+def parameter_control(
+    name: str,
+    *,
+    default: object = None,
+    reach: Sequence[float] | None = None,
+    on_rest: Callable[[], None] | None = None,
+) -> None:
     """Build the control of one parameter, or of a page's option `page.name`, from its annotation.
 
-    `reach` are the stops of its slider where other choices leave less than its range.
+    `reach` are the stops of its slider where other choices leave less than its range; `on_rest` is called when the
+    slider has been still for a moment.
     """
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
         _choice_parameter(name, parameter, default)
     else:
-        _number_parameter(name, default, parameter.stops if reach is None else reach)
+        _number_parameter(name, default, parameter.stops if reach is None else reach, on_rest)
 
 
 def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
@@ -160,7 +167,7 @@ def _title(name: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _number_parameter(name: str, default: object, reach: Sequence[float]) -> None:
+def _number_parameter(name: str, default: object, reach: Sequence[float], on_rest: Callable[[], None] | None) -> None:
     """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
     parameter, title = PARAMETERS[name], _title(name)
     assert isinstance(parameter, Parameter)
@@ -179,6 +186,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
         shown,
         key=key,
         on_text=lambda text: _attempt(key, shown, text, apply),
+        on_rest=on_rest,
     )
     _refusal(key, shown)
 

@@ -1,30 +1,32 @@
-"""A page with a live picture: it reruns alone when a control moves, and draws first what a moving slider waits for."""
+"""A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later."""
 
 import functools
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain, repeat
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import write_link
+from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline
 
-PAINT = 0.03
-"""Seconds for the browser to paint the first chart before the rest of the page competes for it."""
+Result = TypeVar("Result")
+
+PAGE = "page"
+"""The fragment of a whole page."""
 
 
-def live(part: Callable[[Chosen], bool | None]) -> None:
+def live(part: Callable[[Chosen], bool | None], *, key: str = PAGE) -> None:
     """Show a part that reruns alone, from the settings as they are then, and goes on as long as it returns True.
 
     `app.py` neither guards nor links such a rerun.
     """
 
-    @st.fragment
+    @st.fragment(key=key)
     @functools.wraps(part)
     def alone() -> None:
         goes_on = None
@@ -49,17 +51,31 @@ class Places:
     picture: DeltaGenerator
     controls: DeltaGenerator
 
-    def offer(self, names: Iterable[str], control: Callable[[str], object]) -> None:
-        """Show the control of each parameter: the first one matters most and stands with the picture."""
-        for place, name in zip(chain([self.main], repeat(self.controls)), names, strict=False):
-            with place:
-                control(name)
+    def first(self, part: "Callable[[Places, Chosen], Result]") -> Result | None:
+        """Show what moves with the main slider, and return what `part` returns; None after a refusal, which is shown.
+
+        It reruns alone, from the settings as they are then, as long as the slider moves.
+        """
+        results: list[Result] = []
+
+        @st.fragment
+        @functools.wraps(part)
+        def alone() -> None:
+            with guarded():
+                results.append(part(self, Chosen.now()))
+
+        alone()
+        return results[-1] if results else None
+
+    def lead(self, name: str, **more: Any) -> None:
+        """Show the main control; the whole page follows it when the hand rests."""
+        with self.main:
+            parameter_control(name, on_rest=lambda: st.rerun(PAGE), **more)
 
     def say(self, sentence: str) -> None:
-        """Show the page's sentence; the picture is painted before anything else arrives."""
+        """Show the page's sentence."""
         with self.top:
             headline(sentence)
-        time.sleep(PAINT)
 
 
 def places(between: Callable[[], None] | None = None) -> Places:

@@ -1,7 +1,6 @@
 """The Accuracy page: how well each mechanism's predictions do as epsilon grows; Figure 1 of the paper, and beyond."""
 
 from contextlib import suppress
-from functools import partial
 
 import streamlit as st
 
@@ -26,31 +25,44 @@ from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
 
 
 def accuracy_page(chosen: Chosen) -> bool:
-    """Show the curves first, whatever their place on the page; then the controls and what lies behind."""
+    """Show the curves first: they move with the number of records; then the controls and what lies behind."""
     page = places()
-    with page.picture:
-        nearby = _possible(chosen)
-        recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
-        work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
-    with page.main:
-        _limited("training", nearby)
+    nearby, recipe, work = page.first(_moving) or (None, None, None)
     with page.controls:
         _controls(chosen, nearby)
     if recipe is None or work is None:
         return False
+    with page.picture:
+        if not work.done:
+            repeats = work.result.repeats if work.result is not None else 0
+            progress(work, f"{repeats:,} of {recipe.plan.repeats:,} repeats", key="accuracy.stop")
+        controls.parameter_control("accuracy.shown")
     study = work.result
     if study is None:
         return work.going
-    page.say(verdict(study))
     with page.picture:
         _numbers(recipe, study)
     return details(recipe, study, epsilon=chosen.epsilon, under_way=work.going) or work.going
+
+
+def _moving(
+    page: Places, chosen: Chosen
+) -> tuple[Possible | None, AccuracyRecipe | None, Running[AccuracyStudy] | None]:
+    """Work for a moment on the nearest that can be run to what is asked for, and show the curves so far."""
+    with page.picture:
+        nearby = _possible(chosen)
+        recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
+        work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
+    page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
+    if work is not None and work.result is not None:
+        page.say(verdict(work.result))
+    return nearby, recipe, work
 
 
 # The picture
@@ -84,10 +96,6 @@ def _picture(plan: AccuracyPlan, shown: Shown) -> Running[AccuracyStudy] | None:
     study = work.result
     if study is not None:
         _chart(study, "accuracy.curves", shown)
-    if not work.done:
-        repeats = study.repeats if study is not None else 0
-        progress(work, f"{repeats:,} of {plan.repeats:,} repeats", key="accuracy.stop")
-    controls.parameter_control("accuracy.shown")
     return work
 
 
@@ -111,14 +119,13 @@ def _ends(study: AccuracyStudy, shown: Shown) -> str:
 # Controls
 
 
-def _limited(name: str, nearby: Possible | None) -> None:
-    reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
-    controls.parameter_control(f"accuracy.{name}", reach=reach)
-
-
 def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     options: AccuracyOptions = chosen.options("accuracy")
-    limited = partial(_limited, nearby=nearby)
+
+    def limited(name: str) -> None:
+        reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
+        controls.parameter_control(f"accuracy.{name}", reach=reach)
+
     controls.parameter_control("accuracy.scene")
     if options.scene is Scene.NAIVE_BAYES:
         controls.parameter_control("accuracy.features")

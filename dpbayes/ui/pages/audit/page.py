@@ -60,15 +60,12 @@ SLOTS = 40
 
 
 def audit_page(chosen: Chosen) -> bool:
-    """Show the curve first, whatever its place on the page: it is what a moving slider waits for."""
+    """Show the curve first: it moves with the main parameter, all else follows when the hand rests."""
     page = places()
-    with page.picture:
-        nearby = _possible(chosen)
-        subject = audited(chosen, nearby.settings) if nearby is not None else None
-        report = _curve(subject) if subject is not None else None
-    with suppress(InputError):  # a network that there is none of has had its sentence
-        _controls(page, chosen, nearby)
+    nearby, subject, report = page.first(_moving) or (None, None, None)
     with page.controls:
+        with suppress(InputError):  # a network that there is none of has had its sentence
+            _controls(chosen, nearby)
         _known_cases()
     if subject is None:
         return False
@@ -78,10 +75,10 @@ def audit_page(chosen: Chosen) -> bool:
         return False
     if isinstance(report, Running):
         with page.picture:
+            show_progress(report, "the audit", key="audit.stop")
             blank(SLOTS)
         blank(SLOTS)
         return _goes_on(report)
-    page.say(verdict(subject, report))
     with page.picture:
         _numbers(subject, report)
         _data(report)
@@ -92,6 +89,22 @@ def audit_page(chosen: Chosen) -> bool:
     attack_section(chosen, subject, report)
     details(chosen, subject, report)
     return searching is not None and _goes_on(searching)
+
+
+def _moving(
+    page: Places, chosen: Chosen
+) -> tuple[Possible | None, Audited | None, AuditReport | Running[AuditReport] | None]:
+    """Show the curve of what is audited; it is from the settings nearest to those asked for."""
+    with page.picture:
+        nearby = _possible(chosen)
+        subject = audited(chosen, nearby.settings) if nearby is not None else None
+        report = _curve(subject) if subject is not None else None
+    with suppress(InputError):
+        for name in _asked(chosen)[:1]:
+            page.lead(name, **_control(chosen, nearby, name))
+    if subject is not None and report is not None and not isinstance(report, Running):
+        page.say(verdict(subject, report))
+    return nearby, subject, report
 
 
 def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
@@ -129,29 +142,32 @@ def _open(case: dict[str, object]) -> None:
         set_parameter(name, value)
 
 
-def _controls(page: Places, chosen: Chosen, nearby: Possible | None) -> None:
-    with page.controls:
-        controls.parameter_control("audit.subject")
-    options, kind = chosen.options("audit"), network_kind(chosen.settings)
+def _asked(chosen: Chosen) -> list[str]:
+    """Return the parameters of what is audited. Errors: InputError, where there is no network."""
+    kind = network_kind(chosen.settings)
+    return list(parameters_of(kind)) if kind is not None else [*map(setting_of, hypothetical_of(chosen.settings).asked)]
+
+
+def _control(chosen: Chosen, nearby: Possible | None, name: str) -> dict[str, Any]:
+    """Return default and reach of the control of a parameter."""
+    kind = network_kind(chosen.settings)
     if kind is not None:
-        with page.controls:
-            if options.subject is AuditSubject["RELEASE"]:
-                st.caption(f"Now: {escaped(kind.label)}.")
-        defaults = chosen.defaults_for(kind)
-        page.offer(parameters_of(kind), lambda name: controls.parameter_control(name, default=defaults.get(name)))
-        with page.controls:
-            controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
-            st.caption("The network is that of the Network page; of the table, only its number of records is used.")
+        return {"default": chosen.defaults_for(kind).get(name)}
+    return {"reach": nearby.stops(name) if nearby is not None and name in GIVING else None}
+
+
+def _controls(chosen: Chosen, nearby: Possible | None) -> None:
+    controls.parameter_control("audit.subject")
+    options, kind = chosen.options("audit"), network_kind(chosen.settings)
+    if kind is not None and options.subject is AuditSubject["RELEASE"]:
+        st.caption(f"Now: {escaped(kind.label)}.")
+    for name in _asked(chosen)[1:]:
+        controls.parameter_control(name, **_control(chosen, nearby, name))
+    if kind is None:
+        st.caption(hypothetical_of(chosen.settings).caption)
         return
-    tables = hypothetical_of(chosen.settings)
-
-    def control(name: str) -> None:
-        limited = nearby is not None and name in GIVING
-        controls.parameter_control(name, reach=nearby.stops(name) if nearby is not None and limited else None)
-
-    page.offer(map(setting_of, tables.asked), control)
-    with page.controls:
-        st.caption(tables.caption)
+    controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+    st.caption("The network is that of the Network page; of the table, only its number of records is used.")
 
 
 # The curve
@@ -181,7 +197,6 @@ def _curve(subject: Audited) -> AuditReport | Running[AuditReport] | None:
     if isinstance(report, Running):
         assert subject.known.steps is not None
         st.markdown(subject.known.steps.told(subject.mechanism))
-        show_progress(report, "the audit", key="audit.stop")
         return report
     promise, broken = subject.promised, broken_at(report, subject.promised)
     claimed = Mark(promise.epsilon, promise.delta, "claimed" if report.claimed.is_private else "run at")

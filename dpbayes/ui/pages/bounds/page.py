@@ -1,6 +1,7 @@
 """The Bounds page: one claim, as printed, as certified and as measured, against what it depends on."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,9 +48,23 @@ AXIS_TITLES = {
 
 
 def bounds_page(chosen: Chosen) -> bool:
-    """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
-    net, claim = chosen.network, chosen_claim(chosen)
+    """Show the picture first: it moves with the claim's first parameter, all else follows when the hand rests."""
     page = places()
+    nearby, evaluation = page.first(_moving) or (None, None)
+    with page.controls:
+        _controls(chosen, chosen_claim(chosen), nearby)
+    if evaluation is not None:
+        with page.picture:
+            _progress(evaluation.work)
+            _numbers(evaluation)
+        details(evaluation)
+    table_1_live(chosen, chosen.network)
+    return evaluation is not None and evaluation.work.going
+
+
+def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Evaluation | None]:
+    """Show the bound and what it bounds, from the settings nearest to those asked for that it can be computed for."""
+    claim = chosen_claim(chosen)
     nearby, evaluation = None, None
     with page.picture:
         try:
@@ -63,15 +78,11 @@ def bounds_page(chosen: Chosen) -> bool:
             refusal(error)
         if evaluation is not None:
             _picture(evaluation)
-            _progress(evaluation.work)
-    _controls(page, chosen, claim, nearby)
+    for name in _numbers_asked(claim)[:1]:
+        page.lead(name, **_control(claim, nearby, name))
     if evaluation is not None:
         page.say(verdict(evaluation))
-        with page.picture:
-            _numbers(evaluation)
-        details(evaluation)
-    table_1_live(chosen, net)
-    return evaluation is not None and evaluation.work.going
+    return nearby, evaluation
 
 
 def chosen_claim(chosen: Chosen) -> BoundClaim:
@@ -94,25 +105,29 @@ def _for_the_curator(claim: BoundClaim, chosen: Chosen) -> None:
     )
 
 
-def _controls(page: Places, chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:
+def _numbers_asked(claim: BoundClaim) -> list[str]:
+    return [name for name in EXHIBITS[claim.name].knobs if name != "prior"]
+
+
+def _control(claim: BoundClaim, nearby: Possible | None, name: str) -> dict[str, Any]:
+    """Return default and reach of the control of a parameter."""
     exhibit = EXHIBITS[claim.name]
+    reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
+    return {"default": dict(exhibit.defaults).get(name.rpartition(".")[2]), "reach": reach}
 
-    def control(name: str) -> None:
-        default = dict(exhibit.defaults).get(name.rpartition(".")[2])
-        reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
-        controls.parameter_control(name, default=default, reach=reach)
 
-    with page.controls:
-        controls.parameter_control("bounds.claim", default=_usual_claim(chosen))
-        if len(exhibit.axes) > 1:
-            _axis_control(claim, axis_of(claim, chosen.settings))
-    page.offer([name for name in exhibit.knobs if name != "prior"], control)
-    with page.controls:
-        if "prior" in exhibit.knobs:
-            controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
-        if chosen.is_curator:
-            with st.expander("Seed"):
-                controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+def _controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:
+    exhibit = EXHIBITS[claim.name]
+    controls.parameter_control("bounds.claim", default=_usual_claim(chosen))
+    if len(exhibit.axes) > 1:
+        _axis_control(claim, axis_of(claim, chosen.settings))
+    for name in _numbers_asked(claim)[1:]:
+        controls.parameter_control(name, **_control(claim, nearby, name))
+    if "prior" in exhibit.knobs:
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+    if chosen.is_curator:
+        with st.expander("Seed"):
+            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
 def _axis_control(claim: BoundClaim, axis: Axis) -> None:

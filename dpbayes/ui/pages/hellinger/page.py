@@ -20,7 +20,7 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import remark
 
 NAMES = {
@@ -42,24 +42,37 @@ def scenario_of(settings: Settings) -> Scenario:
 
 
 def hellinger_page(chosen: Chosen) -> None:
-    """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
-    giving = {"hellinger.n": lowest("hellinger.n")}
-    possible = nearest(chosen.settings, giving, lambda settings: scenario_of(settings).die)
+    """Show the errors first: they move with epsilon, all else follows when the hand rests."""
+    page = places()
+    laws = page.first(_moving)
+    possible = _possible(chosen)
     scenario = scenario_of(possible.settings)
-    page, noise = places(), noise_here(scenario, seed=chosen.seed)
-    with page.picture:
-        remark(possible.why)
-        laws = _errors(scenario, noise)
-    with page.main:
-        controls.parameter_control("epsilon")
     with page.controls:
         _controls(scenario, possible)
-    page.say(verdict({method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}, scenario))
+    if laws is None:
+        return
+    noise = noise_here(scenario, seed=chosen.seed)
     with page.picture:
         _table(scenario, laws, seed=chosen.seed)
     pictures(chosen, scenario, laws, noise)
     sweeps(scenario, laws, seed=chosen.seed)
     details(scenario, seed=chosen.seed)
+
+
+def _moving(page: Places, chosen: Chosen) -> dict[DieMethod, ErrorLaw]:
+    possible = _possible(chosen)
+    scenario = scenario_of(possible.settings)
+    with page.picture:
+        remark(possible.why)
+        laws = _errors(scenario, noise_here(scenario, seed=chosen.seed))
+    page.lead("epsilon")
+    page.say(verdict({method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}, scenario))
+    return laws
+
+
+def _possible(chosen: Chosen) -> Possible:
+    giving = {"hellinger.n": lowest("hellinger.n")}
+    return nearest(chosen.settings, giving, lambda settings: scenario_of(settings).die)
 
 
 def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:

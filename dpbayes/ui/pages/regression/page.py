@@ -31,15 +31,11 @@ from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 
 def regression_page(chosen: Chosen) -> bool:
-    """Show the errors first, whatever their place on the page: they are what a moving slider waits for."""
+    """Show the errors first: they move with the precision looked at, all else follows when the hand rests."""
     asked: RegressionScenario = chosen.options("regression")
     page = places(own_table if asked.records is Records.UPLOAD and chosen.is_curator else None)
-    with page.picture:
-        nearby = _possible(chosen, asked)
-        scenario = nearby.settings.options("regression") if nearby is not None else asked
-        work = _errors(chosen, scenario) if nearby is not None and shows_errors(chosen, scenario) else None
-    with page.main:
-        controls.parameter_control("regression.precision")
+    nearby, work = page.first(_moving) or (None, None)
+    scenario: RegressionScenario = nearby.settings.options("regression") if nearby is not None else asked
     with page.controls:
         _controls(scenario, nearby)
     if nearby is None:
@@ -51,13 +47,29 @@ def regression_page(chosen: Chosen) -> bool:
         return False
     errors = work.so_far
     result = errors.result
-    page.say(verdict(result, scenario, target=errors.target.name))
     with page.picture:
+        if not work.done:
+            progress(work, f"{result.repeats:,} of {result.study.repeats:,} repeats", key="regression.stop")
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
     with st.expander("The same from Python or the command line"):
         code(recipe_for(scenario, chosen.settings))
     return work.going
+
+
+def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[ErrorCurves] | None]:
+    """Work for a moment on the nearest that can be computed to what is asked for, and show the errors so far."""
+    asked: RegressionScenario = chosen.options("regression")
+    work = None
+    with page.picture:
+        nearby = _possible(chosen, asked)
+        scenario = nearby.settings.options("regression") if nearby is not None else asked
+        if nearby is not None and shows_errors(chosen, scenario):
+            work = _errors(chosen, scenario)
+    page.lead("regression.precision")
+    if work is not None:
+        page.say(verdict(work.so_far.result, scenario, target=work.so_far.target.name))
+    return nearby, work
 
 
 def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
@@ -205,9 +217,6 @@ def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves
         key="regression.errors",
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
-    if not work.done:
-        said = f"{result.repeats:,} of {result.study.repeats:,} repeats"
-        progress(work, said, key="regression.stop")
     return work
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
-from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
+from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, NetworkMechanism, Outcome
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import STEALTH, is_simulated, kept_share, stealth_increment
@@ -56,19 +56,20 @@ def has_asked(chosen: Chosen) -> bool:
     return chosen.settings.target in chosen.network.names or bool(question(chosen)[1])
 
 
-def release_controls(page: Places, chosen: Chosen) -> None:
-    """Offer everything that a release depends on."""
-    names = {kind.__name__: kind for kind in MECHANISMS}
-    kind = names[chosen.settings.mechanism]
-    with page.controls:
-        controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
+def lead_control(page: Places, chosen: Chosen) -> None:
+    """Offer the parameter that matters most: the first one of the mechanism."""
+    kind = _kind(chosen)
+    name = next(iter(parameters_of(kind)))
+    page.lead(name, default=chosen.defaults_for(kind).get(name))
+
+
+def release_controls(chosen: Chosen) -> None:
+    """Offer everything else that a release depends on."""
+    kind, names = _kind(chosen), {kind.__name__: kind for kind in MECHANISMS}
+    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
     defaults = chosen.defaults_for(kind)
-    page.offer(parameters_of(kind), lambda name: controls.parameter_control(name, default=defaults.get(name)))
-    with page.controls:
-        _others(kind, chosen)
-
-
-def _others(kind: type[object], chosen: Chosen) -> None:
+    for name in list(parameters_of(kind))[1:]:
+        controls.parameter_control(name, default=defaults.get(name))
     if kind is LaplaceFourier:
         with sentence_instead():
             _stealth(chosen)
@@ -78,6 +79,10 @@ def _others(kind: type[object], chosen: Chosen) -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _kind(chosen: Chosen) -> type[NetworkMechanism[Outcome]]:
+    return next(kind for kind in MECHANISMS if kind.__name__ == chosen.settings.mechanism)
 
 
 def row_choice(chosen: Chosen) -> None:

@@ -12,31 +12,40 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
 from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.model.network import assignment
-from dpbayes.ui.pages.release.controls import has_asked, has_picked, picked, question, release_controls
+from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_control, picked, question, release_controls
 from dpbayes.ui.pages.release.details import LEVEL, release_details, simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
 
 SHOWN_CURVES = 16
 
 
 def release_page(chosen: Chosen) -> bool:
-    """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
-    row, cell = picked(chosen)
+    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     page = places()
-    with page.picture:
-        study = _picture(chosen, cell)
-    release_controls(page, chosen)
+    study = page.first(_moving)
+    with page.controls:
+        release_controls(chosen)
     if study is None:
         return False
-    page.say(_headline(chosen, study, cell))
+    row, cell = picked(chosen)
     with page.picture:
         _measures(chosen, study, row, cell)
     st.divider()
     return release_details(chosen, study, cell)
+
+
+def _moving(page: Places, chosen: Chosen) -> ReleaseStudy | None:
+    _, cell = picked(chosen)
+    with page.picture:
+        study = _picture(chosen, cell)
+    lead_control(page, chosen)
+    if study is not None:
+        page.say(_headline(chosen, study, cell))
+    return study
 
 
 def _headline(chosen: Chosen, study: ReleaseStudy, cell: int) -> str:

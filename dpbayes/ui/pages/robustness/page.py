@@ -19,7 +19,7 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import data_and_download, remark
 
 GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest("robustness.high")}
@@ -33,23 +33,38 @@ PRIORS = {
 
 
 def robustness_page(chosen: Chosen) -> None:
-    """Show the picture first: it is what a moving slider waits for."""
-    possible = nearest(chosen.settings, GIVING, _range_of_priors)
+    """Show the picture first: it moves with the prior, all else follows when the hand rests."""
+    page = places()
+    shown = page.first(_moving)
+    possible = _possible(chosen)
     options: RobustnessOptions = possible.settings.options("robustness")
-    page, tables = places(), tables_of(options)
+    with page.controls:
+        _controls(options.family, possible)
+    if shown is None:
+        return
+    curves, here = shown
+    _answers(curves, here, options)
+    data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
+    details(tables_of(options), here, prior=options.prior)
+
+
+def _moving(page: Places, chosen: Chosen) -> tuple[Robustness, Robustness]:
+    """Show how far a record moves the posterior; return it along all priors, and at the one at hand."""
+    possible = _possible(chosen)
+    options: RobustnessOptions = possible.settings.options("robustness")
+    tables = tables_of(options)
     here = _curves(tables, (options.prior,), options.error)
     curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
     with page.picture:
         remark(possible.why)
         _moved(curves, here)
-    with page.main:
-        controls.parameter_control("robustness.prior")
-    with page.controls:
-        _controls(options.family, possible)
+    page.lead("robustness.prior")
     page.say(verdict(here))
-    _answers(curves, here, options)
-    data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
-    details(tables, here, prior=options.prior)
+    return curves, here
+
+
+def _possible(chosen: Chosen) -> Possible:
+    return nearest(chosen.settings, GIVING, _range_of_priors)
 
 
 def _range_of_priors(settings: Settings) -> None:

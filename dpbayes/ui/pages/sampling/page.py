@@ -19,7 +19,7 @@ from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, source
 
 GRID = 201
@@ -27,30 +27,35 @@ GRID = 201
 
 
 def sampling_page(chosen: Chosen) -> None:
-    """Show the picture first, controls beside it; then what draws buy, where there is a release."""
-    net, page = chosen.network, places()
-    shown = None
-    with page.picture:
-        try:
-            shown = row_shown(chosen)
-            _picture(chosen, shown, name=net.cell_label(shown.cell))
-        except InputError as error:
-            refusal(error)
-    with page.main:
-        controls.parameter_control("epsilon")
+    """Show the picture first: it moves with epsilon; then what draws buy, where there is a release."""
+    page = places()
+    shown = page.first(_moving)
     with page.controls:
         _controls(chosen)
     if shown is None:
-        if nothing_printed(chosen):
-            omega = f"ω = exp(−ε/2) = {numeral(math.exp(-chosen.epsilon / 2))}"
-            page.say(f"As printed, nothing can be drawn at ε = {chosen.epsilon:g}: trimming at {omega} leaves nothing.")
         return
-    page.say(_headline(chosen, shown))
     with page.picture:
         _measures(chosen, shown)
         data_and_download(lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator)
     _promise(chosen, shown)
     draws_section(chosen, shown)
+
+
+def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
+    shown = None
+    with page.picture:
+        try:
+            shown = row_shown(chosen)
+            _picture(chosen, shown, name=chosen.network.cell_label(shown.cell))
+        except InputError as error:
+            refusal(error)
+    page.lead("epsilon")
+    if shown is not None:
+        page.say(_headline(chosen, shown))
+    elif nothing_printed(chosen):
+        omega = f"ω = exp(−ε/2) = {numeral(math.exp(-chosen.epsilon / 2))}"
+        page.say(f"As printed, nothing can be drawn at ε = {chosen.epsilon:g}: trimming at {omega} leaves nothing.")
+    return shown
 
 
 def _controls(chosen: Chosen) -> None:

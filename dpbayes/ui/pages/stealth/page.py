@@ -32,7 +32,7 @@ from dpbayes.ui.session.options.stealth import StealthAim, StealthOptions
 from dpbayes.ui.session.settings import Settings, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download
 
@@ -47,12 +47,13 @@ KEEPS = {
 
 
 def stealth_page(chosen: Chosen) -> bool:
-    """Show the picture first, whatever its place on the page: it is what a moving slider waits for."""
+    """Show the picture first: it moves with t or its target, all else follows when the hand rests."""
     require_binary(chosen.network)
     page, options = places(), chosen.options("stealth")
-    stealth = stealth_of(chosen)
-    increment = increment_for(stealth, options)
-    t = increment.t if increment is not None else None
+    shown = page.first(_moving)
+    if shown is None:
+        return False
+    stealth, increment = shown
     works: dict[str, Running[Any]] = dict(zip(("noise", "real counts"), stealth.works, strict=False))
     view = None
     if increment is not None:
@@ -60,19 +61,26 @@ def stealth_page(chosen: Chosen) -> bool:
         view = agreement_of(stealth, increment.t, records=chosen.n, seed=chosen.seed, asked=asked)
         works["made-up table"] = view.work
     with page.picture:
-        _picture(stealth, options.sense, t)
         _progress(works)
-    with page.main:
-        controls.parameter_control("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
     with page.controls:
-        _controls(t)
+        _controls(increment.t if increment is not None else None)
     if increment is not None and view is not None:
-        page.say(verdict(stealth, options, increment, name=_name(chosen.settings)))
         with page.picture:
             _numbers(stealth, options, increment)
         agreement(stealth.network, view)
         details(stealth, options.sense, increment.t, seed=chosen.seed)
     return any(work.going for work in works.values())
+
+
+def _moving(page: Places, chosen: Chosen) -> "tuple[Stealth, Increment | None]":
+    options, stealth = chosen.options("stealth"), stealth_of(chosen)
+    increment = increment_for(stealth, options)
+    with page.picture:
+        _picture(stealth, options.sense, increment.t if increment is not None else None)
+    page.lead("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
+    if increment is not None:
+        page.say(verdict(stealth, options, increment, name=_name(chosen.settings)))
+    return stealth, increment
 
 
 def _progress(works: Mapping[str, Running[Any]]) -> None:

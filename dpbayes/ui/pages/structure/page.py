@@ -17,7 +17,7 @@ from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, com
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.page import places
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import assumption, data_and_download, noise_is_not_error, source
 
 DENSER = 8
@@ -48,23 +48,30 @@ class Costs:
 
 
 def structure_page(chosen: Chosen) -> None:
-    """Show the picture first: it is what a moving slider waits for."""
-    options, epsilon, page = chosen.options("structure"), chosen.epsilon, places()
-    with page.picture:
-        costs = _costs(options.nodes, options.graphs, chosen.seed)
-        _picture(costs, epsilon)
-    with page.main:
-        controls.parameter_control("structure.nodes")
+    """Show the picture first: it moves with the number of nodes, all else follows when the hand rests."""
+    epsilon, page = chosen.epsilon, places()
+    costs = page.first(_moving)
     with page.controls:
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
         st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
-    page.say(verdict(costs))
+    if costs is None:
+        return
     _table(costs, epsilon)
     noise_is_not_error()
     data_and_download(lambda: _records(costs, epsilon), name="structure", curator_only=False)
     _formulas(costs, epsilon)
     _counterexample()
+
+
+def _moving(page: Places, chosen: Chosen) -> Costs:
+    options = chosen.options("structure")
+    with page.picture:
+        costs = _costs(options.nodes, options.graphs, chosen.seed)
+        _picture(costs, chosen.epsilon)
+    page.lead("structure.nodes")
+    page.say(verdict(costs))
+    return costs
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Drawing random graphs …")

@@ -42,15 +42,16 @@ def live_slider(
     value: str,
     *,
     key: str,
-    on_text: Callable[[str], object],
-    disabled: bool = False,
+    on_text: Callable[[str], object] | None,
+    on_rest: Callable[[], None] | None = None,
 ) -> None:
     """Show a slider over rising `stops` and a box, both at `value`, one of the stops; all are numbers without spaces.
 
     The stop that the slider moves to, or whatever text was typed, is handed to `on_text` before the page runs; the
     page then decides what both show. The browser sends one text at a time and takes the next when the page has
     answered, so that a slow page repaints less often and the last text is never lost. What comes back and is no text
-    that could be typed changes nothing.
+    that could be typed changes nothing. Without `on_text` neither can be moved. `on_rest` is called when the hand has
+    been still for a moment after a move.
     """
     _mount(
         key=key,
@@ -61,22 +62,28 @@ def live_slider(
             "stops": " ".join(stops),
             "value": value,
             "seen": st.session_state.get(_seen(key), 0),
-            "disabled": disabled,
+            "disabled": on_text is None,
+            "rests": on_rest is not None,
         },
         on_move_change=lambda: _hear(key, on_text),
+        on_rest_change=on_rest or _nothing,
     )
+
+
+def _nothing() -> None:
+    """Hear of a rest that nobody asked for."""
 
 
 def _seen(key: str) -> str:
     return f"{key}.seen"
 
 
-def _hear(key: str, on_text: Callable[[str], object]) -> None:
+def _hear(key: str, on_text: Callable[[str], object] | None) -> None:
     """Answer the browser's last move, whatever becomes of it, and hand on its text."""
     text, number = read_move(st.session_state.get(key))
     if number:
         st.session_state[_seen(key)] = number
-        if text is not None:
+        if text is not None and on_text is not None:
             on_text(text)
 
 

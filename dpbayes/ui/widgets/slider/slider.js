@@ -3,12 +3,13 @@
 // a hand at rest, and for a box in which nobody is typing.
 const numbers = new WeakMap();
 const PATIENCE = 2000; // after so many milliseconds without an answer the next text goes out all the same
+const REST = 200; // after so many milliseconds without a move the hand rests
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 
 export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".number");
   if (!numbers.has(root)) numbers.set(root, new NumberControl(root, data.seen));
-  numbers.get(root).receive(data, (move) => setTriggerValue("move", move));
+  numbers.get(root).receive(data, setTriggerValue);
 }
 
 class NumberControl {
@@ -21,6 +22,7 @@ class NumberControl {
     this.waiting = false;
     this.next = null;
     this.typing = false;
+    this.moved = false; // since the hand last rested
     this.slider.id = `number-${Math.random().toString(36).slice(2)}`;
     this.find(".tip").id = `${this.slider.id}-tip`;
     this.find("label").htmlFor = this.slider.id;
@@ -44,6 +46,7 @@ class NumberControl {
     this.settle();
     if (this.next !== null) this.post(this.next);
     else this.show(data.value);
+    if (data.rests && this.moved && !this.waiting) this.still = setTimeout(() => this.rest(), REST);
   }
 
   draw({ label, spoken, help, stops, disabled }) {
@@ -109,6 +112,8 @@ class NumberControl {
   }
 
   post(text) {
+    clearTimeout(this.still);
+    this.moved = true;
     this.next = null;
     this.waiting = true;
     this.sent += 1;
@@ -116,7 +121,12 @@ class NumberControl {
       this.waiting = false;
       if (this.next !== null) this.post(this.next);
     }, PATIENCE);
-    this.send({ text, number: this.sent });
+    this.send("move", { text, number: this.sent });
+  }
+
+  rest() {
+    this.moved = false;
+    this.send("rest", this.sent);
   }
 
   settle() {

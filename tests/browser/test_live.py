@@ -1,0 +1,37 @@
+"""A page under a moving slider: picture and sentence follow at once, the rest of the page when the hand rests."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.app_screen import SLOW_MS
+
+pytestmark = pytest.mark.browser
+
+MOVE = """async () => {
+  const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
+  const slider = root.querySelector("[type=range]"), seen = {headlines: new Set(), numbers: new Set()};
+  const read = (selector) => document.querySelector(`[data-testid=stMain] ${selector}`).innerText;
+  for (let turn = 0; turn < 60; turn++) {
+    slider.value = Number(slider.value) + (turn % 20 < 10 ? 1 : -1);
+    slider.dispatchEvent(new Event("input"));
+    await new Promise((go) => setTimeout(go, 50));
+    seen.headlines.add(read("h4"));
+    seen.numbers.add(read("[data-testid=stMetricValue]"));
+  }
+  return [[...seen.headlines], [...seen.numbers]];
+}"""
+"""Moves the main slider for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
+
+
+def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
+    screen = visit("release?epsilon=1")
+    number = screen.main.get_by_test_id("stMetricValue").first
+    first, curves = number.inner_text(), screen.curves()
+    headlines, numbers = screen.page.evaluate(MOVE)
+    assert len(headlines) > 3
+    assert screen.curves() != curves
+    assert numbers == [first]
+    screen.slider.first.press("End")
+    expect(number).not_to_have_text(first, timeout=SLOW_MS)
+    screen.settle()
+    assert f"epsilon={screen.slider.first.get_attribute('aria-valuetext')}" in screen.page.url
