@@ -25,7 +25,8 @@ TURN = 10
 STOPWATCH = """() => {
   const ink = () => {
     const chart = document.querySelector('.js-plotly-plot');
-    return chart ? [...chart.querySelectorAll('.cartesianlayer path')].map(p => p.getAttribute('d') + p.getAttribute('transform')).join() : '';
+    const paths = chart ? [...chart.querySelectorAll('.cartesianlayer path')] : [];
+    return paths.map(p => p.getAttribute('d') + p.getAttribute('transform')).join();
   };
   window.watch = {};
   window.repaints = [];

@@ -25,7 +25,7 @@ def moved_figure(
         _line(prior, printed, "as printed", {"color": BOUND, "width": 2, "dash": "dash"}),
         *_red(prior, printed, broken, "as printed, and broken"),
         _line(prior, exact, "exact", {"color": EXACT, "width": 2.5}),
-        _chosen(*chosen),
+        _chosen(*chosen, floor=float(min(values[values > 0].min(initial=1.0) for values in (exact, printed, proved)))),
     ]
     return figure_of(traces, x=_strength(prior), y=_log("KL divergence (nats)"), height=400)
 
@@ -67,14 +67,16 @@ def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trac
     return [_line(x, np.where(where, y, np.nan), name, line)]
 
 
-def _chosen(strength: float, divergence: float) -> Trace:
+def _chosen(strength: float, divergence: float, *, floor: float) -> Trace:
+    """Mark the prior at hand by a dot on a stem, whose foot has no dot."""
     return {
         "type": "scatter",
-        "mode": "markers",
-        "x": [strength],
-        "y": [divergence],
+        "mode": "lines+markers",
+        "x": [strength, strength],
+        "y": [floor, divergence],
         "name": "the prior at hand",
-        "marker": {"color": EXACT, "size": 11, "line": {"color": "#FFFFFF", "width": 1.5}},
+        "line": {"color": EXACT, "width": 1, "dash": "dot"},
+        "marker": {"color": EXACT, "size": [0, 11], "opacity": 1, "line": {"color": "#FFFFFF", "width": 1.5}},
     }
 
 
