@@ -40,7 +40,10 @@ PAGES = {
 
 STYLE = Path(__file__).parent / "dpbayes" / "ui" / "style.css"
 
-st.set_page_config(page_title="dpbayes", layout="wide")
+ABOUT = "dpbayes shows what privacy costs a Bayesian network, and what it buys."
+
+# Streamlit's menu offers its themes, light, dark or the system's, only beside an entry of the app's own.
+st.set_page_config(page_title="dpbayes", layout="wide", menu_items={"About": ABOUT})
 
 
 def bar(title: str) -> None:

@@ -11,6 +11,8 @@ INVALID = "#D33A2C"
 GREEN = "#2A9D77"
 PURPLE = "#B04A8B"
 BROWN = "#8C6D31"
+SLATE = "#6A5ACD"
+CYAN = "#17A2B8"
 
 
 @dataclass(frozen=True)

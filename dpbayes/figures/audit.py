@@ -122,9 +122,9 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
     loss = np.where(np.isfinite(loss), loss, np.nan)
     few = len(first) <= BARS and isinstance(outputs, list)
     traces = [
-        _law(outputs, first, few=few, colour=PRIVATE, name="if the first table is true"),
-        _law(outputs, second, few=few, colour=SECOND, name="if the second one is"),
-        _law(outputs, loss, few=few, colour=BOUND, name="loss: ln of their ratio") | {"yaxis": "y2"},
+        _law(outputs, first, few=few, line={"color": PRIVATE}, name="if the first table is true"),
+        _law(outputs, second, few=few, line={"color": SECOND, "dash": "dash"}, name="if the second one is"),
+        _law(outputs, loss, few=few, line={"color": BOUND}, name="loss: ln of their ratio") | {"yaxis": "y2"},
     ]
     axis = names_axis(x, anchor="y2", nticks=12) if isinstance(outputs, list) else titled(x, anchor="y2")
     return figure_of(
@@ -137,11 +137,12 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
     )
 
 
-def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, colour: str, name: str) -> Trace:
+def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, name: str) -> Trace:
     shared = {"x": x, "y": y, "name": name, "customdata": numerals(y), "hovertemplate": "%{x}: %{customdata}"}
     if few:
-        return {"type": "bar", "marker": {"color": faded(colour, 0.85)}, **shared}
-    return _LINES | {"line": {"color": colour, "width": 2.5}, **shared}
+        pattern = {"shape": "/" if "dash" in line else "", "size": 6}
+        return {"type": "bar", "marker": {"color": faded(line["color"], 0.85), "pattern": pattern}, **shared}
+    return _LINES | {"line": line | {"width": 2.5}, **shared}
 
 
 def shares_figure(labels: list[str], losses: FloatArray) -> Figure:

@@ -5,14 +5,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpbayes.base.estimates import standard_error
-from dpbayes.base.looks import BOUND, PRIVATE
+from dpbayes.base.looks import BOUND
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Figure, Trace, faded, figure_of, titled, upright
+from dpbayes.mechanisms.fourier import LaplaceFourier
+from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
-COLOURS = {LAPLACE: PRIVATE, CERTIFIED: "#2A9D77", PRINTED: "#8C6D31"}
+COLOURS = {LAPLACE: LaplaceUpdates.colour, CERTIFIED: LaplaceFourier.colour, PRINTED: LaplaceFourier.colour}
 DASHES = {LAPLACE: "solid", CERTIFIED: "solid", PRINTED: "dashdot"}
 COMPARED = "what Remark 1 compares"
+HOLLOW = {LAPLACE: "", CERTIFIED: "", PRINTED: "-open"}
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
 
 
@@ -92,7 +95,7 @@ def _dots(arrows: FloatArray, values: FloatArray, name: str) -> Trace:
         "mode": "markers",
         "x": np.broadcast_to(arrows, values.shape).ravel(),
         "y": values.ravel(),
-        "marker": {"color": faded(COLOURS[name], 0.3), "size": 4},
+        "marker": {"color": faded(COLOURS[name], 0.3), "size": 4, "symbol": f"circle{HOLLOW[name]}"},
         "showlegend": False,
         "name": f"a random graph, {name}",
         "hoverinfo": "skip",
@@ -109,7 +112,7 @@ def _family(family: str, average: float, noise: Mapping[str, float], *, symbol: 
         "name": family,
         "text": ["", *noise],
         "marker": {
-            "symbol": symbol,
+            "symbol": [symbol, *(f"{symbol}{HOLLOW[name]}" for name in noise)],
             "size": 11,
             "color": [BOUND, *(COLOURS[name] for name in noise)],
             "line": {"color": "#FFFFFF", "width": 1},

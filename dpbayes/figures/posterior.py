@@ -10,7 +10,13 @@ from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, faded, 
 
 
 def density_figure(
-    theta: FloatArray, private: FloatArray, exact: FloatArray | None, *, name: str, zoom: bool = False
+    theta: FloatArray,
+    private: FloatArray,
+    exact: FloatArray | None,
+    *,
+    name: str,
+    zoom: bool = False,
+    colour: str = PRIVATE,
 ) -> Figure:
     """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
     lines = {"type": "scatter", "mode": "lines"}
@@ -23,12 +29,12 @@ def density_figure(
             | {
                 "x": np.tile(np.append(theta, np.nan), len(others)),
                 "y": np.hstack([others, gap]).ravel(),
-                "line": {"color": faded(PRIVATE, 0.22), "width": 1},
+                "line": {"color": faded(colour, 0.22), "width": 1},
                 "name": "other possible releases",
                 "hoverinfo": "skip",
             }
         )
-    bold = {"x": theta, "y": private[0], "line": {"color": PRIVATE, "width": 3}, "name": "private (this release)"}
+    bold = {"x": theta, "y": private[0], "line": {"color": colour, "width": 3}, "name": "private (this release)"}
     traces.append(lines | bold)
     if exact is not None:
         traces.append(_exact_line(theta, exact))
@@ -47,12 +53,13 @@ def draws_figure(
     *,
     name: str,
     zoom: bool = False,
+    colour: str = PRIVATE,
 ) -> Figure:
     """Draw the values that one release holds (N,) as ticks, shares of all `possible` ones, and the exact density.
 
     `exact` is (theta (grid,), density (grid,)); axes of what is not given are left out.
     """
-    ticks = {"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": PRIVATE}}
+    ticks = {"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": colour}}
     bold = {"type": "scatter", "mode": "markers", "x": drawn, "y": np.zeros(len(drawn)), "marker": ticks}
     traces: list[Trace] = [
         bold | {"yaxis": "y2", "name": "private (this release)", "hovertemplate": "%{x:.4f}<extra></extra>"}
@@ -61,7 +68,7 @@ def draws_figure(
     axis, shares = titled("posterior density", visible=False), titled("share of draws", visible=False)
     if possible is not None:
         shown.append(possible)
-        traces.insert(0, _shares(possible))
+        traces.insert(0, _shares(possible, colour))
         shares = titled("share of draws", rangemode="tozero", tickformat=".0%")
     if exact is not None:
         theta, density = exact
@@ -77,7 +84,7 @@ def draws_figure(
     return figure_of(traces, x=titled(f"P({plain(name)})", range=span), y=axis, yaxis2=shares, margin=margin)
 
 
-def _shares(possible: FloatArray) -> Trace:
+def _shares(possible: FloatArray, colour: str) -> Trace:
     low, high = float(possible.min()), float(possible.max())
     room = max(0.0, 0.02 - (high - low)) / 2  # values that are all but equal still get bars that can be seen
     heights, edges = np.histogram(possible, bins=40, range=(max(0.0, low - room), min(1.0, high + room)))
@@ -87,7 +94,7 @@ def _shares(possible: FloatArray) -> Trace:
         "y": heights / heights.sum(),
         "width": np.diff(edges),
         "yaxis": "y2",
-        "marker": {"color": faded(PRIVATE, 0.4), "line": {"width": 0}},
+        "marker": {"color": faded(colour, 0.4), "line": {"width": 0}},
         "name": "draws of all possible releases",
         "hovertemplate": "%{y:.1%} near %{x:.3f}<extra></extra>",
     }
@@ -118,7 +125,9 @@ def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
     return [float(inside.min()), float(inside.max())]
 
 
-def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, dots: int = 50) -> Figure:
+def quantile_dots_figure(
+    values: FloatArray, exact: float | None, *, name: str, dots: int = 50, colour: str = PRIVATE
+) -> Figure:
     """Draw simulated values (draws,) as `dots` equally likely outcomes, stacked; a line marks the exact value."""
     quantiles = np.quantile(values, (np.arange(dots) + 0.5) / dots)
     low, high = float(quantiles.min()), float(quantiles.max())
@@ -133,7 +142,7 @@ def quantile_dots_figure(values: FloatArray, exact: float | None, *, name: str, 
             "mode": "markers",
             "x": low + (column + 0.5) * width,
             "y": height,
-            "marker": {"color": PRIVATE, "size": 11},
+            "marker": {"color": colour, "size": 11},
             "name": f"private: each dot is {100 / dots:.0f} % of possible releases",
             "customdata": quantiles,
             "hovertemplate": "%{customdata:.4f}<extra></extra>",
@@ -164,19 +173,21 @@ def rows_figure(
     labels: Sequence[str],
     private: tuple[FloatArray, FloatArray, FloatArray],
     exact: tuple[FloatArray, FloatArray, FloatArray] | None,
+    *,
+    own: str = PRIVATE,
 ) -> Figure:
     """Draw mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
     places = np.arange(len(labels), dtype=float)
-    sets = [(private, PRIVATE, "private (this release)", 0.16)]
+    sets = [(private, own, "circle", "private (this release)", 0.16)]
     if exact is not None:
-        sets.insert(0, (exact, EXACT, "exact (curator only: not private)", -0.16))
+        sets.insert(0, (exact, EXACT, "diamond", "exact (curator only: not private)", -0.16))
     traces = [
         {
             "type": "scatter",
             "mode": "markers",
             "x": mean,
             "y": places + offset,
-            "marker": {"color": colour, "size": 8},
+            "marker": {"color": colour, "symbol": symbol, "size": 8},
             "error_x": {
                 "type": "data",
                 "symmetric": False,
@@ -187,7 +198,7 @@ def rows_figure(
             "name": name,
             "hovertemplate": "%{x:.3f}<extra></extra>",
         }
-        for (mean, low, high), colour, name, offset in sets
+        for (mean, low, high), colour, symbol, name, offset in sets
     ]
     ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
     return figure_of(
@@ -198,14 +209,14 @@ def rows_figure(
     )
 
 
-def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str) -> Figure:
+def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str, colour: str = PRIVATE) -> Figure:
     """Draw the mean KL divergence of rows (rows,) as bars, in nats; `what` kind it is goes to the axis."""
     bars = {
         "type": "bar",
         "x": mean_kl,
         "y": distinct_labels(labels, 60),
         "orientation": "h",
-        "marker": {"color": PRIVATE},
+        "marker": {"color": colour},
         "hovertemplate": "%{x:,.4~r} nats<extra></extra>",
     }
     return figure_of(

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, INVALID, PRIVATE, PURPLE, Curve
+from dpbayes.base.looks import BOUND, INVALID, Curve
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
+from dpbayes.mechanisms.regression import RegressionSampler
 
 PRECISION = "prior precision b"
 
@@ -43,11 +44,12 @@ def epsilon_figure(
 
     `several` is the certified epsilon of all draws together, if they are more than one.
     """
-    traces = [_LINES | {"x": precisions, "y": certified, "line": {"color": PRIVATE, "width": 3}, "name": "certified"}]
+    bold = {"color": RegressionSampler.colour, "width": 3}
+    traces = [_LINES | {"x": precisions, "y": certified, "line": bold, "name": "certified"}]
     traces[0]["name"] += ", one draw" if several is not None else ""
     if several is not None:
-        line = {"color": PURPLE, "width": 3, "dash": "dot"}
-        traces.append(_LINES | {"x": precisions, "y": several, "line": line, "name": "certified, all draws"})
+        dotted = {"line": bold | {"dash": "dot"}, "name": "certified, all draws"}
+        traces.append(_LINES | {"x": precisions, "y": several} | dotted)
     low = printed < certified
     for where, colour, said in ((~low, BOUND, ""), (low, INVALID, ", below what is proved")):
         if where.any():

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.looks import BOUND, EXACT, PRIVATE
+from dpbayes.base.looks import BOUND, CYAN, EXACT, GREEN, SLATE
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Axis, Figure, Trace, figure_of, plain, titled
 from dpbayes.mechanisms.stealth import Sense
 
-COLOURS = {Sense.MARGINALS: PRIVATE, Sense.PARAMETERS: "#2A9D77", Sense.TABLE: "#8C6D31"}
+COLOURS = {Sense.MARGINALS: GREEN, Sense.PARAMETERS: SLATE, Sense.TABLE: CYAN}
+"""That of Fourier, whose releases they all are, and two that no mechanism has."""
+
 DASHES = {Sense.MARGINALS: "solid", Sense.PARAMETERS: "dashdot", Sense.TABLE: "longdash"}
 
 STOPS = [digit * 10.0**tens for tens in range(-4, 2) for digit in (1, 2, 5)]
@@ -61,7 +63,7 @@ def _chosen(t: FloatArray, at: float, probability: Estimate) -> Trace:
         "x": [place, place],
         "y": [0.0, probability.value],
         "line": {"color": BOUND, "width": 1},
-        "marker": {"symbol": ["line-ns", "diamond"], "size": 12, "color": PRIVATE, "line": {"width": 1.5}},
+        "marker": {"symbol": ["line-ns", "diamond"], "size": 12, "color": GREEN, "line": {"width": 1.5}},
         "name": f"t = {numeral(at)}{beyond}",
         "hovertemplate": f"t = {numeral(at, 4)}: {probability}<extra></extra>",
     }
@@ -97,7 +99,7 @@ def agreement_figure(said: FloatArray, *, names: tuple[str, str], about: str, li
         "mode": "markers",
         "x": said[:, 0],
         "y": said[:, 1],
-        "marker": {"color": PRIVATE, "opacity": 0.5, "size": 6},
+        "marker": {"color": GREEN, "opacity": 0.5, "size": 6},
         "name": "a simulated release",
     }
     first, second = (plain(name, 20) for name in names)

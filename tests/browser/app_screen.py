@@ -75,7 +75,7 @@ class AppScreen(Screen):
 
     @property
     def headline(self) -> Locator:
-        return self.main.get_by_role("heading", level=4).first
+        return self.main.get_by_role("heading", level=2).first
 
     @property
     def warnings(self) -> Locator:

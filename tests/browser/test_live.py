@@ -15,7 +15,7 @@ MOVE = """async () => {
     slider.value = Number(slider.value) + (turn % 20 < 10 ? 1 : -1);
     slider.dispatchEvent(new Event("input"));
     await new Promise((go) => setTimeout(go, 50));
-    seen.headlines.add(read("h4"));
+    seen.headlines.add(read("h2"));
     seen.numbers.add(read("[data-testid=stMetricValue]"));
   }
   return [[...seen.headlines], [...seen.numbers]];

@@ -13,6 +13,7 @@ from dpbayes.figures.hellinger import (
     sensitivity_plane_figure,
     sides_figure,
 )
+from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 
 def errors(**tops: float) -> dict[Look, np.ndarray]:
@@ -24,9 +25,11 @@ def titles(figure) -> tuple[str, str]:
 
 
 def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else():
-    colours, symbols = {method.look.colour for method in DieMethod}, {method.look.symbol for method in DieMethod}
-    assert len(colours) == len(symbols) == len(DieMethod)
-    assert not {EXACT, INVALID} & colours
+    lines, symbols = {(one.look.colour, one.look.dash) for one in DieMethod}, {one.look.symbol for one in DieMethod}
+    assert len(lines) == len(symbols) == len(DieMethod)
+    assert not {EXACT, INVALID} & {method.look.colour for method in DieMethod}
+    laplace = {one for one in DieMethod if one.look.colour == LaplaceUpdates.colour}
+    assert laplace == {one for one in DieMethod if one.is_laplace}, "one mechanism has one colour"
     assert [method for method in DieMethod if method.look.is_hollow] == [DieMethod.LOCAL], "the one without a guarantee"
 
 

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE, Curve
+from dpbayes.base.looks import BOUND, EXACT, INVALID, Curve
 from dpbayes.experiments.regression.study import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
 from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.mechanisms.regression import RegressionSampler
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
 
@@ -32,7 +33,7 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
         assert lines[name].y == pytest.approx(found.mean)
         assert lines[name].x == pytest.approx(B)
     assert lines[EXACT_NAME].line.color == lines[CUT_NAME].line.color == EXACT
-    assert lines[ONE_NAME].line.color == PRIVATE
+    assert lines[ONE_NAME].line.color == RegressionSampler.colour
     assert (lines[MEAN_NAME].line.color, lines[MEAN_NAME].line.dash) == (BOUND, "dash")
     assert list(lines["looked at"].x) == [10.0, 10.0]
     bands = [trace for trace in figure.data if trace.fill == "toself"]
@@ -55,7 +56,7 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
     figure = epsilon_figure(B, certified, printed, several=None, marked=1.0).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
     assert lines["certified"].y == pytest.approx(certified)
-    assert lines["certified"].line.color == PRIVATE
+    assert lines["certified"].line.color == RegressionSampler.colour
     fine, low = lines["printed 2L(w), one draw"], lines["printed 2L(w), one draw, below what is proved"]
     assert np.array_equal(fine.y, [np.nan, 20, 10, 5], equal_nan=True)
     assert (fine.line.color, fine.line.dash) == (BOUND, "dash")

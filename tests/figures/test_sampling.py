@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.figures.sampling import (
     SHOWN_DRAWS,
     SHOWN_GAMES,
@@ -12,6 +12,7 @@ from dpbayes.figures.sampling import (
     robustness_figure,
     trim_figure,
 )
+from dpbayes.mechanisms.sampler import PosteriorSampler
 
 THETA = np.linspace(0.01, 0.99, 99)
 
@@ -20,12 +21,12 @@ def named(figure, part):
     return next(trace for trace in figure.data if part in trace.name)
 
 
-def test_the_trimmed_row_shows_exact_blue_drawn_orange_and_the_region_dashed():
+def test_the_trimmed_row_shows_exact_blue_drawn_in_the_samplers_colour_and_the_region_dashed():
     exact, trimmed = 5 * THETA, np.where(np.abs(THETA - 0.5) < 0.1, 40.0, 0.0)
     figure = trim_figure(THETA, exact, trimmed, np.array([0.45, 0.52]), region=(0.4, 0.6), name="a<b>").to_plotly()
     assert named(figure, "exact").line.color == EXACT
     assert max(named(figure, "exact").y) == 1
-    assert named(figure, "drawn from").line.color == PRIVATE
+    assert named(figure, "drawn from").line.color == PosteriorSampler.colour
     assert list(named(figure, "handed over").x) == [0.45, 0.52]
     assert named(figure, "region").line.dash == "dash"
     assert figure.layout.xaxis.title.text == "P(a&lt;b&gt;)"

@@ -1,7 +1,9 @@
 import numpy as np
 
-from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.base.looks import EXACT
 from dpbayes.figures.structure import column_figure, noise_figure
+from dpbayes.mechanisms.fourier import LaplaceFourier
+from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 
 def test_both_mechanisms_noise_stands_beside_each_other_at_every_node():
@@ -11,7 +13,7 @@ def test_both_mechanisms_noise_stands_beside_each_other_at_every_node():
     assert all(list(bar.x) == ["rain", "grass"] for bar in figure.data)
     assert np.array_equal(figure.data[0].y, laplace)
     assert np.array_equal(figure.data[1].y, fourier)
-    assert {bar.marker.color for bar in figure.data} == {PRIVATE}, "both are private"
+    assert [bar.marker.color for bar in figure.data] == [LaplaceUpdates.colour, LaplaceFourier.colour]
     assert figure.data[1].marker.pattern.shape != figure.data[0].marker.pattern.shape
     assert figure.layout.yaxis.title.text == "noise sd per cell (counts)"
 

@@ -261,7 +261,7 @@ def plain(text: str) -> str:
 
 
 def headline(at: AppTest) -> str:
-    return plain(next(m.value for m in at.markdown if m.value.startswith("####"))).removeprefix("#### ")
+    return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
 
 
 def sentences(at: AppTest) -> list[str]:

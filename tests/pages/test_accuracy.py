@@ -341,6 +341,6 @@ def test_odd_names_are_text():
     odd = ("<b>x</b>", "$y$")
     graph = code_of(Graph(odd, ((odd[0], odd[1]),), {}, {odd[1]: ("<i>", "b|c")}))
     at = open_page(PAGE, source=graph, cpts="random", target=odd[0], **{"accuracy.scene": Scene.NETWORK.value})
-    raw = next(m.value for m in at.markdown if m.value.startswith("####"))
+    raw = next(m.value for m in at.markdown if m.value.startswith("## "))
     assert "\\<b\\>" in raw
     assert "<b>x</b>" in plain(raw)

@@ -65,7 +65,7 @@ def red(at: AppTest) -> list[float]:
 
 def check_words(at: AppTest) -> None:
     """No text has a number that is none; arrays of a figure may have gaps."""
-    shown = [headline(at)] if any(m.value.startswith("####") for m in at.markdown) else sentences(at)
+    shown = [headline(at)] if any(m.value.startswith("## ") for m in at.markdown) else sentences(at)
     assert shown
     shown += [f"{metric.label} {metric.value}" for metric in at.metric]
     shown += [m.value for m in (*at.markdown, *at.caption)] + [c["alt"] for c in charts(at)]

@@ -57,7 +57,7 @@ def shown(at: AppTest) -> str:
 
 def kind(at: AppTest) -> None:
     """Check that the page has a headline or one sentence, and no number that is none."""
-    assert [m for m in at.markdown if m.value.startswith("#### At ")] or len(sentences(at)) == 1
+    assert [m for m in at.markdown if m.value.startswith("## At ")] or len(sentences(at)) == 1
     assert not re.search(r"\b(nan|inf|None)\b", "\n".join([*(m.value for m in at.markdown), *sentences(at)]))
     assert "nan" not in [metric.value for metric in at.metric]
 

@@ -483,7 +483,7 @@ def test_odd_names_are_text_everywhere(mechanism: str, downloads: list[bytes]) -
     at.session_state["numbers.kl-by-row"] = True
     for row in at.selectbox(key="choice.row").options:
         fine(at.selectbox(key="choice.row").set_value(row).run())
-        shown = next(m.value for m in at.markdown if m.value.startswith("####"))
+        shown = next(m.value for m in at.markdown if m.value.startswith("## "))
         assert "\n" not in shown
         assert "\\<" in shown or "<" not in shown
     assert "<b>" not in repr([figure["layout"] for figure in figures(at).values()])

@@ -285,7 +285,7 @@ def test_odd_names_are_text() -> None:
     graph = code_of(Graph(odd, ((odd[0], odd[1]),), {}, {odd[1]: ("<i>", "b|c")}))
     at = open_page(PAGE, source=graph, cpts="random", row=f"{odd[1]} | {odd[0]}=no")
     assert "<b>" not in repr([figure["layout"] for figure in figures(at).values()])
-    raw = next(m.value for m in at.markdown if m.value.startswith("####"))
+    raw = next(m.value for m in at.markdown if m.value.startswith("## "))
     assert "\\<" in raw
 
 

@@ -11,12 +11,13 @@ from typing import Annotated
 import numpy as np
 
 from dpbayes.base.bisection import turning_point
-from dpbayes.base.looks import BOUND, BROWN, GREEN, PRIVATE, PURPLE, Look
+from dpbayes.base.looks import BOUND, CYAN, SLATE, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.base import EPSILON, Calibration
+from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.hellinger import Die
@@ -76,11 +77,11 @@ class DieMethod(enum.Enum):
 
 
 _LOOKS = {
-    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, BROWN, "longdash", "square"),
-    DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, PRIVATE, "solid", "circle"),
+    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, CYAN, "longdash", "square"),
+    DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, SLATE, "solid", "circle"),
     DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),
-    DieMethod.CELLS: Look(DieMethod.CELLS.value, GREEN, "solid", "triangle-up"),
-    DieMethod.ONE: Look(DieMethod.ONE.value, PURPLE, "solid", "diamond"),
+    DieMethod.CELLS: Look(DieMethod.CELLS.value, LaplaceUpdates.colour, "solid", "triangle-up"),
+    DieMethod.ONE: Look(DieMethod.ONE.value, LaplaceUpdates.colour, "dash", "diamond"),
 }
 
 

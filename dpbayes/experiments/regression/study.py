@@ -11,11 +11,12 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpbayes.base.looks import BOUND, EXACT, PRIVATE, PURPLE, Curve, Look
+from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
@@ -40,10 +41,10 @@ def _look(name: str) -> Look:
     looks = {
         EXACT_NAME: Look(name, EXACT, width=3),
         CUT_NAME: Look(name, EXACT, "dot", width=2),
-        ONE_NAME: Look(name, PRIVATE, width=3),
+        ONE_NAME: Look(name, RegressionSampler.colour, width=3),
         MEAN_NAME: Look(name, BOUND, "dash", width=2),
     }
-    return looks.get(name, Look(name, PURPLE, "dot", width=3))
+    return looks.get(name, Look(name, RegressionSampler.colour, "dot", width=3))
 
 
 # The records

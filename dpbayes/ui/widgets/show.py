@@ -27,7 +27,7 @@ def inside(label: str) -> str:
 
 def headline(text: str) -> None:
     """Show the page's one sentence; names in it must be `escaped`."""
-    st.markdown(f"#### {text}")
+    st.markdown(f"## {text}")
 
 
 @contextmanager

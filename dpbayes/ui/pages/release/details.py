@@ -90,7 +90,8 @@ def _spread_and_query(chosen: Chosen, study: ReleaseStudy, cell: int) -> None:
         with left:
             st.subheader("Many possible releases")
             name = f"P({chosen.network.cell_label(cell)})"
-            figure = quantile_dots_figure(study.private[:, cell], float(study.exact.mean[cell]), name=name)
+            exact, colour = float(study.exact.mean[cell]), chosen.mechanism.colour
+            figure = quantile_dots_figure(study.private[:, cell], exact, name=name, colour=colour)
             chart(figure, key="dots", alt=f"Quantile dots of the private posterior mean of {name}.")
             st.caption(f"{len(study.private)} simulated releases. Publishing them all would cost ε for each.")
     with right if chosen.is_curator else left, sentence_instead():
@@ -131,13 +132,14 @@ def _all_rows(chosen: Chosen, study: ReleaseStudy) -> None:
         cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
         labels = [net.cell_label(int(cell)) for cell in cells]
         first = _summary(study.posterior.part(0), cells) if study.is_posterior else _drawn_summary(study, cells)
-        figure = rows_figure(labels, first, _summary(study.exact, cells) if chosen.is_curator else None)
+        exact = _summary(study.exact, cells) if chosen.is_curator else None
+        figure = rows_figure(labels, first, exact, own=chosen.mechanism.colour)
         chart(figure, key="rows", alt="Means with 95 % intervals of one state of every row.")
         if chosen.is_curator:
-            _kl_of_rows(study, net)
+            _kl_of_rows(study, net, chosen.mechanism.colour)
 
 
-def _kl_of_rows(study: ReleaseStudy, net: Network) -> None:
+def _kl_of_rows(study: ReleaseStudy, net: Network, colour: str) -> None:
     """Show the rows that lose most: of predictions, which every release makes; of posteriors, where it holds them."""
     means = {"prediction": study.predictive_kl_rows.mean(axis=0)}
     if study.is_posterior:
@@ -145,7 +147,7 @@ def _kl_of_rows(study: ReleaseStudy, net: Network) -> None:
     for what, mean_kl in means.items():
         worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
         chart(
-            kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what),
+            kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what, colour=colour),
             key="kl" if what == "prediction" else "posterior-kl",
             alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
         )

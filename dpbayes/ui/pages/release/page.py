@@ -112,13 +112,13 @@ def _picture(chosen: Chosen, cell: int) -> ReleaseStudy | None:
     except InputError as error:
         refusal(error)
         return None
-    name, zoom = chosen.network.cell_label(cell), chosen.settings.zoom
+    name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
     beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:
-        figure = density_figure(*_curves(chosen, study, cell), name=name, zoom=zoom)
+        figure = density_figure(*_curves(chosen, study, cell), name=name, zoom=zoom, colour=colour)
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}")
     else:
-        figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom)
+        figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
         chart(figure, key="density", alt=f"The values of P({name}) that this release holds{beside}")
     return study
 

@@ -67,7 +67,16 @@ class Chart {
     const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
     more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
-    this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
+    const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
+    drawn.then(() => this.nameTools());
+  }
+
+  // A page has several charts: who hears their tools' names is to know which of them each belongs to.
+  nameTools() {
+    const chart = this.name.replace(/[^\p{L}\p{N}]+/gu, " ");
+    for (const tool of this.plot.querySelectorAll(".modebar-btn")) {
+      tool.setAttribute("aria-label", `${tool.dataset.title}: ${chart}`);
+    }
   }
 
   get height() {
@@ -106,7 +115,7 @@ class Chart {
     return {
       displaylogo: false,
       displayModeBar: this.touched ? false : "hover",
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+      modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"], // no chart leaves the machine
       modeBarButtonsToAdd: [{ name: "fullscreen", title: "Fullscreen", icon: expand, click: full }],
       toImageButtonOptions: { filename: this.name },
     };
