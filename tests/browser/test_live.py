@@ -11,7 +11,7 @@ MOVE = """async () => {
   const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
   const slider = root.querySelector("[type=range]"), seen = {headlines: new Set(), numbers: new Set()};
   const read = (selector) => document.querySelector(`[data-testid=stMain] ${selector}`).innerText;
-  for (let turn = 0; turn < 60; turn++) {
+  for (let turn = 0; turn < 65; turn++) {
     slider.value = Number(slider.value) + (turn % 20 < 10 ? 1 : -1);
     slider.dispatchEvent(new Event("input"));
     await new Promise((go) => setTimeout(go, 50));
@@ -20,7 +20,7 @@ MOVE = """async () => {
   }
   return [[...seen.headlines], [...seen.numbers]];
 }"""
-"""Moves the main slider for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
+"""Moves the main slider to and fro for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
 
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
