@@ -8,7 +8,8 @@ from dpbayes.ui.widgets.show import headline, sentence_instead
 
 chosen = Chosen.now()
 place = places()
-place.offer(["epsilon"], parameter_control)
+with place.main:
+    parameter_control("epsilon")
 with place.controls:
     start_from()
 with place.picture:
