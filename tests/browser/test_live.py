@@ -20,7 +20,7 @@ MOVE = """async () => {
   }
   return [[...seen.headlines], [...seen.numbers]];
 }"""
-"""Moves the main slider to and fro for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
+"""Moves the main slider for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
 
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):

@@ -820,7 +820,6 @@ CANCER = "data/networks/cancer.bif.gz is missing: install dpbayes again or resto
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.usefixtures("first_look")
 def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
     for page in PAGES:
@@ -841,7 +840,6 @@ def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> 
     assert at.get("download_button")
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.usefixtures("first_look")
 def test_a_missing_network_is_one_sentence_on_the_pages_that_need_it(copied_data: Path) -> None:
     (copied_data / "networks" / "cancer.bif.gz").unlink()

@@ -49,7 +49,7 @@ AXIS_TITLES = {
 
 def bounds_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with the claim's first parameter, all else follows when the hand rests."""
-    page = places()
+    net, page = chosen.network, places()
     nearby, evaluation = page.first(_moving) or (None, None)
     with page.controls:
         _controls(chosen, chosen_claim(chosen), nearby)
@@ -58,7 +58,7 @@ def bounds_page(chosen: Chosen) -> bool:
             _progress(evaluation.work)
             _numbers(evaluation)
         details(evaluation)
-    table_1_live(chosen, chosen.network)
+    table_1_live(chosen, net)
     return evaluation is not None and evaluation.work.going
 
 
