@@ -64,7 +64,7 @@ def bar(title: str) -> None:
             index=None,
             placeholder="Open a ready example",
             format_func=lambda key: STORIES[key].title,
-            key="story",
+            key=_story_list(),
             on_change=_open_chosen,
             label_visibility="collapsed",
             width=220,
@@ -88,10 +88,16 @@ def bar(title: str) -> None:
 
 
 def _open_chosen() -> None:
-    """Open the story that was picked, and let go of the list, so that the same one can be picked again."""
-    key, st.session_state["story"] = st.session_state["story"], None
+    """Open the story that was picked; a new list takes its place, so that the same one can be picked again."""
+    key = st.session_state[_story_list()]
+    st.session_state["story.opened.times"] = st.session_state.get("story.opened.times", 0) + 1
     if key:
         open_story(STORIES[key])
+
+
+def _story_list() -> str:
+    """Return the key of the list of stories: a new one after each story, for a browser may keep what it shows."""
+    return f"story.{st.session_state.get('story.opened.times', 0)}"
 
 
 def _missing_from_link() -> str:

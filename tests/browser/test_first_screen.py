@@ -16,7 +16,7 @@ SCREENS = ((853, 480), (400, 800), (1440, 900))
 """1280 x 720 at 150 %, a telephone, and a laptop: last, because the navigation is read there."""
 
 PARTS = {
-    "sentence": ".st-key-headline h4",
+    "sentence": ".st-key-headline h2",
     "slider": ".st-key-main .number",
     "picture": ".st-key-picture .dpbayes-chart, .st-key-picture .stage",
 }

@@ -249,6 +249,11 @@ def press(at: AppTest, label: str) -> AppTest:
     return fine(next(button for button in at.button if button.label == label).click().run())
 
 
+def story_list(at: AppTest) -> Any:
+    """Return the list of ready examples, None where the page has none."""
+    return next((box for box in at.selectbox if box.label == "Story"), None)
+
+
 def settings_of(at: AppTest) -> Settings:
     found = at.session_state["settings"]
     assert isinstance(found, Settings)

@@ -6,7 +6,7 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import letters
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, opening
-from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
+from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of, story_list
 
 RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
 
@@ -46,7 +46,7 @@ def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
     assert not sentences(at)
     put(at, "box.epsilon", "x")
     one_sentence(at, "Kept 2.")
-    fine(at.selectbox(key="story").set_value("census").run())
+    fine(story_list(at).set_value("census").run())
     assert not sentences(at)
 
 

@@ -19,7 +19,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.guard import WENT_WRONG
-from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of
+from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of, story_list
 
 FRAGMENTS = tuple(page for page in PAGES if "\nlive(" in (APP.parent / page).read_text(encoding="utf-8"))
 
@@ -45,7 +45,7 @@ def break_parts_of(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def is_a_sentence_with_everything_around_it(at: AppTest) -> bool:
     assert not at.exception
     assert {error.value for error in at.error} == {WENT_WRONG}
-    return bool(at.selectbox(key="story") and at.title)
+    return bool(story_list(at) and at.title)
 
 
 @pytest.mark.usefixtures("first_look")

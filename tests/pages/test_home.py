@@ -8,7 +8,18 @@ from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.session.stories import STORIES, Story
-from tests.pages.conftest import PAGES, charts, fine, headline, open_page, press, put, sentences, settings_of
+from tests.pages.conftest import (
+    PAGES,
+    charts,
+    fine,
+    headline,
+    open_page,
+    press,
+    put,
+    sentences,
+    settings_of,
+    story_list,
+)
 
 TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
 """Titles of pages whose file does not say them."""
@@ -44,11 +55,11 @@ def test_a_story_opens_where_it_says(key: str) -> None:
 
 
 @pytest.mark.usefixtures("first_look")
-def test_every_story_opens_from_the_sidebar_of_the_one_before() -> None:
+def test_every_story_opens_from_the_bar_of_the_one_before() -> None:
     at = open_page("pages/release.py")
     assert not opened(at)
     for key, story in STORIES.items():
-        fine(at.selectbox(key="story").set_value(key).run())
+        fine(story_list(at).set_value(key).run())
         assert settings_of(at) == story.settings
         assert at.title[0].value == title_of(story)
         assert opened(at) == [f"Opened last: **{story.title}**. {story.question}"]
@@ -62,12 +73,12 @@ def opened(at: AppTest) -> list[str]:
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
     at = open_page("pages/papers.py")
     for _ in range(2):
-        fine(at.selectbox(key="story").set_value("clinic").run())
+        fine(story_list(at).set_value("clinic").run())
         assert at.title[0].value == "Release"
         assert settings_of(at) == STORIES["clinic"].settings
-        assert at.selectbox(key="story").value is None
+        assert story_list(at).value is None
         put(at, "box.epsilon", "3")
-        assert at.selectbox(key="story").value is None
+        assert story_list(at).value is None
         assert settings_of(at) != STORIES["clinic"].settings
         fine(at.switch_page("pages/papers.py").run())
     fine(at.switch_page("pages/home.py").run())

@@ -28,6 +28,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    story_list,
 )
 from tests.pages.test_links import long_names, packed, two
 
@@ -339,7 +340,7 @@ def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
 def test_undo_brings_back_what_a_story_replaced_with_the_probabilities_of_its_file(browser: Browser) -> None:
     at = load(open_page(PAGE), "cancer.bif", CANCER)
     before, drawing = settings_of(at), browser.drawing
-    fine(at.selectbox(key="story").set_value("votes").run())
+    fine(story_list(at).set_value("votes").run())
     assert [toast.value[:51] for toast in at.toast] == ["The table's own network replaced your drawing; Undo"]
     fine(at.switch_page(PAGE).run())
     assert len(browser.drawing.nodes) == 17
@@ -366,7 +367,7 @@ def test_a_network_that_nobody_drew_makes_room_without_a_word(browser: Browser) 
 def test_a_drawing_that_no_editor_ever_showed_is_kept_too(browser: Browser) -> None:
     drawn = code_of(Graph(("smoke", "lung"), (("smoke", "lung"),)))
     at = open_page("pages/release.py", graph=drawn)
-    fine(at.selectbox(key="story").set_value("alarm").run())
+    fine(story_list(at).set_value("alarm").run())
     assert at.title[0].value == "Network"
     fine(at.switch_page(PAGE).run())  # AppTest itself does not notice that the app turned the page
     assert said(at) == ["The table's own network replaced your drawing; Undo brings it back."]
