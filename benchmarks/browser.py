@@ -146,12 +146,13 @@ def drag(page: Page, *, steps: int = 120) -> tuple[float, float]:
     """Drag the first slider to and fro for two seconds; return repaints a second, and how late the last one came."""
     box = page.get_by_role("slider").first.bounding_box()
     assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y, far = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, 0.4 * box["width"]
     page.mouse.move(x, y)
     page.mouse.down()
     start = page.evaluate("() => { window.repaints.length = 0; return performance.now(); }")
     for step in range(steps):
-        page.mouse.move(x + (step % 60 if (step // 60) % 2 == 0 else 60 - step % 60), y)
+        part = step % 60 / 60
+        page.mouse.move(x + far * (part if (step // 60) % 2 == 0 else 1 - part), y)
         page.wait_for_timeout(16)
     stop = page.evaluate("() => performance.now()")
     page.mouse.up()
