@@ -66,7 +66,7 @@ class Places:
         def alone() -> None:
             with guarded():
                 try:
-                    results.append(part(self, Chosen.now()))
+                    results[:] = [part(self, Chosen.now())]  # the last one alone: a drag has hundreds
                 except InputError as error:
                     if is_alone:
                         raise
