@@ -32,20 +32,25 @@ SHARED_NAMES = {
 }
 """Buttons of Streamlit's own whose names no option changes, by selector, with the reason."""
 
-BUTTONS = """(selectors) => {
-  const every = [];
-  const walk = (root) => {
-    for (const element of root.querySelectorAll("*")) {
-      if (element.shadowRoot) walk(element.shadowRoot);
-      if (element.matches("button, [role=button]")) every.push(element);
-    }
-  };
-  walk(document);
+EVERY = """
+  const within = (root, selector) => [...root.querySelectorAll("*")].flatMap((element) => [
+    ...(element.shadowRoot ? within(element.shadowRoot, selector) : []),
+    ...(element.matches(selector) ? [element] : []),
+  ]);
+  const every = (selector) => within(document, selector);
+"""
+"""What a page has that fits a selector, in the parts of our own components too."""
+
+BUTTONS = (
+    f"""(selectors) => {{{EVERY}"""
+    + """
   const theirs = (element) => selectors.some((selector) => element.matches(selector));
   const name = (element) => (element.getAttribute("aria-label") ?? element.textContent).trim();
-  const seen = every.filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled);
+  const open = every("button, [role=button]").filter((element) => !element.disabled);
+  const seen = open.filter((element) => element.checkVisibility({ visibilityProperty: true }));
   return seen.map((element) => [name(element), theirs(element)]);
 }"""
+)
 
 PALE_IN_CHARTS = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -68,15 +73,9 @@ PALE_IN_CHARTS = """() => {
   return pale;
 }"""
 
-UNSEEN_FOCUS = """async () => {
-  const every = [];
-  const walk = (root) => {
-    for (const element of root.querySelectorAll("*")) {
-      if (element.shadowRoot) walk(element.shadowRoot);
-      if (element.matches("a[href], button, input, select, textarea, summary, [tabindex]")) every.push(element);
-    }
-  };
-  walk(document);
+UNSEEN_FOCUS = (
+    f"""async () => {{{EVERY}"""
+    + """
   const still = async () => {
     await new Promise((go) => setTimeout(go));  // some of Streamlit's parts draw their ring themselves
     for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
@@ -101,7 +100,8 @@ UNSEEN_FOCUS = """async () => {
     }
     return shown.join("|");
   };
-  const reach = every.filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true }));
+  const open = every("a[href], button, input, select, textarea, summary, [tabindex]").filter((e) => !e.disabled);
+  const reach = open.filter((e) => e.tabIndex >= 0 && e.checkVisibility({ visibilityProperty: true }));
   const unseen = [];
   for (const element of reach) {
     element.blur();
@@ -117,6 +117,7 @@ UNSEEN_FOCUS = """async () => {
   }
   return unseen;
 }"""
+)
 
 
 def places() -> list[str]:

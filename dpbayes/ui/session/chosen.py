@@ -14,7 +14,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
+from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -33,6 +33,11 @@ SLOW_SAMPLE = 500_000
 
 FIRST_COLUMNS = 12
 """How many columns of an uploaded table become nodes at first."""
+
+
+def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
+    """Return the class of this name among the mechanisms that release a network."""
+    return next(kind for kind in MECHANISMS if kind.__name__ == name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +236,7 @@ class Chosen:
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
         """Return the mechanism of this class with the parameters that are chosen. Errors: InputError."""
-        kind = next(kind for kind in MECHANISMS if kind.__name__ == name)
+        kind = kind_called(name)
         defaults = self.defaults_for(kind)
         values = {each: self.parameter(each, defaults.get(each)) for each in parameters_of(kind)}
         return kind(prior=self.prior, **values)

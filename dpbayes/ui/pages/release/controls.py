@@ -5,9 +5,9 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
-from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, NetworkMechanism, Outcome
+from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.increments import STEALTH, is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
@@ -58,14 +58,14 @@ def has_asked(chosen: Chosen) -> bool:
 
 def lead_control(page: Places, chosen: Chosen) -> None:
     """Offer the parameter that matters most: the first one of the mechanism."""
-    kind = _kind(chosen)
+    kind = kind_called(chosen.settings.mechanism)
     name = next(iter(parameters_of(kind)))
     page.lead(name, default=chosen.defaults_for(kind).get(name))
 
 
 def release_controls(chosen: Chosen) -> None:
     """Offer everything else that a release depends on."""
-    kind, names = _kind(chosen), {kind.__name__: kind for kind in MECHANISMS}
+    kind, names = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
     defaults = chosen.defaults_for(kind)
     for name in list(parameters_of(kind))[1:]:
@@ -79,10 +79,6 @@ def release_controls(chosen: Chosen) -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
-
-
-def _kind(chosen: Chosen) -> type[NetworkMechanism[Outcome]]:
-    return next(kind for kind in MECHANISMS if kind.__name__ == chosen.settings.mechanism)
 
 
 def row_choice(chosen: Chosen) -> None:

@@ -37,7 +37,8 @@ class Chart {
       if (this.seen) this.draw();
     }).observe(root);
     this.sizes = new ResizeObserver(() => this.fit());
-    addEventListener("resize", () => root.isConnected && this.fit());
+    const resized = () => (root.isConnected ? this.fit() : removeEventListener("resize", resized));
+    addEventListener("resize", resized);
     // The theme changes by its colours alone, which a transition of any length tells.
     root.addEventListener("transitionend", (e) => e.target === root && this.again());
   }
