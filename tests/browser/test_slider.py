@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from dpbayes.ui.widgets.slider import MOST_TYPED
+from dpbayes.ui.widgets.slider import MOST_TYPED, live_slider
 from tests.browser.serving import chromium, streamlit_server, usual_window
 
 APP = Path(__file__).with_name("slider_app.py")
@@ -273,3 +273,14 @@ def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(scre
     assert moved["rested"] == [float(screen.shown())]
     screen.page.wait_for_timeout(600)
     assert screen.python()["rested"] == moved["rested"]
+
+
+def test_nothing_is_there_to_be_touched_before_it_has_its_name() -> None:
+    """The browser may show a component's markup a while before its script has run."""
+    folder = Path(live_slider.__code__.co_filename).parent
+    markup, style = ((folder / name).read_text("utf-8") for name in ("slider.html", "slider.css"))
+    with usual_window() as page:
+        page.set_content(f"<style>{style}</style>{markup}")
+        assert page.locator("input").count() == 2
+        for role in ("slider", "textbox", "button"):
+            expect(page.get_by_role(role)).to_have_count(0)

@@ -54,6 +54,7 @@ class NumberControl {
     this.last = Math.max(1, this.stops.length - 1);
     this.slider.max = this.stops.length - 1;
     this.slider.disabled = this.box.disabled = disabled;
+    this.root.classList.remove("undrawn");
     this.root.classList.toggle("off", disabled);
     this.find("label").textContent = label;
     this.slider.setAttribute("aria-label", spoken);
