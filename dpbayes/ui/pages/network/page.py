@@ -1,4 +1,4 @@
-"""The parts of the Network page: the editor, the costs, import and export."""
+"""The Network page: the editor, the costs, import and export."""
 
 from contextlib import suppress
 
@@ -23,6 +23,7 @@ from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import noise_is_not_error, sentence_instead, source
 
 MANY_ARROWS = 60
@@ -30,6 +31,33 @@ MANY_ARROWS = 60
 
 FILE = "The network of the file"
 CHOICES = ("data", *NAMED, *TEMPLATES)
+
+
+def network_page(chosen: Chosen) -> None:
+    """Show the drawing; noise moves with epsilon, all else follows when the hand rests."""
+    page = places()
+    with page.controls:
+        start_from()
+        bars = st.container(key="bars")
+
+    def moving(page: Places, chosen: Chosen) -> Network:
+        page.lead("epsilon")
+        page.say(headline_of(chosen.network, epsilon=chosen.epsilon))
+        with bars:
+            noise(chosen.network, epsilon=chosen.epsilon)
+        return chosen.network
+
+    with page.picture:
+        editor(chosen)
+    net = None
+    with page.top, sentence_instead():  # above the drawing that it is about
+        net = page.first(moving)
+    if net is not None:
+        with page.controls, sentence_instead():
+            costs(net, epsilon=chosen.epsilon)
+        with page.picture:
+            arrows(net, epsilon=chosen.epsilon)
+    exchange(chosen)
 
 
 # The editor
@@ -100,6 +128,7 @@ def _turn(drawn: Drawing, direction: str) -> None:
     with suppress(InputError):  # too large to keep; the page has said so
         _take(drawn, Chosen.now())
     travel(direction)
+    st.rerun()  # of all: the page alone would leave the bar's words about the drawing before
 
 
 def start_from() -> None:
@@ -165,13 +194,22 @@ def headline_of(net: Network, *, epsilon: float) -> str:
     )
 
 
+def noise(net: Network, *, epsilon: float) -> None:
+    """Show noise by node, where it is not the same for all."""
+    if net.is_binary:
+        nodes = node_costs(net, epsilon)
+        noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
+        figure = noise_figure(list(nodes["node"]), *noises)
+        chart(figure, key="noise", alt="Bars: noise in each node's counts under the Laplace and Fourier mechanisms.")
+
+
 def _t_for(net: Network) -> float:
     """Return the increment that keeps nine in ten noise-only releases of this graph non-negative."""
     return stealth_increment(net, Calibration.CERTIFIED, STEALTH) if net.is_binary else 0.0
 
 
 def costs(net: Network, *, epsilon: float) -> None:
-    """Show sizes, and noise by node."""
+    """Show sizes, and noise over all nodes."""
     cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)
     top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")
@@ -188,11 +226,6 @@ def costs(net: Network, *, epsilon: float) -> None:
         )
     if cost.fourier_noise is not None:
         noise_is_not_error()
-    if cost.fourier_noise is not None:  # Laplace alone is the same in every cell: no picture needed
-        nodes = node_costs(net, epsilon)
-        noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
-        figure = noise_figure(list(nodes["node"]), *noises)
-        chart(figure, key="noise", alt="Bars: noise in each node's counts under the Laplace and Fourier mechanisms.")
     with st.expander("Formula and source"):
         st.markdown(
             f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
