@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import accuracy, regression
+from benchmarks.classroom import classroom
 from benchmarks.core import andes_releases, asia_releases, counting, growth
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.pages import wide_pages
@@ -36,9 +37,10 @@ def main() -> None:
     measured |= grown
     records += wide_pages()
     if not asked.no_browser:
-        from benchmarks.browser import cold_start, dragging, slider_to_chart
+        from benchmarks.browser import cold_start, dragging, first_charts, slider_to_chart
 
-        records += [*cold_start(), *slider_to_chart(rounds=asked.rounds), *dragging()]
+        records += [*cold_start(), *first_charts(), *slider_to_chart(rounds=asked.rounds), *dragging()]
+        records += classroom()
     path = show(records)
     print(f"Costs drawn in {save_costs(measured, path.with_suffix('.html'))}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from benchmarks.record import Record
-from tests.browser.serving import ROOT, chromium, one_browser, streamlit_process
+from tests.browser.serving import ROOT, chromium, dashboard_process, free_port, one_browser, streamlit_process
 
 APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
@@ -18,6 +18,9 @@ LINE = ".js-plotly-plot .scatterlayer path.js-line"
 INK = ".js-plotly-plot .cartesianlayer path"
 LIVE = ("release", "bounds", "stealth", "network", "robustness")
 """Pages whose first slider repaints their first chart."""
+
+CHARTS = (*LIVE, "audit", "sampling", "hellinger", "structure", "accuracy", "regression")
+"""Pages with a chart as soon as they are opened."""
 
 TURN = 10
 """Key presses in one direction before turning back: a slider must not reach its end."""
@@ -163,13 +166,54 @@ def drag(page: Page, *, steps: int = 120) -> tuple[float, float]:
 
 
 def cold_start(*, repeats: int = 3) -> list[Record]:
-    """Time from starting the server to the first chart on Release; the browser is running already."""
-    took = []
+    """Time from starting the server to the first chart, of Release and of the trivial page in turns.
+
+    The browser is running already, and has never seen either. The dashboard starts as `make run` starts it, and as
+    `streamlit run app.py` does.
+    """
+    starts = {
+        "python -m dpbayes": (lambda: dashboard_process(free_port()), "release"),
+        "streamlit run app.py": (lambda: streamlit_process(APP), "release"),
+        "trivial": (lambda: streamlit_process(TRIVIAL), ""),
+    }
+    took: dict[str, list[float]] = {name: [] for name in starts}
     with one_browser():
         for _ in range(repeats):
-            start = time.perf_counter()
-            with streamlit_process(APP) as (url, _), chromium() as page:
-                page.goto(f"{url}/release")
-                page.locator(LINE).first.wait_for(timeout=90_000, state="attached")
-                took.append(time.perf_counter() - start)
-    return [Record(name="Cold start of the server to the first chart", value=statistics.median(took), unit="s")]
+            for name, (server, page) in starts.items():
+                start = time.perf_counter()
+                with server() as (url, _), chromium() as window:
+                    window.goto(f"{url}/{page}")
+                    window.locator(LINE).first.wait_for(timeout=90_000, state="attached")
+                    took[name].append(time.perf_counter() - start)
+    trivial = statistics.median(took.pop("trivial"))
+    return [
+        Record(
+            name=f"Cold start to the first chart, {name}",
+            value=statistics.median(each),
+            unit="s",
+            baseline="trivial page",
+            baseline_value=trivial,
+            bound=1.3,
+        )
+        for name, each in took.items()
+    ]
+
+
+def first_charts(*, repeats: int = 3) -> list[Record]:
+    """Time from opening a page in a new window to its first chart, where server and browser have seen the app."""
+    took: dict[str, list[float]] = {}
+    with streamlit_process(APP) as (url, _), chromium() as visitor:
+        for name in CHARTS:  # what the server keeps for all is computed once
+            prepare(visitor, f"{url}/{name}")
+        for _ in range(repeats):
+            for name in CHARTS:
+                window = visitor.context.new_page()
+                start = time.perf_counter()
+                window.goto(f"{url}/{name}")
+                window.locator(INK).first.wait_for(timeout=90_000, state="attached")
+                took.setdefault(name, []).append(1000 * (time.perf_counter() - start))
+                window.close()
+    return [
+        Record(name=f"First chart, {name.capitalize()}", value=statistics.median(each), unit="ms", bound=1500)
+        for name, each in took.items()
+    ]

@@ -3,7 +3,9 @@
 // a hand at rest, and for a box in which nobody is typing.
 const numbers = new WeakMap();
 const PATIENCE = 2000; // after so many milliseconds without an answer the next text goes out all the same
-const REST = 200; // after so many milliseconds without a move the hand rests
+// The hand rests after so many milliseconds without a move, at least and at most. In between it is a multiple of what
+// answers took lately: a server that many hands keep busy has no time for what follows a rest.
+const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 8, 0.8];
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 
 export default function ({ parentElement, data, setTriggerValue }) {
@@ -23,6 +25,8 @@ class NumberControl {
     this.next = null;
     this.typing = false;
     this.moved = false; // since the hand last rested
+    this.posted = 0; // when the text on its way was sent
+    this.took = 0; // milliseconds until an answer, lately
     this.slider.id = `number-${Math.random().toString(36).slice(2)}`;
     this.find(".tip").id = `${this.slider.id}-tip`;
     this.find("label").htmlFor = this.slider.id;
@@ -46,7 +50,9 @@ class NumberControl {
     this.settle();
     if (this.next !== null) this.post(this.next);
     else this.show(data.value);
-    if (data.rests && this.moved && !this.waiting) this.still = setTimeout(() => this.rest(), REST);
+    clearTimeout(this.still);
+    const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST);
+    if (data.rests && this.moved && !this.waiting) this.still = setTimeout(() => this.rest(), still);
   }
 
   draw({ label, spoken, help, stops, disabled }) {
@@ -118,6 +124,7 @@ class NumberControl {
     this.next = null;
     this.waiting = true;
     this.sent += 1;
+    this.posted = performance.now();
     this.patience = setTimeout(() => {
       this.waiting = false;
       if (this.next !== null) this.post(this.next);
@@ -131,6 +138,8 @@ class NumberControl {
   }
 
   settle() {
+    if (this.posted) this.took = Math.max(performance.now() - this.posted, FADES * this.took);
+    this.posted = 0;
     clearTimeout(this.patience);
     this.waiting = false;
   }

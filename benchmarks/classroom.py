@@ -1,0 +1,223 @@
+"""A class at once: sessions that each move epsilon on Release once a second, as bare clients without a browser."""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from benchmarks.record import Record
+from tests.browser.serving import ROOT, streamlit_process
+
+APP = ROOT / "app.py"
+TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
+SESSIONS = (1, 10, 50)
+PERIOD_S = 1.0
+"""Each session moves its slider once in so long; all of them are spread over it evenly."""
+
+SILENCE_S = 120
+"""A server that says nothing for so long has failed."""
+
+EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+"""What Streamlit calls the widget that brings a component's events."""
+
+REST_S, LONGEST_REST_S, TIMES, FADES = 0.2, 1.5, 8, 0.8
+"""When the hand rests, as the slider tells it: so long after a move, or so many times what answers took lately."""
+
+EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
+
+MEDIAN_MS, SLOW_MS = 150.0, 500.0
+"""Longest that a move may take where 50 sessions move, in the median and in 19 of 20 cases."""
+
+MOST_GROWTH = 1.1
+"""How many times the memory after a class may be what it was after the class before."""
+
+
+@dataclass
+class Session:
+    """One person's page as the server sees it: its slider, how long the moves took, and how much was received."""
+
+    wire: ClientConnection
+    page: str
+    slider: str = ""
+    fragment: str = ""
+    stops: list[str] = field(default_factory=list)
+    took_ms: list[float] = field(default_factory=list)
+    lately_s: float = 0.0
+    rests: int = 0
+    bytes_received: int = 0
+
+    async def open(self) -> None:
+        """Look at the page, and keep what its slider is called."""
+        message = BackMsg()
+        message.rerun_script.page_name = self.page
+        await self.wire.send(message.SerializeToString())
+        await self._hear()
+        if not self.slider:
+            raise RuntimeError(f"The page {self.page!r} has no slider.")
+        self.bytes_received = 0
+
+    async def move(self, due: float) -> None:
+        """Move the slider by a few stops, at a time that may have passed, and wait for the answer."""
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        number = len(self.took_ms) + 1
+        place = len(self.stops) // 2 + (-1) ** number * (number % 10)
+        sent = time.perf_counter()
+        await self._send("move", {"text": self.stops[place], "number": number})
+        await self._hear()
+        self.lately_s = max(time.perf_counter() - sent, FADES * self.lately_s)
+        self.took_ms.append(1000 * (time.perf_counter() - due))
+
+    async def rest(self, before: float) -> None:
+        """Tell of a rest, unless the next move comes before the slider would, and wait for the answer."""
+        still = min(max(REST_S, TIMES * self.lately_s), LONGEST_REST_S)
+        if time.perf_counter() + still < before:
+            await asyncio.sleep(still)
+            self.rests += 1
+            await self._send("rest", len(self.took_ms))
+            await self._hear()
+
+    async def _send(self, event: str, value: object) -> None:
+        message = BackMsg()
+        message.rerun_script.page_name = self.page
+        message.rerun_script.fragment_id = self.fragment
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id = EVENTS.format(self.slider)
+        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+        await self.wire.send(message.SerializeToString())
+
+    async def _hear(self) -> None:
+        """Receive until the script has finished."""
+        while True:
+            content = await asyncio.wait_for(self.wire.recv(decode=False), SILENCE_S)
+            self.bytes_received += len(content)
+            message = ForwardMsg.FromString(content)
+            part = message.delta.new_element.bidi_component
+            if part.component_name == "dpbayes_slider" and not self.slider:
+                self.slider, self.fragment = part.id, message.delta.fragment_id
+                self.stops = json.loads(part.json)["stops"].split(" ")
+            if message.WhichOneof("type") == "script_finished" and message.script_finished != EARLY:
+                return
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a class saw of a page: milliseconds, rests and KiB of its moves, and what they took of the server."""
+
+    took_ms: list[float]
+    rests: float
+    kib: float
+    processor_ms: float
+
+    @property
+    def median_ms(self) -> float:
+        return statistics.median(self.took_ms)
+
+    @property
+    def slow_ms(self) -> float:
+        """What 19 of 20 moves stay below."""
+        return statistics.quantiles(self.took_ms, n=20)[-1]
+
+
+async def _lesson(url: str, page: str, process: int, *, sessions: int, moves: int, rests: bool) -> Lesson:
+    stream, protocol = f"ws{url.removeprefix('http')}/_stcore/stream", [Subprotocol("streamlit")]
+    async with AsyncExitStack() as stack:
+        wires = [connect(stream, max_size=None, subprotocols=protocol) for _ in range(sessions)]
+        clients = [Session(await stack.enter_async_context(wire), page) for wire in wires]
+        for client in clients:
+            await client.open()
+        start, used = time.perf_counter(), processor_s(process)
+
+        async def attend(client: Session, first_s: float) -> None:
+            for turn in range(moves):
+                due = start + first_s + turn * PERIOD_S
+                await client.move(due)
+                if rests:
+                    await client.rest(due + PERIOD_S)
+
+        await asyncio.gather(*(attend(client, PERIOD_S * i / sessions) for i, client in enumerate(clients)))
+        total = sessions * moves
+        return Lesson(
+            took_ms=[each for client in clients for each in client.took_ms],
+            rests=sum(client.rests for client in clients) / total,
+            kib=sum(client.bytes_received for client in clients) / total / 1024,
+            processor_ms=1000 * (processor_s(process) - used) / total,
+        )
+
+
+def processor_s(process: int) -> float:
+    """Return the processor time that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mb(process: int) -> float:
+    """Return the memory that a process holds."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+@contextmanager
+def _on_one_core(app: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Serve an app on the first core; the class has the others."""
+    cores = os.sched_getaffinity(0)
+    with streamlit_process(app) as (url, process):
+        os.sched_setaffinity(process.pid, {min(cores)})
+        os.sched_setaffinity(0, cores - {min(cores)} or cores)
+        try:
+            yield url, process
+        finally:
+            os.sched_setaffinity(0, cores)
+
+
+def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[Record]:
+    """Let classes of several sizes move epsilon on Release, all the time or with rests, and the trivial page's slider.
+
+    At last the largest class comes again, which must find room in the memory that the first one has left.
+    """
+    records = []
+    for size in sessions:
+        with _on_one_core(TRIVIAL_LIVE) as (url, server):
+            trivial = asyncio.run(_lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))
+        with _on_one_core(APP) as (url, server):
+            moving = asyncio.run(_lesson(url, "release", server.pid, sessions=size, moves=moves, rests=False))
+            first = memory_mb(server.pid)
+            resting = asyncio.run(_lesson(url, "release", server.pid, sessions=size, moves=moves, rests=True))
+            again = memory_mb(server.pid)
+        is_class = size == max(sessions)
+        records += [
+            *_records(f"{size} sessions move", moving, trivial, is_bound=is_class),
+            *_records(f"{size} sessions move and rest", resting, trivial, is_bound=is_class),
+            Record(name=f"{size} sessions move and rest: rests seen by the server", value=resting.rests, unit="a move"),
+            Record(
+                name=f"{size} sessions, memory after another class",
+                value=again,
+                unit="MB",
+                baseline="after the first",
+                baseline_value=first,
+                bound=MOST_GROWTH,
+            ),
+        ]
+    return records
+
+
+def _records(name: str, lesson: Lesson, trivial: Lesson, *, is_bound: bool) -> list[Record]:
+    beside: dict[str, Any] = {"baseline": "trivial page, same slider"}
+    return [
+        Record(name=f"{name}: median", value=lesson.median_ms, unit="ms", bound=MEDIAN_MS if is_bound else None),
+        Record(name=f"{name}: 95 %", value=lesson.slow_ms, unit="ms", bound=SLOW_MS if is_bound else None),
+        Record(name=f"{name}: beside", value=lesson.median_ms, unit="ms", baseline_value=trivial.median_ms, **beside),
+        Record(name=f"{name}: processor of a move", value=lesson.processor_ms, unit="ms"),
+        Record(name=f"{name}: received a move", value=lesson.kib, unit="KiB", baseline_value=trivial.kib, **beside),
+    ]
