@@ -5,7 +5,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
@@ -71,6 +70,8 @@ class Simulation:
         level, confidence = (finite_number("The level", x, low=0.0, high=1.0) for x in (level, confidence))
         if not (0 < level < 1 and 0 < confidence < 1):
             raise InputError("The level and the confidence must lie strictly between 0 and 1.")
+        from scipy import stats  # here, because the first visitor would wait for it
+
         doubt = (1 - confidence) / 2
         first = int(stats.binom.ppf(doubt, self.releases, level)) - 1
         last = int(stats.binom.isf(doubt, self.releases, level))

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
@@ -76,6 +75,8 @@ def mean_fair_error(samples: int, *, cells: int) -> float:
     """
     n, m = _checked(samples, cells)
     k = n // m + 1
+    from scipy import stats  # here, because the first visitor would wait for it
+
     return float(2 * k * (m - 1) * stats.binom.pmf(k, n, 1 / m) / n)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.randomness import stream
@@ -256,6 +256,8 @@ def _least_increment(negative: Callable[[float], FloatArray], probability: float
     high = 1.0
     while excess(high) > 0:
         high *= 2
+    from scipy import optimize  # here, because the first visitor would wait for it
+
     return float(optimize.brentq(excess, 0.0, high, xtol=1e-12)) * (1 + 1e-9)
 
 
