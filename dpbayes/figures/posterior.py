@@ -21,13 +21,13 @@ def density_figure(
     """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
     lines = {"type": "scatter", "mode": "lines"}
     traces = []
-    others = private[1:]
-    if len(others):  # one trace with gaps: a slider waits for every trace
+    places, others = theta[::2], private[1:, ::2]
+    if len(others):  # one trace with gaps, of every other place: a slider waits for every trace and every point
         gap = np.full((len(others), 1), np.nan)
         traces.append(
             lines
             | {
-                "x": np.tile(np.append(theta, np.nan), len(others)),
+                "x": np.tile(np.append(places, np.nan), len(others)),
                 "y": np.hstack([others, gap]).ravel(),
                 "line": {"color": faded(colour, 0.22), "width": 1},
                 "name": "other possible releases",

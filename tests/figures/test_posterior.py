@@ -25,8 +25,10 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
     others, bold, exact = figure.data
     assert np.array_equal(bold.y, DENSITIES[0])
     assert bold.line.width > others.line.width
-    assert np.array_equal(np.array(others.y).reshape(2, 202)[:, :-1], DENSITIES[1:])
-    assert np.isnan(np.array(others.y).reshape(2, 202)[:, -1]).all(), "the end of one is not joined to the next"
+    places, heights = (np.array(each).reshape(2, -1) for each in (others.x, others.y))
+    assert np.array_equal(places[:, :-1], np.tile(THETA[::2], (2, 1)))
+    assert np.array_equal(heights[:, :-1], DENSITIES[1:, ::2])
+    assert np.isnan(heights[:, -1]).all(), "the end of one is not joined to the next"
     assert (exact.line.color, bold.line.color) == (EXACT, PRIVATE)
     assert np.array_equal(exact.y, EXACT_DENSITY)
     assert figure.layout.xaxis.title.text == "P(a | &lt;b&gt;)"
