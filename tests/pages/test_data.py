@@ -406,7 +406,7 @@ def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTe
     load(at, "".join(f"{','.join(line)}\n" for line in lines))
     assert at.session_state["upload"].dataset.states[0] == ("<i>",)
     assert not refusals(at)
-    for page in PAGES:
+    for page in thorough(PAGES, sample=ABOUT_DATA):
         for _ in in_both_seats(at, page):
             if page != "pages/stealth.py":  # which is about binary nodes, and says so
                 assert not refusals(at)
