@@ -1,6 +1,7 @@
 """The package that is built from the repository works where there is no repository."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -30,45 +31,24 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-def run_outside(code: str, site: Path) -> str:
-    """Return what Python code prints in a folder of its own, with nothing of the repository on its path."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    environment |= {"PYTHONPATH": str(site), "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-W", "error", "-c", code]
-    ran = subprocess.run(command, cwd=site, env=environment, capture_output=True, encoding="utf-8")
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
-
-
-def test_the_readmes_example_runs_from_the_wheel(site):
-    (code,), output = blocks(TEXTS["README.md"], "python"), blocks(TEXTS["README.md"], "text")[0]
-    where = "import dpbayes; print(dpbayes.__file__)\n"
-    path, _, printed = run_outside(where + code, site).partition("\n")
-    assert Path(path).is_relative_to(site)
-    assert printed == output
-
-
-def test_the_shipped_tables_are_in_the_wheel(site):
-    code = "from dpbayes.sources.shipped_tables import SHIPPED, load_shipped\n"
-    code += "print([load_shipped(key).n for key in SHIPPED])"
-    assert "48842" in run_outside(code, site)
-
-
-def test_the_core_needs_neither_streamlit_nor_plotly(site):
-    code = "import sys, dpbayes.audit.reports, dpbayes.mechanisms, dpbayes.experiments.releases\n"
-    code += "print({'streamlit', 'plotly'} & set(sys.modules))"
-    assert run_outside(code, site) == "set()\n"
-
-
-def test_the_face_has_all_that_it_promises_and_every_name_stands_in_a_package(site):
-    code = "import dpbayes as dp, types\n"
-    code += "print(sorted(n for n, v in vars(dp).items() if n[0] != '_' and not isinstance(v, types.ModuleType)))"
-    assert ast.literal_eval(run_outside(code, site)) == sorted(dpbayes.__all__)
-    assert len(dpbayes.__all__) == len(set(dpbayes.__all__))
-
-
-def test_a_network_is_written_counted_released_queried_and_audited_with_the_face_alone(site):
-    code = """
+ASKED = {
+    "face": """
+import dpbayes as dp, types
+print(sorted(n for n, v in vars(dp).items() if n[0] != '_' and not isinstance(v, types.ModuleType)))
+""",
+    "scipy.stats": """
+import sys, dpbayes
+print('scipy.stats' in sys.modules)
+""",
+    "screen": """
+import sys, dpbayes.audit.reports, dpbayes.mechanisms, dpbayes.experiments.releases
+print({'streamlit', 'plotly'} & set(sys.modules))
+""",
+    "tables": """
+from dpbayes.sources.shipped_tables import SHIPPED, load_shipped
+print([load_shipped(key).n for key in SHIPPED])
+""",
+    "work": """
 import numpy as np, dpbayes as dp
 network = dp.network("rain -> grass; sun -> grass")
 rng = np.random.default_rng(1)
@@ -77,16 +57,66 @@ mechanism = dp.LaplaceUpdates(prior=network, epsilon=2)
 answer = mechanism.release(counts, rng).posterior.query("grass", {"rain": "yes"})
 report = dp.audit_report(mechanism, n=100, epsilons=[2])
 print(answer.shape, answer.sum().round(9), report.exact, dp.recalibrated(mechanism, n=100, target=1).epsilon)
+""",
+    "where": "import dpbayes; print(dpbayes.__file__)",
+    "README": blocks(TEXTS["README.md"], "python")[0],
+}
+"""What is asked of the installed package; first that of which it matters what has been imported by then."""
+
+ASK = """
+import contextlib, io, json, sys, traceback
+
+said = {}
+for name, code in json.load(sys.stdin).items():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            exec(code, {"__name__": "__main__"})
+        except Exception:
+            print(traceback.format_exc())
+    said[name] = out.getvalue()
+print(json.dumps(said))
 """
-    shape, total, exact, epsilon = run_outside(code, site).rsplit(maxsplit=3)
+
+
+@pytest.fixture(scope="module")
+def said(site: Path) -> dict[str, str]:
+    """What the package prints to each question, in one Python of its own with nothing of the repository on its path."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": str(site), "PYTHONIOENCODING": "utf-8"}
+    command, asked = [sys.executable, "-W", "error", "-c", ASK], json.dumps(ASKED)
+    ran = subprocess.run(command, cwd=site, env=environment, input=asked, capture_output=True, encoding="utf-8")
+    assert ran.returncode == 0, ran.stderr
+    answers: dict[str, str] = json.loads(ran.stdout)
+    return answers
+
+
+def test_the_readmes_example_runs_from_the_wheel(site, said):
+    assert Path(said["where"].strip()).is_relative_to(site)
+    assert said["README"] == blocks(TEXTS["README.md"], "text")[0]
+
+
+def test_the_shipped_tables_are_in_the_wheel(said):
+    assert "48842" in said["tables"]
+
+
+def test_the_core_needs_neither_streamlit_nor_plotly(said):
+    assert said["screen"] == "set()\n"
+
+
+def test_the_face_has_all_that_it_promises_and_every_name_stands_in_a_package(said):
+    assert ast.literal_eval(said["face"]) == sorted(dpbayes.__all__)
+    assert len(dpbayes.__all__) == len(set(dpbayes.__all__))
+
+
+def test_a_network_is_written_counted_released_queried_and_audited_with_the_face_alone(said):
+    shape, total, exact, epsilon = said["work"].rsplit(maxsplit=3)
     assert (shape, float(total), float(exact)) == ("(2,)", 1.0, 2.0)
     assert 0.999 < float(epsilon) <= 1
 
 
-def test_importing_the_package_does_not_import_the_whole_of_scipy_stats(site):
+def test_importing_the_package_does_not_import_the_whole_of_scipy_stats(said):
     """It would take longer than all else together."""
-    code = "import sys, dpbayes; print('scipy.stats' in sys.modules)"
-    assert run_outside(code, site) == "False\n"
+    assert said["scipy.stats"] == "False\n"
 
 
 def test_the_wheel_says_what_it_is_and_under_which_licences(site):

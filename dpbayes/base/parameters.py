@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,6 +78,12 @@ def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
 
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
     """Return the annotated parameters of a dataclass by field name, in the order of its fields."""
+    return dict(_declared(cls))  # type: ignore[arg-type]  # mypy does not know that a class is hashable
+
+
+@functools.lru_cache(maxsize=256)
+def _declared(cls: type[Any]) -> dict[str, Parameter | Choice]:
+    # Every run of a page asks this a hundred times, and reading the hints is most of the work.
     hints = get_type_hints(cls, include_extras=True)
     parameters: dict[str, Parameter | Choice] = {}
     for field in dataclasses.fields(cls):

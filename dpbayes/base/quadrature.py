@@ -38,22 +38,30 @@ def log_integral(log_f: Callable[[FloatArray], FloatArray], end: FloatArray) -> 
     peak = _peak(log_f, end[..., None])
     top = log_f(peak)
     total = np.zeros(end.shape)
-    for sign in (-1.0, 1.0):
-        width = reach(lambda distance: top - log_f(peak + distance), sign * end[..., None] - peak)
+    widths = reach(lambda distance: top - log_f(peak + distance), end[..., None] * _SIDES - peak)
+    for side in range(2):
+        width = widths[..., side, None]
         total = total + np.abs(width[..., 0]) * (np.exp(log_f(peak + width * _SHARES) - top) @ _WEIGHTS)
     return np.asarray(top[..., 0] + np.log(total))
 
 
+_SIDES = np.array([-1.0, 1.0])
 _SHARES, _WEIGHTS = panel_rule(nodes=16, panels=16)
-_THIRDS = math.ceil(60 * math.log(2) / math.log(1.5))
-"""As narrow as sixty halvings: every step leaves two thirds."""
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_STEPS = math.ceil(60 * math.log(2) / -math.log(_GOLDEN))
+"""As narrow as sixty halvings: every step leaves the golden ratio."""
 
 
 def _peak(log_f: Callable[[FloatArray], FloatArray], end: FloatArray) -> FloatArray:
-    """Return where a function with one peak on [-end, end] is largest, elementwise, by thirds."""
+    """Return where a function with one peak on [-end, end] is largest, elementwise, by golden sections."""
     low, high = -end, end
-    for _ in range(_THIRDS):
-        first, second = low + (high - low) / 3, high - (high - low) / 3
-        left = log_f(first) > log_f(second)
+    first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_first, at_second = log_f(first), log_f(second)
+    for _ in range(_STEPS):
+        left = at_first > at_second
         low, high = np.where(left, low, first), np.where(left, second, high)
+        place = np.where(left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        value = log_f(place)
+        first, second = np.where(left, place, second), np.where(left, first, place)
+        at_first, at_second = np.where(left, value, at_second), np.where(left, at_first, value)
     return (low + high) / 2

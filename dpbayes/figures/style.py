@@ -55,7 +55,13 @@ class Figure:
         return json.dumps({"data": _plain(self.data), "layout": _plain(self.layout)}, allow_nan=False)
 
 
+_AS_IT_IS = frozenset({str, int, bool, type(None)})
+"""Types of most of what stands in a figure."""
+
+
 def _plain(value: Any) -> Any:
+    if type(value) in _AS_IT_IS:
+        return value
     if isinstance(value, np.ndarray):
         return _packed(value) if value.ndim == 1 and value.dtype.kind == "f" else _plain(value.tolist())
     if isinstance(value, Mapping):

@@ -18,7 +18,7 @@ from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
 from dpbayes.mechanisms.known import described, oddity
-from dpbayes.model.elimination import Factor, eliminated, elimination_plan, table_cells, widest_scope
+from dpbayes.model.elimination import Factor, eliminated, table_cells, widest_scope
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 
@@ -108,7 +108,7 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
     if sense is Sense.TABLE:
         values_before = coefficients(network, values) / scale
-        width = 2 ** widest_scope(elimination_plan(network.families))
+        width = 2 ** widest_scope(network.elimination)
         return _needed(noise, width, lambda drawn: least_cells(network, drawn + values_before))
     cells = cells_per_family(network)
     values_before = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
@@ -168,12 +168,12 @@ def least_noise(noise: UnitNoise) -> LeastNoise:
 
 def is_table_in_reach(network: Network, *, draws: int) -> bool:
     """Return whether the whole table's least cell can be found for so many draws in a few seconds."""
-    return widest_scope(elimination_plan(network.families)) <= MOST_SCOPE and draws * table_work(network) <= TABLE_WORK
+    return widest_scope(network.elimination) <= MOST_SCOPE and draws * table_work(network) <= TABLE_WORK
 
 
 def table_work(network: Network) -> int:
     """Return how many cells the tables of the whole table's elimination have together: the work for one draw."""
-    return table_cells(elimination_plan(network.families))
+    return table_cells(network.elimination)
 
 
 def least_cells(network: Network, values: FloatArray) -> FloatArray:
@@ -182,7 +182,7 @@ def least_cells(network: Network, values: FloatArray) -> FloatArray:
     Nodes are eliminated one by one. Errors: InputError
     for a graph whose elimination needs a table beyond 2^MOST_SCOPE.
     """
-    plan = elimination_plan(network.families)
+    plan = network.elimination
     if widest_scope(plan) > MOST_SCOPE:
         raise InputError(
             f"The whole table of this graph is out of reach: its elimination needs tables of 2^{widest_scope(plan)} "

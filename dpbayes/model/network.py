@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import Closure
+from dpbayes.model.elimination import Plan, elimination_plan
 
 MAX_STATES = 256
 """Most states of one node: codes are single bytes."""
@@ -135,6 +136,11 @@ class Network:
     def closure(self) -> Closure:
         """The downward closure N_I of the families ([Zhang16] section 3.2)."""
         return Closure(self.families)
+
+    @cached_property
+    def elimination(self) -> Plan:
+        """A plan to eliminate the nodes from tables over the families."""
+        return elimination_plan(self.families)
 
     @cached_property
     def is_binary(self) -> bool:

@@ -44,11 +44,9 @@ def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> Lo
         more = (..., *(None,) * (z.ndim - mode.ndim))
         return peak[more] - a[more] * special.log_expit(z) - b[more] * special.log_expit(-z)
 
-    below, above = (
-        reach(lambda distance: drop(mode + distance), limit, depth=_DEPTH)
-        for limit in (-np.minimum(bound + mode, 50 + 50 / a), np.minimum(bound - mode, 50 + 50 / b))
-    )
-    distances = np.concatenate([below[..., None] * _BREAKS[:0:-1], above[..., None] * _BREAKS], axis=-1)
+    limits = np.stack([-np.minimum(bound + mode, 50 + 50 / a), np.minimum(bound - mode, 50 + 50 / b)], axis=-1)
+    ends = reach(lambda distance: drop(mode[..., None] + distance), limits, depth=_DEPTH)
+    distances = np.concatenate([ends[..., :1] * _BREAKS[:0:-1], ends[..., 1:] * _BREAKS], axis=-1)
     half = np.diff(distances) / 2
     nodes = mode[..., None, None] + (distances[..., :-1] + half)[..., None] + half[..., None] * _NODES
     heights = np.exp(-drop(nodes)) * half[..., None] * _WEIGHTS

@@ -132,7 +132,7 @@ def _bounded(sheet: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _frame(sheet: Any, height: int | None, progress: Progress | None) -> pd.DataFrame:
-    rows = ((number, _trimmed(row)) for number, row in enumerate(_bounded(sheet), start=1))
+    rows = ((number, _trimmed(row)) for number, row in enumerate(_bounded(sheet), start=1) if row)
     records = ((number, row) for number, row in rows if row)
     _, header = next(records)
     names = checked_names(header)

@@ -62,13 +62,11 @@ def exact_loss(mechanism: PosteriorSampler, n: int) -> float:
     """max |ln density(theta | D) - ln density(theta | D')| over theta and tables of n records that differ in one."""
     network = mechanism.prior.network
     records, corners = counts_per_record(network), vertices(mechanism)
-    worst = 0.0
-    for rest in compositions(n - 1, len(records)):
-        tables = np.array(rest) @ records + records
-        masses = log_mass_trimmed(mechanism.prior.updated(tables), mechanism.log_odds_bound)
-        log_density = corners @ tables.T.astype(float) - masses
-        worst = max(worst, float((log_density.max(axis=1) - log_density.min(axis=1)).max()))
-    return worst
+    tables = np.array(list(compositions(n - 1, len(records)))) @ records  # (tables, K), one record short
+    tables = tables[:, None] + records
+    masses = log_mass_trimmed(mechanism.prior.updated(tables), mechanism.log_odds_bound)
+    log_density = tables @ corners.T.astype(float) - masses[..., None]
+    return float((log_density.max(axis=1) - log_density.min(axis=1)).max())
 
 
 def compositions(total: int, parts: int):
@@ -82,7 +80,7 @@ def compositions(total: int, parts: int):
 
 def one_node_loss(omega: float, n: int) -> float:
     """The closed form for one node under a uniform prior: max_k ln((1-w)/w) + |ln Z_{k+1}/Z_k|."""
-    k = np.arange(n + 1)
+    k = np.arange(n // 2 + 2)  # to the middle and one beyond: the other half has the same masses
     masses = log_mass(1.0 + k, 1.0 + n - k, omega)
     return log_odds_bound(omega) + float(np.abs(np.diff(masses)).max())
 
@@ -103,7 +101,7 @@ def test_the_exact_loss_of_one_node_has_its_known_value(omega, n, loss):
 def test_one_record_loses_exactly_half_of_what_is_certified_and_many_approach_all_of_it(omega):
     certified = 2 * log_odds_bound(omega)
     assert one_node_loss(omega, 1) == pytest.approx(certified / 2)
-    losses = [one_node_loss(omega, n) for n in (1, 3, 10, 100, 1_000, 5_000)]
+    losses = [one_node_loss(omega, n) for n in (1, 3, 10, 100, 1_000, 3_000)]
     assert all(small < large for small, large in pairwise(losses))
     assert 0.99 * certified < losses[-1] <= certified * (1 + 1e-9)
 

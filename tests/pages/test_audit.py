@@ -27,7 +27,7 @@ from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import KNOWN_CASES
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Seat, query_of, settings_from
-from tests.conftest import crossed
+from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
     everything,
     figures,
@@ -162,7 +162,7 @@ def test_only_the_number_of_records_counts_not_the_records() -> None:
     assert "5 nodes" in headline(open_page(PAGE, data="synthetic", source="bayes:4"))
 
 
-@pytest.mark.parametrize("features", [1, 2, 7])
+@pytest.mark.parametrize("features", thorough([1, 2, 7], sample=[1, 7]))
 def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) -> None:
     query = {"audit.n": "50", "audit.features": str(features), "audit.variance": "2", "audit.draws": "3"}
     at = opened(AuditSubject.RegressionSampler, **query)

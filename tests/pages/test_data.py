@@ -381,7 +381,8 @@ def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
 
 
 def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_stays(at: AppTest) -> None:
-    for name in ("two sheets", "merged cells", "opposite corners", "a bomb", "broken off"):
+    quick = ("two sheets", "merged cells", "a bomb", "broken off")
+    for name in thorough([*quick, "opposite corners"], sample=quick):
         made, part = WRONG_WORKBOOKS[name]
         load(at, made(), "bad.xlsx")
         assert len(refusals(at)) == 1, name
@@ -406,7 +407,7 @@ def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTe
     load(at, "".join(f"{','.join(line)}\n" for line in lines))
     assert at.session_state["upload"].dataset.states[0] == ("<i>",)
     assert not refusals(at)
-    for page in PAGES:
+    for page in thorough(PAGES, sample=ABOUT_DATA):
         for _ in in_both_seats(at, page):
             if page != "pages/stealth.py":  # which is about binary nodes, and says so
                 assert not refusals(at)

@@ -19,9 +19,13 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.guard import WENT_WRONG
+from tests.conftest import thorough
 from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of, story_list
 
 FRAGMENTS = tuple(page for page in PAGES if "\nlive(" in (APP.parent / page).read_text(encoding="utf-8"))
+"""Pages of which a part runs again alone, and fails there too in a test of its own."""
+
+WHOLE = tuple(page for page in PAGES if page not in FRAGMENTS)
 
 
 def fail(*_: Any, **__: Any) -> None:
@@ -49,7 +53,9 @@ def is_a_sentence_with_everything_around_it(at: AppTest) -> bool:
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", thorough(PAGES, sample=[FRAGMENTS[0], *(page for page in PAGES if page not in FRAGMENTS)])
+)
 def test_a_page_that_fails_is_a_sentence(
     page: str, monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
 ) -> None:

@@ -170,17 +170,17 @@ def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mecha
 
 @pytest.mark.parametrize(("page", "seat"), crossed(["release", "sampling"], ["curator", "recipient"], each=1))
 def test_the_rows_of_a_wide_table_are_picked_by_node_and_number(page: str, seat: str, sent: list[int]) -> None:
-    at = open_page(f"pages/{page}.py", source=star(16), seat=seat, **SMALL)
+    at = open_page(f"pages/{page}.py", source=star(13), seat=seat, **SMALL)
     fine(at.selectbox(key="row.node").set_value("c0").run())
-    assert settings_of(at).row == f"c0 | {', '.join(f'p{i}=no' for i in range(16))}"
-    put(at, "box.row.number", "65,536")
-    everywhere = f"c0 | {', '.join(f'p{i}=yes' for i in range(16))}"
+    assert settings_of(at).row == f"c0 | {', '.join(f'p{i}=no' for i in range(13))}"
+    put(at, "box.row.number", "8,192")
+    everywhere = f"c0 | {', '.join(f'p{i}=yes' for i in range(13))}"
     assert settings_of(at).row == everywhere
     assert everywhere in [plain(c.value) for c in at.caption]
     fine(at.selectbox(key="choice.state").set_value("no").run())
     assert everywhere.replace("c0 |", "P(c0=no |") in everything(at).replace("\\", "")
-    put(at, "box.row.number", "65537")
-    one_sentence(at, "The row must be between 1 and 65,536")
+    put(at, "box.row.number", "8193")
+    one_sentence(at, "The row must be between 1 and 8,192")
     assert settings_of(at).row == everywhere
     assert sum(sent) < 3_000_000, "of five runs"
 

@@ -8,6 +8,7 @@ affinity -ln BC, its range.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -70,38 +71,39 @@ class BetaPair:
         """Return the pair with y for x."""
         return BetaPair(self.a - self.moved, self.b + self.moved, -self.moved, self.bound, self.columns)
 
+    @cached_property
     def _rules(self) -> tuple[LogOdds, LogOdds]:
         other = self.swapped()
         return log_odds_rule(self.a, self.b, self.bound), log_odds_rule(other.a, other.b, self.bound)
 
-    @property
+    @cached_property
     def kl(self) -> FloatArray:
         """sum over columns of E_x z - ln Z_x + ln Z_y, with the sign of the record (...,)."""
-        x, y = self._rules()
+        x, y = self._rules
         return np.maximum(self.columns * (self.moved * x.mean(x.nodes) - x.log_mass + y.log_mass), 0.0)
 
-    @property
+    @cached_property
     def affinity(self) -> FloatArray:
         """(ln Z_x + ln Z_y)/2 - ln Z of the middle, times the columns (...,)."""
-        x, y = self._rules()
+        x, y = self._rules
         middle = log_odds_rule(self.a - self.moved / 2, self.b + self.moved / 2, self.bound)
         return np.maximum(self.columns * ((x.log_mass + y.log_mass) / 2 - middle.log_mass), 0.0)
 
     @property
     def movement(self) -> FloatArray:
         """The columns' E_x |z| + E_y |z| (...,); never less than what the network's record moves on average."""
-        return self.columns * sum((rule.mean(np.abs(rule.nodes)) for rule in self._rules()), np.zeros(()))
+        return self.columns * sum((rule.mean(np.abs(rule.nodes)) for rule in self._rules), np.zeros(()))
 
     @property
     def gain_range(self) -> tuple[FloatArray, FloatArray]:
         """Columns times (-bound - c, bound - c), c = ln Z_x - ln Z_y (...,)."""
-        x, y = self._rules()
+        x, y = self._rules
         shift = x.log_mass - y.log_mass
         return self.columns * (-self.bound - shift), self.columns * (self.bound - shift)
 
     def gains(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
         """Draw sums over the columns of z - c, exactly."""
-        x, y = self._rules()
+        x, y = self._rules
         shape = (*size, self.columns, *np.shape(self.a))
         z = _log_odds(self.a, self.b, rng, shape) if math.isinf(self.bound) else log_odds_quantile(
             rng.random(shape), self.a, self.b, self.bound

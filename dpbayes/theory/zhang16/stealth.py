@@ -159,7 +159,13 @@ def _negative_marginals(sizes: Counter[int], closure: int, public: int, t: Array
 def maximal_families(network: Network) -> tuple[frozenset[int], ...]:
     """Return the distinct families pi_i + {i} that lie in no other."""
     distinct = dict.fromkeys(map(frozenset, network.families))
-    return tuple(family for family in distinct if not any(family < other for other in distinct))
+    of_node: dict[int, list[frozenset[int]]] = {}
+    for family in distinct:
+        for node in family:
+            of_node.setdefault(node, []).append(family)
+    # A larger family has all of its nodes, also the one that is in the fewest.
+    fewest = {family: min((of_node[node] for node in family), key=len) for family in distinct}
+    return tuple(family for family in distinct if not any(family < other for other in fewest[family]))
 
 
 def negative_table_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
