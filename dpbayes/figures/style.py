@@ -26,11 +26,11 @@ SMALL = 1e-30
 """Numbers down to here, and up to its inverse, keep seven digits in 32 bits."""
 
 FRAME: dict[str, Any] = {
-    "margin": {"l": 60, "r": 16, "t": 34, "b": 52},
+    "margin": {"l": 84, "r": 24, "t": 34, "b": 52},
     "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     "hovermode": "closest",
 }
-"""What all layouts have."""
+"""What all layouts have; at the sides is room for numbers as long as 10,000, so that shorter ones move nothing."""
 
 
 @dataclass(frozen=True)
