@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import AppScreen
+from tests.browser.app_screen import SLOW_MS, AppScreen
 from tests.browser.test_first_screen import WITH_A_SLIDER
 
 pytestmark = pytest.mark.browser
@@ -58,8 +58,10 @@ MOVED = "() => Object.fromEntries(moved)"
 def shifts(screen: AppScreen) -> Iterator[str]:
     """Yield what moves under ten presses of a key, a drag, and the rest after it."""
     slider = screen.main.locator(".st-key-main [type=range]").first
+    picture = screen.main.locator(".st-key-picture .nsewdrag, .st-key-picture .stage").first
+    expect(picture).to_be_attached(timeout=SLOW_MS)
     screen.page.wait_for_load_state("networkidle")  # what draws a table is read late
-    screen.page.wait_for_timeout(300)
+    screen.settle()
     screen.page.evaluate(WATCH)
     _press(screen, slider)
     _drag(screen, slider)
