@@ -80,7 +80,20 @@ def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340, *
 
     `layout` holds what else is to be laid out, by Plotly's names.
     """
-    return Figure(tuple(traces), FRAME | {"height": height, "xaxis": x, "yaxis": y} | layout)
+    axes = {"xaxis": x, "yaxis": y} | {name: layout[name] for name in ("xaxis2", "yaxis2") if name in layout}
+    read = {name: _in_full(axis) for name, axis in axes.items()}
+    return Figure(tuple(traces), FRAME | {"height": height} | layout | read)
+
+
+def _in_full(axis: Axis) -> Axis:
+    """Return an axis whose numbers read "10,000" and "0.0002", on it and at the pointer: not "10k" and "200μ"."""
+    if axis.get("type") == "category":
+        return axis
+    exponents = (
+        {"exponentformat": "none"} if axis.get("type") == "log" else {"exponentformat": "power", "minexponent": 5}
+    )
+    pointed = {} if "tickformat" in axis else {"hoverformat": ",.4~r"}
+    return {"separatethousands": True} | exponents | pointed | axis
 
 
 def upright(x: float, line: Axis) -> dict[str, Any]:
