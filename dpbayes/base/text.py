@@ -49,7 +49,7 @@ def apart(first: float, second: float, *, most: int) -> tuple[str, str]:
 
 def typed(number: float) -> str:
     """Return a number in twelve digits as a box takes it back: in full, without separators."""
-    return format(Decimal(f"{number:.12g}"), "f")
+    return format(Decimal(f"{number + 0.0:.12g}"), "f")
 
 
 def escaped(name: str) -> str:
@@ -61,6 +61,7 @@ def _parts(number: float, most: int) -> tuple[str, int | None]:
     """Return the text of a number, or a multiple and its power of ten where that is shorter."""
     if not math.isfinite(number):
         return ("unknown" if math.isnan(number) else "∞" if number > 0 else "-∞"), None
+    number += 0.0  # of zeros the one without a sign
     text = f"{number:.{most}g}"
     mantissa, _, exponent = text.partition("e")
     power = int(exponent or 0)

@@ -17,6 +17,14 @@ def accuracy_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
     return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=titled("accuracy", tickformat=".0%"))
 
 
+def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
+    """Draw the frame and the legend of curves that are not known yet, so that nothing moves when they come."""
+    gap = np.array([np.nan])
+    y = titled("accuracy", tickformat=".0%", range=[0, 1.02])
+    lines = [_line(look) | {"x": gap, "y": gap} for look in looks]
+    return figure_of(lines, x=_epsilon_axis(epsilons, "ε claimed"), y=y, height=_height(len(lines)))
+
+
 def certified_figure(curves: Sequence[Curve]) -> Figure:
     """Draw accuracies against the epsilon that is proved."""
     x = titled("ε proved, of all that is handed over", type="log", exponentformat="power")
@@ -76,8 +84,11 @@ def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis) -> Figure:
         quiet = {"hoverinfo": "skip", "showlegend": False, "name": f"{curve.look.name} ± {BAND} standard errors"}
         bands.append(around | outline | quiet | {"fillcolor": faded(curve.look.colour, 0.14)})
         lines.append(_line(curve.look) | {"x": curve.x, "y": curve.y} | _dot(curve, doubt))
-    height = 400 + 14 * len(lines)
-    return figure_of([*bands, *lines], x=x, y=y, height=height)
+    return figure_of([*bands, *lines], x=x, y=y, height=_height(len(lines)))
+
+
+def _height(lines: int) -> int:
+    return 400 + 14 * lines
 
 
 def _dot(curve: Curve, doubt: FloatArray) -> Trace:

@@ -56,9 +56,10 @@ def bound_figure(
         traces.append(_chosen(x, *chosen))
     low, high = _span(curves)
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
+    ticks = {"dtick": 1 if span[1] - span[0] > 2 else "D2", "exponentformat": "power" if span[0] < -5 else "none"}
     return figure_of(
         traces,
-        x=titled(x_title, type="log", range=span, dtick=1 if span[1] - span[0] > 2 else "D2", automargin=True),
+        x=titled(x_title, type="log", range=span, automargin=True, **ticks),
         y=titled(
             y_title,
             type="log",

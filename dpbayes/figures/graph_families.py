@@ -66,7 +66,7 @@ def graph_families_figure(
     return figure_of(
         traces,
         x=titled("average in-degree (arrows per node)", rangemode="tozero"),
-        y=titled("noise sd per cell (counts)", type="log", automargin=True, dtick=1, minor={"dtick": "D1"}),
+        y=titled("noise sd per cell (counts)", type="log", exponentformat="power", dtick=1, minor={"dtick": "D1"}),
         height=460,
         shapes=[] if crossing is None else [upright(crossing, {"color": BOUND, "width": 1, "dash": "dot"})],
     )

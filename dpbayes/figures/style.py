@@ -26,11 +26,11 @@ SMALL = 1e-30
 """Numbers down to here, and up to its inverse, keep seven digits in 32 bits."""
 
 FRAME: dict[str, Any] = {
-    "margin": {"l": 60, "r": 16, "t": 34, "b": 52},
+    "margin": {"l": 84, "r": 24, "t": 34, "b": 52},
     "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     "hovermode": "closest",
 }
-"""What all layouts have."""
+"""What all layouts have; at the sides is room for numbers as long as 10,000, so that shorter ones move nothing."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,20 @@ def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340, *
 
     `layout` holds what else is to be laid out, by Plotly's names.
     """
-    return Figure(tuple(traces), FRAME | {"height": height, "xaxis": x, "yaxis": y} | layout)
+    axes = {"xaxis": x, "yaxis": y} | {name: layout[name] for name in ("xaxis2", "yaxis2") if name in layout}
+    read = {name: _in_full(axis) for name, axis in axes.items()}
+    return Figure(tuple(traces), FRAME | {"height": height} | layout | read)
+
+
+def _in_full(axis: Axis) -> Axis:
+    """Return an axis whose numbers read "10,000" and "0.0002", on it and at the pointer: not "10k" and "200μ"."""
+    if axis.get("type") == "category":
+        return axis
+    exponents = (
+        {"exponentformat": "none"} if axis.get("type") == "log" else {"exponentformat": "power", "minexponent": 5}
+    )
+    pointed = {} if "tickformat" in axis else {"hoverformat": ",.4~r"}
+    return {"separatethousands": True} | exponents | pointed | axis
 
 
 def upright(x: float, line: Axis) -> dict[str, Any]:

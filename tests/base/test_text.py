@@ -45,6 +45,7 @@ def value_of(text: str) -> float:
         (16067697, "16,067,697"),
         (2.5e12, "2.5 × 10¹²"),
         (0, "0"),
+        (-0.0, "0"),
         (math.inf, "∞"),
         (-math.inf, "-∞"),
         (math.nan, "unknown"),
@@ -70,6 +71,10 @@ def test_a_formula_and_a_box_have_no_e_either(number: float) -> None:
     assert not E_NOTATION.search(latex(number))
     assert not E_NOTATION.search(typed(number))
     assert float(typed(number)) == pytest.approx(number, rel=1e-11)
+
+
+def test_zero_has_no_sign() -> None:
+    assert [numeral(-0.0), latex(-0.0), typed(-0.0)] == ["0", "0", "0"]
 
 
 def test_a_formula_writes_powers_and_separators_out() -> None:

@@ -39,6 +39,16 @@ def test_numbers_of_an_axis_are_written_in_full_where_they_are_short():
     assert "2·10<sup>-6</sup>" in tiny["ticktext"]
 
 
+def test_the_numbers_of_every_axis_are_written_as_a_person_writes_them():
+    layout = figure_of([], x=titled("n", type="log"), y=titled("share", tickformat=".0%"), yaxis2=titled("KL")).layout
+    assert layout["xaxis"]["exponentformat"] == "none", "100,000 and not 100k"
+    assert layout["yaxis2"]["exponentformat"] == "power", "10 to the -6 and not 1μ"
+    for axis in ("xaxis", "yaxis2"):
+        assert layout[axis]["separatethousands"]
+        assert layout[axis]["hoverformat"] == ",.4~r", "what a pointer shows has four digits and no e"
+    assert "hoverformat" not in layout["yaxis"], "percent stay percent"
+
+
 def test_names_are_text_and_never_markup():
     assert plain("<b>x</b>") == "&lt;b&gt;x&lt;/b&gt;"
     assert plain("x" * 60, 10) == "x" * 9 + "…"

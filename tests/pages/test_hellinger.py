@@ -322,6 +322,12 @@ def test_the_verdict_names_the_best_with_a_proof_of_each_family() -> None:
     assert "local" not in text
 
 
+def test_a_winner_has_another_number_than_the_loser() -> None:
+    text = said(Scenario(), GLOBAL=0.2844, SMOOTH=0.9, CELLS=0.2752)
+    assert "0.275" in text
+    assert text.endswith("by 0.284: Laplace wins.")
+
+
 def test_the_verdict_calls_a_tie_and_noise_by_their_names() -> None:
     assert said(Scenario(), GLOBAL=0.1, SMOOTH=0.1, CELLS=0.101).endswith("neither wins.")
     assert said(Scenario(), GLOBAL=0.9, SMOOTH=0.9, CELLS=0.7).endswith("Laplace wins, and neither is close.")

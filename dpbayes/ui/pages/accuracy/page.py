@@ -6,9 +6,10 @@ import streamlit as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes
+from dpbayes.experiments.accuracy.methods import BASELINES
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target
-from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
+from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
 from dpbayes.ui.pages.accuracy.headline import verdict
 from dpbayes.ui.pages.accuracy.work import (
@@ -38,16 +39,18 @@ def accuracy_page(chosen: Chosen) -> bool:
         _controls(chosen, nearby)
     if recipe is None or work is None:
         return False
-    with page.picture:
-        if not work.done:
-            repeats = work.result.repeats if work.result is not None else 0
-            progress(work, f"{repeats:,} of {recipe.plan.repeats:,} repeats", key="accuracy.stop")
-        controls.parameter_control("accuracy.shown")
     study = work.result
+    with page.picture:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            controls.parameter_control("accuracy.shown")
+            if not work.done:  # beside what is always there, so that nothing moves when it goes
+                repeats = study.repeats if study is not None else 0
+                with st.container():
+                    progress(work, f"{repeats:,} of {recipe.plan.repeats:,} repeats", key="accuracy.stop")
+        if study is not None:
+            _numbers(recipe, study)
     if study is None:
         return work.going
-    with page.picture:
-        _numbers(recipe, study)
     return details(recipe, study, epsilon=chosen.epsilon, under_way=work.going) or work.going
 
 
@@ -60,9 +63,14 @@ def _moving(
         recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
         work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
     page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
-    if work is not None and work.result is not None:
-        page.say(verdict(work.result))
+    if recipe is not None and work is not None:
+        page.say(verdict(work.result) if work.result is not None else _beginning(recipe.plan))
     return nearby, recipe, work
+
+
+def _beginning(plan: AccuracyPlan) -> str:
+    """Return what is said while there is nothing to say of the curves yet."""
+    return f"With {plan.training:,} records to train on, the first of {plan.repeats:,} repeats is under way."
 
 
 # The picture
@@ -96,6 +104,9 @@ def _picture(plan: AccuracyPlan, shown: Shown) -> Running[AccuracyStudy] | None:
     study = work.result
     if study is not None:
         _chart(study, "accuracy.curves", shown)
+    else:
+        looks = [method.look(plan.draws) for method in (*BASELINES, *plan.private)]
+        chart(waiting_figure(looks, plan.grid), key="accuracy.curves", alt="The curves are not known yet.")
     return work
 
 

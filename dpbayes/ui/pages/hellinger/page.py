@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import numeral
+from dpbayes.base.text import apart, numeral
 from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, Noise, error_laws
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import noise_here
@@ -81,11 +81,14 @@ def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
     best = min(proved, key=proved.__getitem__)
     rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
     throws = f"{scenario.n:,} throw" + ("s" if scenario.n != 1 else "")
+    is_tie = proved[rival] - proved[best] <= TIE * proved[rival]
+    errors = proved[best], proved[rival]
+    less, more = (numeral(error, 2) for error in errors) if is_tie else apart(*errors, most=2)
     text = (
         f"At ε = {scenario.epsilon:g} and {throws}, {NAMES[best]} misses the exact posterior by "
-        f"{numeral(proved[best], 2)} (Hellinger distance, median), {NAMES[rival]} by {numeral(proved[rival], 2)}: "
+        f"{less} (Hellinger distance, median), {NAMES[rival]} by {more}: "
     )
-    if proved[rival] - proved[best] <= TIE * proved[rival]:
+    if is_tie:
         text += "neither wins"
     else:
         text += "Laplace wins" if best.is_laplace else "the exponential mechanism wins"

@@ -144,7 +144,7 @@ def _picture(costs: Costs, epsilon: float) -> None:
         else "Lines: one random graph, grown arrow by arrow from a seed; it takes more of them to say how far others "
         "are from it."
     )
-    st.caption(
+    st.container(key="costs-said").caption(
         f"{lines} Noise is averaged over cells; the cells of a node with many parents are many, and "
         f"have less noise each. Averaged over nodes instead, certified Fourier adds less than Laplace {other}. "
         "The dashed line is not noise in counts: it is the scale on a coefficient in the paper’s units."

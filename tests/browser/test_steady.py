@@ -1,0 +1,100 @@
+"""While a hand moves the main slider, nothing of what is in view moves but the slider itself and the curves."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.browser.test_first_screen import WITH_A_SLIDER
+
+pytestmark = pytest.mark.browser
+
+LAPTOP, PROJECTOR = {"width": 1440, "height": 900}, {"width": 853, "height": 480}
+"""The second is 1280 x 720 at 150 %."""
+
+LONGEST = ("Stealth", "Regression")
+"""Pages with the longest sentences, which take most lines where the screen is narrow."""
+
+WATCH = """() => {
+  window.moved = new Map();
+  const add = (what, size) => moved.set(what, (moved.get(what) ?? 0) + size);
+  const told = (node) => `${(node.closest?.("[class*=st-key-]") ?? node).className} ${node.textContent.slice(0, 40)}`;
+  const seen = ({ previousRect: a, currentRect: b }) => a.width * a.height > 0 && b.width * b.height > 0;
+  window.watch?.disconnect();
+  window.watch = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries())
+      for (const source of entry.sources) if (source.node && seen(source)) add(told(source.node), entry.value);
+  });
+  window.watch.observe({ type: "layout-shift", buffered: false });
+
+  const boxes = ".st-key-headline, .st-key-main, .st-key-picture .dpbayes-chart, .st-key-picture .nsewdrag";
+  let last = new Map();
+  const look = (mine) => {
+    const now = new Map();
+    for (const node of document.querySelectorAll(boxes)) {
+      const { x, y, width, height } = node.getBoundingClientRect();
+      if (y >= innerHeight || !width) continue;
+      const before = last.get(node) ?? [x, y, width, height];
+      const most = Math.max(...[x, y, width, height].map((value, k) => Math.abs(value - before[k])));
+      if (most >= 1) add(`${node.className.baseVal ?? node.className}`, most);
+      now.set(node, [x, y, width, height]);
+    }
+    last = now;
+    if (window.looking === mine) requestAnimationFrame(() => look(mine));
+  };
+  window.looking = {};
+  look(window.looking);
+}"""
+"""Keep what the browser paints elsewhere than before, and where the boxes of the picture are in each frame.
+
+A browser does not count what moves within a drawing, such as the frame of a chart. What it cannot name is in the
+slider: the number above its knob, which goes with it.
+"""
+
+MOVED = "() => Object.fromEntries(moved)"
+
+
+def shifts(screen: AppScreen) -> Iterator[str]:
+    """Yield what moves under ten presses of a key, a drag, and the rest after it."""
+    slider = screen.main.locator(".st-key-main [type=range]").first
+    picture = screen.main.locator(".st-key-picture .nsewdrag, .st-key-picture .stage").first
+    expect(picture).to_be_attached(timeout=SLOW_MS)
+    screen.page.wait_for_load_state("networkidle")  # what draws a table is read late
+    screen.settle()
+    screen.page.evaluate(WATCH)
+    _press(screen, slider)
+    _drag(screen, slider)
+    screen.page.wait_for_timeout(300)  # the slider tells of the rest a moment after it
+    screen.settle()
+    for what, size in screen.page.evaluate(MOVED).items():
+        yield f"{what} by {size:.4f}"
+
+
+def _press(screen: AppScreen, slider: Locator) -> None:
+    for _ in range(10):
+        slider.press("ArrowRight")
+        screen.page.wait_for_timeout(40)
+
+
+def _drag(screen: AppScreen, slider: Locator) -> None:
+    box, part = slider.bounding_box(), slider.evaluate("node => node.value / node.max")
+    grip, y = 9, box["y"] + 10
+    start = box["x"] + grip + (box["width"] - 2 * grip) * part
+    step = (box["width"] - 2 * grip) * (0.03 if part < 0.5 else -0.03)
+    screen.page.mouse.move(start, y)
+    screen.page.mouse.down()
+    for k in range(1, 11):
+        screen.page.mouse.move(start + k * step, y)
+        screen.page.wait_for_timeout(40)
+    screen.page.mouse.up()
+
+
+@pytest.mark.parametrize(("size", "titles"), [(LAPTOP, WITH_A_SLIDER), (PROJECTOR, LONGEST)])
+def test_moving_the_main_slider_shifts_nothing_that_is_in_view(visit, size, titles):
+    screen = visit("release", viewport=size)
+    moved = []
+    for title in titles:
+        screen.go(title)
+        moved += [f"{title}: {what}" for what in shifts(screen)]
+    assert moved == []
