@@ -104,9 +104,10 @@ class Chart {
   }
 
   fit() {
-    const known = this.drawn && this.plot._fullLayout;
-    if (!known || !this.root.clientWidth) return;
+    if (!this.figure || !this.root.clientWidth) return;
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
+    const known = this.drawn && this.plot._fullLayout;
+    if (!known) return;
     const size = { width: this.root.clientWidth, height: this.height };
     if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
   }
