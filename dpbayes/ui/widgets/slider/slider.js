@@ -126,6 +126,7 @@ class NumberControl {
   }
 
   rest() {
+    if (!this.moved) return; // a page that goes on working has shown the number more than once since
     this.moved = false;
     this.send("rest", this.sent);
   }
