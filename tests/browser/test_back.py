@@ -30,6 +30,19 @@ MOVES = """async (slider) => {
 """Moves a slider for a second to its end but one, never still for as long as a rest takes."""
 
 
+HEIGHTS = """() => {
+    window.heights = new Set();
+    const look = () => {
+        const headline = document.querySelector("[data-testid=stMain] h2");
+        const written = document.querySelector(".st-key-address");
+        if (headline && written) window.heights.add(headline.getBoundingClientRect().y);
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+"""Notes where the headline stands whenever the browser is asked to write the address."""
+
+
 @pytest.fixture
 def open_counted(visit):
     def opened(path: str) -> AppScreen:
@@ -175,6 +188,16 @@ def test_one_press_goes_back_over_a_story(open_counted, start):
     turn(screen, "forward")
     at(screen, "Network", "source=alarm&records=20000")
     assert entries(screen) == 1
+
+
+def test_the_page_does_not_move_when_its_address_is_written(open_counted):
+    screen = open_counted("data?prior=2")
+    screen.page.evaluate(HEIGHTS)
+    screen.choose_story("A hospital-sized network")
+    at(screen, "Network", "source=alarm&records=20000")
+    expect(screen.page.locator(".st-key-address")).to_have_count(0)
+    heights = screen.page.evaluate("() => [...window.heights]")
+    assert set(heights) <= {screen.headline.evaluate("(headline) => headline.getBoundingClientRect().y")}
 
 
 def test_a_page_that_goes_on_working_after_a_story_is_one_entry(open_counted):

@@ -140,6 +140,22 @@ def test_a_page_turned_to_with_other_settings_is_written_in_place_once(
     assert run.query == query_of(current())
 
 
+def test_a_page_left_before_the_browser_has_written_leaves_the_next_one_its_settings(
+    run: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: None)
+    address.begin_with_address()
+    change(seed=2)
+    address.turn_to("pages/network.py")
+    for page in ("there", "elsewhere"):
+        run.page_script_hash = page
+        run.query.clear()
+        address.begin_with_address()
+        address.write_in_place(page)
+    assert [each["data"]["page"] for each in run.mounted] == ["there"]
+    assert run.query == {"seed": "2"}
+
+
 def test_a_story_on_its_own_page_is_a_step_like_any_other(
     run: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
