@@ -68,6 +68,8 @@ def at(screen: AppScreen, title: str, query: str = "") -> None:
     place = "" if title == "Home" else title.lower()
     address = re.compile(re.escape(f"/{place}" + (f"?{query}" if query else "")) + "$")
     expect(screen.page).to_have_url(address, timeout=SLOW_MS)
+    if title == "Network":  # while another drawing takes its place, there are two
+        expect(screen.page.locator(".dag .world")).to_have_count(1, timeout=SLOW_MS)
     screen.arrived(title)
     expect(screen.page).to_have_url(address)
 

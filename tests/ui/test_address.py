@@ -152,8 +152,9 @@ def test_a_page_left_before_the_browser_has_written_leaves_the_next_one_its_sett
         run.query.clear()
         address.begin_with_address()
         address.write_in_place(page)
-    assert [each["data"]["page"] for each in run.mounted] == ["there"]
-    assert run.query == {"seed": "2"}
+    assert [each["data"]["page"] for each in run.mounted] == ["there", "elsewhere"]
+    assert {each["data"]["query"] for each in run.mounted} == {"seed=2"}
+    assert len({each["data"]["order"] for each in run.mounted}) == 2
 
 
 def test_a_story_on_its_own_page_is_a_step_like_any_other(

@@ -62,7 +62,7 @@ def write_in_place(page: str) -> None:
         if query is None:
             write_link()  # makes no entry by now, and Streamlit hears of the address
         else:
-            data = {"page": page, "query": urlencode(query), "order": st.session_state[_IN_PLACE][-1]}
+            data = {"page": page, "query": urlencode(query), "order": f"{st.session_state[_IN_PLACE][1]} {page}"}
             _mount(key="address", data=data, on_written_change=lambda: st.session_state.pop(_IN_PLACE, None))
 
     if _asked_in_place() is not None:
@@ -88,13 +88,13 @@ def _ask_in_place() -> None:
     """Note that the page's entry in the browser has another's query, where it has."""
     query = query_of(current())
     if st.query_params.to_dict() != query:
-        st.session_state[_IN_PLACE] = query, _page(), str(time.time_ns())
+        st.session_state[_IN_PLACE] = query, time.time_ns()
 
 
 def _asked_in_place() -> dict[str, str] | None:
-    """Return what the browser was asked to write in place on this page, as long as it has not said that it did."""
-    query, page, _ = st.session_state.get(_IN_PLACE, (None, "", ""))
-    return query if page == _page() else None
+    """Return what the browser was asked to write in place, as long as it has not said that it did."""
+    query: dict[str, str] | None = st.session_state.get(_IN_PLACE, (None, 0))[0]
+    return query
 
 
 def _page() -> str:
