@@ -7,8 +7,9 @@ import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of, write_link
+from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of
 from dpbayes.ui.session.stories import STORIES, open_story, story_page
+from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.controls import segments
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.show import guarded
@@ -111,16 +112,20 @@ def _missing_from_link() -> str:
     )
 
 
-page = st.navigation(PAGES, position="top")
-st.html(STYLE)
 with delivering(), guarded():
-    current()
-    if turned := story_page():
-        st.switch_page(turned)
+    turned = story_page()
+    if not turned:
+        with guarded():
+            begin_with_address()
+    page = st.navigation(PAGES, position="top")
+    st.html(STYLE)
+    if turned:
+        turn_to(turned)
     replaced = remember()
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page brings it back.")
     bar("dpbayes" if page.title == "Home" else page.title)
+    write_in_place(page.url_path)
     for problem in link_problems():
         st.warning(escaped(problem))
     with guarded():

@@ -121,6 +121,15 @@ def remember() -> str:
     return ""
 
 
+def revisit() -> None:
+    """Turn to the drawing that the settings show again, as Undo and Redo do, where it was shown before."""
+    with suppress(InputError):
+        history, shown = drawings(), _shown(current())
+        place = history.nearest(shown)
+        if place is not None and place != len(history.past):
+            st.session_state["drawings"] = dataclasses.replace(history.at(place, shown.settings), rev=history.rev + 1)
+
+
 def _advanced(history: DrawingHistory, shown: DrawnNetwork, by: str | None) -> DrawingHistory:
     """Return the drawings once the settings show another one, or the same one over another table."""
     present = history.present

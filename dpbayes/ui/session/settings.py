@@ -262,8 +262,13 @@ def set_parameter(name: str, value: object) -> None:
     st.session_state["settings"] = current().with_parameter(name, value)
 
 
-def write_link() -> None:
-    """Make the address in the browser say what is on the page."""
-    query = query_of(current())
-    if st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
+def follow(query: Mapping[str, str]) -> None:
+    """Make the settings those of an address that Back or Forward has led to, but for what no address carries."""
+    now, (asked, problems) = current(), settings_from(query)
+    long = {
+        name: getattr(now, name) for name, text in _texts(now).items() if len(text) > MAX_CODE and name not in query
+    }
+    asked = dataclasses.replace(asked, **long)
+    if asked != now:
+        st.session_state["settings"] = asked
+        st.session_state["link.problems"] = asked, problems

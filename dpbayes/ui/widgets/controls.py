@@ -10,6 +10,7 @@ from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
+from dpbayes.ui.widgets.address import hold_link, release_link
 from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
 from dpbayes.ui.widgets.guard import LEFT_OUT
 from dpbayes.ui.widgets.slider import Wording, live_slider
@@ -179,6 +180,12 @@ def _number_parameter(name: str, default: object, reach: Sequence[float], on_res
 
     def apply(text: str) -> None:
         set_parameter(name, read_parameter(name, text.strip()))
+        hold_link()
+
+    def rest() -> None:
+        release_link()
+        if on_rest is not None:
+            on_rest()
 
     live_slider(
         Wording(label, title, parameter.description),
@@ -186,7 +193,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float], on_res
         shown,
         key=key,
         on_text=lambda text: _attempt(key, shown, text, apply),
-        on_rest=on_rest,
+        on_rest=rest,
     )
     _refusal(key, shown)
 

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import write_link
+from dpbayes.ui.widgets.address import write_link
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import fourier, regression, stealth, table1
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import set_parameter
+from dpbayes.ui.widgets.address import turn_to
 
 BOUNDS = "pages/bounds.py"
 
@@ -38,7 +37,7 @@ class View:
         """Set the parameters, and go to the page."""
         for name, value in self.parameters:
             set_parameter(name, value)
-        st.switch_page(self.page)
+        turn_to(self.page)
 
 
 NAMED: dict[Claim, View] = {

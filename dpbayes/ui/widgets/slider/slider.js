@@ -25,6 +25,7 @@ class NumberControl {
     this.next = null;
     this.typing = false;
     this.moved = false; // since the hand last rested
+    this.still = null; // what tells of the rest, once it is under way
     this.posted = 0; // when the text on its way was sent
     this.took = 0; // milliseconds until an answer, lately
     this.slider.id = `number-${Math.random().toString(36).slice(2)}`;
@@ -50,9 +51,8 @@ class NumberControl {
     this.settle();
     if (this.next !== null) this.post(this.next);
     else this.show(data.value);
-    clearTimeout(this.still);
     const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST);
-    if (data.rests && this.moved && !this.waiting) this.still = setTimeout(() => this.rest(), still);
+    if (data.rests && this.moved && !this.waiting) this.still ??= setTimeout(() => this.rest(), still);
   }
 
   draw({ label, spoken, help, stops, disabled }) {
@@ -120,6 +120,7 @@ class NumberControl {
 
   post(text) {
     clearTimeout(this.still);
+    this.still = null;
     this.moved = true;
     this.next = null;
     this.waiting = true;
@@ -133,6 +134,7 @@ class NumberControl {
   }
 
   rest() {
+    this.still = null;
     this.moved = false;
     this.send("rest", this.sent);
   }
