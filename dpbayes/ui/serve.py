@@ -1,6 +1,7 @@
 """Serve the dashboard: everything is imported before the first visitor comes, and a taken port is one sentence."""
 
 import argparse
+import gc
 import importlib
 import os
 import socket
@@ -89,5 +90,8 @@ def _lines(path: Path) -> list[str]:
 def serve(port: int) -> None:
     """Import what every page needs, say that we navigate ourselves, and run the server until it is stopped."""
     PagesManager.uses_pages_directory = False  # see dpbayes/ui/__init__.py; here nobody has come yet
+    gc.disable()  # nothing of what is imported is garbage
     importlib.import_module("dpbayes.ui.session.stories")  # by it nearly all but what Streamlit's caches keep
+    gc.freeze()
+    gc.enable()
     cli.main(["run", str(APP), "--server.port", str(port), "--server.address", HOST], prog_name="streamlit")
