@@ -35,3 +35,17 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     expect(number).not_to_have_text(first, timeout=SLOW_MS)
     screen.settle()
     assert f"epsilon={screen.slider.first.get_attribute('aria-valuetext')}" in screen.page.url
+
+
+def test_a_page_may_be_left_while_the_hand_still_moves(visit):
+    """The slider tells of a rest a moment after the last move: by then another page may be there, or on its way."""
+    screen = visit("release")
+    for wait_ms in (0, 150, 250, 350):
+        for title in ("Audit", "Release"):
+            for _ in range(6):
+                screen.slider.first.press("ArrowRight")
+                screen.page.wait_for_timeout(30)
+            screen.page.wait_for_timeout(wait_ms)
+            screen.go(title)
+            expect(screen.warnings).to_have_count(0)
+        screen.slider.first.press("Home")

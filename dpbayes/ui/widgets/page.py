@@ -7,27 +7,25 @@ from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.address import write_link
+from dpbayes.ui.widgets.address import shown_page, write_link
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline
 
 Result = TypeVar("Result")
 
-PAGE = "page"
-"""The fragment of a whole page."""
 
-
-def live(part: Callable[[Chosen], bool | None], *, key: str = PAGE) -> None:
+def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
     """Show a part that reruns alone, from the settings as they are then, and goes on as long as it returns True.
 
-    `app.py` neither guards nor links such a rerun.
+    `app.py` neither guards nor links such a rerun. A part without a key is the page as a whole.
     """
 
-    @st.fragment(key=key)
+    @st.fragment(key=key or _whole_page())
     @functools.wraps(part)
     def alone() -> None:
         goes_on = None
@@ -38,6 +36,18 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = PAGE) -> None:
             run_again()
 
     alone()
+
+
+def _whole_page() -> str:
+    """Return the key of the page's fragment: each page has its own, because a page that is left is kept for a while."""
+    return f"page {shown_page()}"
+
+
+def _follow() -> None:
+    """Have the page follow its main control, unless all runs anyway: by now another page may be shown."""
+    run = get_script_run_ctx()
+    if run is not None and run.fragment_ids_this_run:
+        st.rerun(_whole_page())
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,9 @@ class Places:
     def first(self, part: "Callable[[Places, Chosen], Result]") -> Result | None:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
 
-        It reruns alone, from the settings as they are then, as long as the slider moves. Errors: InputError, of `part`.
+        It reruns alone, from the settings as they are then, as long as the slider moves. What takes it a moment it
+        computes outside the places: the word shown meanwhile would take the chart's, which is then built anew.
+        Errors: InputError, of `part`.
         """
         results: list[Result] = []
         refusals: list[InputError] = []
@@ -81,7 +93,7 @@ class Places:
     def lead(self, name: str, **more: Any) -> None:
         """Show the main control; the whole page follows it when the hand rests."""
         with self.main:
-            parameter_control(name, on_rest=lambda: st.rerun(PAGE), **more)
+            parameter_control(name, on_rest=_follow, **more)
 
     def say(self, sentence: str) -> None:
         """Show the page's sentence."""

@@ -53,10 +53,10 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Robustness, Robustness]:
     possible = _possible(chosen)
     options: RobustnessOptions = possible.settings.options("robustness")
     tables = tables_of(options)
+    here = _curves(tables, (options.prior,), options.error)
+    curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
     with page.picture:
         remark(possible.why)
-        here = _curves(tables, (options.prior,), options.error)
-        curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
         _moved(curves, here)
     page.lead("robustness.prior")
     page.say(verdict(here))

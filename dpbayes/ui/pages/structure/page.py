@@ -66,8 +66,8 @@ def structure_page(chosen: Chosen) -> None:
 
 def _moving(page: Places, chosen: Chosen) -> Costs:
     options = chosen.options("structure")
+    costs = _costs(options.nodes, options.graphs, chosen.seed)
     with page.picture:
-        costs = _costs(options.nodes, options.graphs, chosen.seed)
         _picture(costs, chosen.epsilon)
     page.lead("structure.nodes")
     page.say(verdict(costs))

@@ -30,7 +30,7 @@ def begin_with_address() -> None:
     if run is not None and run.is_history_navigation:
         follow(st.query_params.to_dict())
         revisit()
-    if _BEGUN not in st.session_state or turned_from not in (None, _page()):
+    if _BEGUN not in st.session_state or turned_from not in (None, shown_page()):
         st.session_state[_BEGUN] = True
         _ask_in_place()
     write_link()
@@ -38,7 +38,7 @@ def begin_with_address() -> None:
 
 def turn_to(page: str) -> None:
     """Go to another page with the settings as they are now; both are one entry of the browser's history."""
-    st.session_state[_TURNED] = _page()
+    st.session_state[_TURNED] = shown_page()
     # With the query that the browser has: Streamlit makes an entry for any other one, and for none at all.
     st.switch_page(page, query_params=st.query_params.to_dict())
 
@@ -71,7 +71,7 @@ def write_in_place(page: str) -> None:
 
 def hold_link() -> None:
     """Note that a hand moves a number: a whole drag is one step."""
-    st.session_state[_MOVING] = current(), _page()
+    st.session_state[_MOVING] = current(), shown_page()
 
 
 def release_link() -> None:
@@ -81,7 +81,9 @@ def release_link() -> None:
 
 def _is_moving() -> bool:
     settings, page = st.session_state.get(_MOVING, (None, ""))
-    return settings is current() and page == _page()  # whatever else changes, and another page, is a step of its own
+    return (
+        settings is current() and page == shown_page()
+    )  # whatever else changes, and another page, is a step of its own
 
 
 def _ask_in_place() -> None:
@@ -97,6 +99,7 @@ def _asked_in_place() -> dict[str, str] | None:
     return query
 
 
-def _page() -> str:
+def shown_page() -> str:
+    """Return what Streamlit calls the page that this run shows."""
     run = get_script_run_ctx()
     return run.page_script_hash if run is not None else ""

@@ -136,7 +136,7 @@ class NumberControl {
   rest() {
     this.still = null;
     this.moved = false;
-    this.send("rest", this.sent);
+    if (this.root.isConnected) this.send("rest", this.sent); // the page may have been left
   }
 
   settle() {
