@@ -66,9 +66,10 @@ class Places:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
 
         It reruns alone, from the settings as they are then, as long as the slider moves. What takes it a moment it
-        computes outside the places: the word shown meanwhile would take the chart's, which is then built anew.
+        computes outside the places: the word shown meanwhile would take that of the chart, which is then built anew.
         Errors: InputError, of `part`.
         """
+        aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
         results: list[Result] = []
         refusals: list[InputError] = []
         is_alone = False
@@ -76,7 +77,7 @@ class Places:
         @st.fragment
         @functools.wraps(part)
         def alone() -> None:
-            with guarded():
+            with aside, guarded():
                 try:
                     results[:] = [part(self, Chosen.now())]  # the last one alone: a drag has hundreds
                 except InputError as error:

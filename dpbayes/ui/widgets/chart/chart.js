@@ -47,9 +47,7 @@ class Chart {
     this.root.setAttribute("aria-label", alt);
     [this.figure, this.name] = [figure, name];
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
-    // What stands above is watched anew each time: it may be another page's by now.
-    for (const part of document.querySelectorAll(".st-key-headline, .st-key-main")) this.sizes.observe(part);
-    this.sizes.observe(this.root);
+    this.watch();
     plotly(library).then(
       (found) => {
         this.plotly = found;
@@ -69,7 +67,17 @@ class Chart {
     more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
     const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
-    drawn.then(() => this.nameTools());
+    drawn.then(() => {
+      this.nameTools();
+      this.watch();
+      this.fit();
+    });
+  }
+
+  // What stands above is looked for anew each time: it may be another page's by now, or have come after the figure.
+  watch() {
+    for (const part of document.querySelectorAll(".st-key-headline, .st-key-main")) this.sizes.observe(part);
+    this.sizes.observe(this.root);
   }
 
   // A page has several charts: who hears their tools' names is to know which of them each belongs to.
@@ -104,10 +112,9 @@ class Chart {
   }
 
   fit() {
-    if (!this.figure || !this.root.clientWidth) return;
-    if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const known = this.drawn && this.plot._fullLayout;
-    if (!known) return;
+    if (!known || !this.root.clientWidth) return;
+    if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.height };
     if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
   }
