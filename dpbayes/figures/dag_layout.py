@@ -1,5 +1,7 @@
 """Places for the nodes of a DAG: parents above children, few crossings, everything inside the box."""
 
+import math
+
 import networkx as nx
 
 WIDTH, HEIGHT = 1000.0, 600.0
@@ -44,4 +46,4 @@ def _stagger(index: int, size: int, gap: float) -> float:
 
 
 def _mean(values: list[float], default: float) -> float:
-    return sum(values) / len(values) if values else default
+    return math.fsum(values) / len(values) if values else default  # in whatever order neighbours are listed

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
+from dpbayes.figures.dag_layout import HEIGHT, WIDTH, _mean, layered_positions
 from dpbayes.sources.named_networks import NAMED, load_named
 
 
@@ -31,6 +31,12 @@ def test_every_node_has_a_place_of_its_own_inside_the_box_and_below_its_parents(
 def test_the_same_graph_is_always_laid_out_alike(graph):
     again = nx.DiGraph(graph)
     assert layered_positions(graph) == layered_positions(again)
+
+
+def test_neighbours_listed_in_another_order_pull_a_node_to_the_same_place():
+    shares = [0.1, 0.2, 0.3]  # added up from the left they are not what they are from the right
+    assert sum(shares) != sum(shares[::-1])
+    assert _mean(shares, 0.0) == _mean(shares[::-1], 0.0)
 
 
 def test_a_lone_node_is_in_the_middle_and_a_chain_goes_straight_down():

@@ -2,11 +2,13 @@
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.validation import InputError
@@ -44,10 +46,11 @@ def _whole_page() -> str:
 
 
 def _follow() -> None:
-    """Have the page follow its main control, unless all runs anyway: by now another page may be shown."""
+    """Have the page follow its main control, unless all runs anyway, or the page has been left."""
     run = get_script_run_ctx()
     if run is not None and run.fragment_ids_this_run:
-        st.rerun(_whole_page())
+        with suppress(StreamlitAPIException):
+            st.rerun(_whole_page())
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,21 @@ class NumberControl {
     this.box.addEventListener("input", () => (this.typing = true));
     this.box.addEventListener("blur", () => this.typed());
     root.addEventListener("keydown", (event) => this.key(event));
+    this.watchTheHand();
+  }
+
+  // A hand that goes elsewhere has left the slider: what waits is told before what it does there, which may be to turn
+  // the page. Streamlit takes what comes from a page that is being left for a wish to go back to it.
+  watchTheHand() {
+    const watch = new AbortController();
+    const listen = (target, kind, hear) => {
+      const heard = (event) => (this.root.isConnected ? hear(event) : watch.abort());
+      target.addEventListener(kind, heard, { capture: true, signal: watch.signal });
+    };
+    for (const kind of ["pointerdown", "keydown"]) {
+      listen(document, kind, (event) => event.composedPath().includes(this.root) || this.leave());
+    }
+    listen(window, "popstate", () => this.forget());
   }
 
   // From Python
@@ -51,8 +66,9 @@ class NumberControl {
     this.settle();
     if (this.next !== null) this.post(this.next);
     else this.show(data.value);
+    this.rests = data.rests;
     const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST);
-    if (data.rests && this.moved && !this.waiting) this.still ??= setTimeout(() => this.rest(), still);
+    if (this.rests && this.moved && !this.waiting) this.still ??= setTimeout(() => this.rest(), still);
   }
 
   draw({ label, spoken, help, stops, disabled }) {
@@ -136,7 +152,20 @@ class NumberControl {
   rest() {
     this.still = null;
     this.moved = false;
-    if (this.root.isConnected) this.send("rest", this.sent); // the page may have been left
+    if (this.root.isConnected) this.send("rest", this.sent);
+  }
+
+  leave() {
+    this.typed();
+    if (this.next !== null) this.post(this.next);
+    if (this.moved && this.rests) this.rest();
+    clearTimeout(this.still);
+  }
+
+  forget() {
+    clearTimeout(this.still);
+    this.still = this.next = null;
+    this.moved = false;
   }
 
   settle() {
