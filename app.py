@@ -124,10 +124,11 @@ with delivering(), guarded():
     replaced = remember()
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page brings it back.")
-    bar("dpbayes" if page.title == "Home" else page.title)
-    write_in_place(page.url_path)
-    for problem in link_problems():
-        st.warning(escaped(problem))
+    with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
+        bar("dpbayes" if page.title == "Home" else page.title)
+        write_in_place(page.url_path)
+        for problem in link_problems():
+            st.warning(escaped(problem))
     with guarded():
         page.run()
     write_link()

@@ -52,6 +52,23 @@ A browser does not count what moves within a drawing, such as the frame of a cha
 slider: the number above its knob, which goes with it.
 """
 
+STILL = """([quiet, most]) => new Promise((tell) => {
+  const start = performance.now();
+  const places = () => JSON.stringify([...document.querySelectorAll("[data-testid=stMain] *")].map((node) => {
+    const { x, y, width, height } = node.getBoundingClientRect();
+    return [x, y, width, height];
+  }));
+  let last = places(), since = start;
+  const look = () => {
+    const [now, seen] = [performance.now(), places()];
+    if (seen !== last) [last, since] = [seen, now];
+    if (now - since >= quiet || now - start >= most) tell(now - since >= quiet);
+    else setTimeout(look, 50);
+  };
+  look();
+})"""
+"""Whether nothing has moved for `quiet` milliseconds on end, within `most`: all of the page has arrived."""
+
 MOVED = "() => Object.fromEntries(moved)"
 
 
@@ -62,6 +79,7 @@ def shifts(screen: AppScreen) -> Iterator[str]:
     expect(picture).to_be_attached(timeout=SLOW_MS)
     screen.page.wait_for_load_state("networkidle")  # what draws a table is read late
     screen.settle()
+    assert screen.page.evaluate(STILL, [500, SLOW_MS]), "the page never came to rest"
     screen.page.evaluate(WATCH)
     _press(screen, slider)
     _drag(screen, slider)
