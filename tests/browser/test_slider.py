@@ -18,6 +18,15 @@ from tests.browser.serving import chromium, streamlit_server, usual_window
 APP = Path(__file__).with_name("slider_app.py")
 
 
+FOUR_MOVES = """(slider) => {
+  for (let turn = 0; turn < 4; turn++) {
+    slider.value = Number(slider.value) + 1;
+    slider.dispatchEvent(new Event("input"));
+  }
+}"""
+"""Without a moment between them, however busy the machine is."""
+
+
 class Screen:
     """The page of the slider, and what Python made of it."""
 
@@ -267,12 +276,23 @@ def test_a_finger_moves_it(address: str) -> None:
 def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(screen: Screen) -> None:
     screen.open("?rests=1")
     assert screen.python()["rested"] is None
-    for _ in range(4):
-        screen.slider.press("ArrowRight")
+    screen.slider.evaluate(FOUR_MOVES)
     moved = screen.until(lambda state: state["rested"])
     assert moved["rested"] == [float(screen.shown())]
     screen.page.wait_for_timeout(600)
     assert screen.python()["rested"] == moved["rested"]
+
+
+def test_a_hand_that_goes_elsewhere_has_left_the_slider_with_its_last_value(screen: Screen) -> None:
+    """It may be about to turn the page: nothing is left to be told afterwards."""
+    screen.open("?rests=1&slow=0.4")
+    screen.slider.evaluate(FOUR_MOVES)
+    last = float(screen.shown())
+    screen.page.get_by_test_id("stMain").click(position={"x": 5, "y": 300})
+    moved = screen.until(lambda state: state["rested"] and state["epsilon"] == last)
+    assert moved["rested"] == [last]
+    screen.page.wait_for_timeout(2000)
+    assert screen.python()["rested"] == [last]
 
 
 def test_nothing_is_there_to_be_touched_before_it_has_its_name() -> None:

@@ -150,6 +150,7 @@ class NumberControl {
   }
 
   rest() {
+    clearTimeout(this.still);
     this.still = null;
     this.moved = false;
     if (this.root.isConnected) this.send("rest", this.sent);
@@ -159,7 +160,6 @@ class NumberControl {
     this.typed();
     if (this.next !== null) this.post(this.next);
     if (this.moved && this.rests) this.rest();
-    clearTimeout(this.still);
   }
 
   forget() {
