@@ -40,9 +40,8 @@ EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 MEDIAN_MS, SLOW_MS = 150.0, 500.0
 """Longest that a move may take where 50 sessions move, in the median and in 19 of 20 cases."""
 
-MOST_GROWTH = 1.25
-"""How many times the memory after a class may be what it was after the class before: Streamlit keeps for two minutes
-what a session showed, so both are there."""
+MOST_GROWTH = 1.1
+"""How many times the memory after a class may be what it was after the class before."""
 
 
 @dataclass

@@ -288,9 +288,10 @@ def test_a_hand_that_goes_elsewhere_has_left_the_slider_with_its_last_value(scre
     screen.open("?rests=1&slow=0.4")
     screen.slider.evaluate(FOUR_MOVES)
     last = float(screen.shown())
-    screen.page.get_by_test_id("stMain").click(position={"x": 5, "y": 300})
-    moved = screen.until(lambda state: state["rested"] and state["epsilon"] == last)
-    assert moved["rested"] == [last]
+    screen.page.get_by_role("button", name="Note").click()
+    noted = screen.until(lambda state: state["noted"])
+    assert noted["noted"] == last
+    assert noted["rested"] == [last], "it was told before what the hand did elsewhere"
     screen.page.wait_for_timeout(2000)
     assert screen.python()["rested"] == [last]
 
