@@ -66,7 +66,9 @@ class AppScreen(Screen):
         if title == "Release":
             expect(self.chart("rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
         if title == "Network":
-            expect(self.page.locator(".dag .world")).to_be_visible(timeout=SLOW_MS)
+            world = self.page.locator(".dag .world")  # for a moment there may be two: the one before goes later
+            expect(world).to_have_count(1, timeout=SLOW_MS)
+            expect(world).to_be_visible(timeout=SLOW_MS)
         self.settle()
 
     @property

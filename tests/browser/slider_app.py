@@ -1,6 +1,6 @@
 """A page with one number and its slider and box, for the browser tests.
 
-`?slow=` seconds pass in every run; `?off=1` disables it, `?rests=1` hears when it rests, `?alone=1` lets its part rerun
+`?slow=` seconds pass in every run, and `?after=` after the slider is shown; `?off=1` disables it, `?rests=1` hears when it rests, `?alone=1` lets its part rerun
 alone.
 """
 
@@ -38,8 +38,10 @@ def part() -> None:
         on_text=None if "off" in st.query_params else take,
         on_rest=rest if "rests" in st.query_params else None,
     )
+    time.sleep(float(st.query_params.get("after", 0)))
     st.button("Ten", on_click=lambda: state.update(epsilon=10.0))
-    st.button("Note", on_click=lambda: state.update(noted=state.epsilon))
+    if st.button("Note"):
+        state.noted = state.epsilon
     shown = {name: state.get(name) for name in ("epsilon", "noted", "runs", "page_runs", "texts", "rested")}
     st.code(json.dumps(shown), language=None)
 

@@ -283,10 +283,18 @@ def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(scre
     assert screen.python()["rested"] == moved["rested"]
 
 
-def test_a_hand_that_goes_elsewhere_has_left_the_slider_with_its_last_value(screen: Screen) -> None:
-    """It may be about to turn the page: nothing is left to be told afterwards."""
-    screen.open("?rests=1&slow=0.4")
+@pytest.mark.parametrize(("busy", "pause_ms"), [("slow=0.4", 0), ("alone=1&after=1", 500)])
+def test_a_hand_that_goes_elsewhere_has_left_the_slider_with_its_last_value(
+    screen: Screen, busy: str, pause_ms: int
+) -> None:
+    """It may be about to turn the page: nothing is left to be told afterwards.
+
+    While the server is busy after an answer, the next move lies unread beside what the hand does elsewhere.
+    """
+    screen.open(f"?rests=1&{busy}")
+    assert screen.python()["runs"] == 1, "the page is there in full"
     screen.slider.evaluate(FOUR_MOVES)
+    screen.page.wait_for_timeout(pause_ms)
     last = float(screen.shown())
     screen.page.get_by_role("button", name="Note").click()
     noted = screen.until(lambda state: state["noted"])

@@ -23,6 +23,7 @@ class NumberControl {
     this.sent = seen; // and of the last that was sent
     this.waiting = false;
     this.next = null;
+    this.telling = null; // the text on its way
     this.typing = false;
     this.moved = false; // since the hand last rested
     this.still = null; // what tells of the rest, once it is under way
@@ -135,12 +136,14 @@ class NumberControl {
   }
 
   post(text) {
+    clearTimeout(this.patience);
     clearTimeout(this.still);
     this.still = null;
     this.moved = true;
     this.next = null;
     this.waiting = true;
     this.sent += 1;
+    this.telling = text;
     this.posted = performance.now();
     this.patience = setTimeout(() => {
       this.waiting = false;
@@ -156,10 +159,13 @@ class NumberControl {
     if (this.root.isConnected) this.send("rest", this.sent);
   }
 
+  // Of two messages that Python has not read yet it reads the later alone: what may be unread is told again.
   leave() {
-    this.typed();
-    if (this.next !== null) this.post(this.next);
-    if (this.moved && this.rests) this.rest();
+    const unread = this.rests && this.moved && this.seen < this.sent;
+    const last = this.typing ? this.box.value : this.next ?? (unread ? this.telling : null);
+    this.typing = false;
+    if (last !== null) this.post(last);
+    if (this.rests && this.moved) this.rest();
   }
 
   forget() {
