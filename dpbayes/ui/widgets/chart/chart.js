@@ -74,10 +74,10 @@ class Chart {
     });
   }
 
-  // What stands above is looked for anew each time: it may be another page's by now, or have come after the figure.
+  // What stands above may come after the figure, or grow: the page as a whole tells.
   watch() {
-    for (const part of document.querySelectorAll(".st-key-headline, .st-key-main")) this.sizes.observe(part);
-    this.sizes.observe(this.root);
+    const whole = this.root.closest("[data-testid=stMainBlockContainer]") ?? document.body;
+    for (const part of [this.root, whole]) this.sizes.observe(part);
   }
 
   // A page has several charts: who hears their tools' names is to know which of them each belongs to.
