@@ -178,7 +178,7 @@ def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(vis
         screen.arrived("Release")
         expect(screen.story).to_have_value("")
         expect(screen.page.get_by_text("Opened last: A chest clinic.")).to_be_visible()
-        assert "ε = 1," in screen.headline.inner_text()
+        expect(screen.headline).to_contain_text("ε = 1,", timeout=SLOW_MS)
         screen.type_epsilon("3")
         expect(screen.headline).to_contain_text("ε = 3,", timeout=SLOW_MS)
         expect(screen.story).to_have_value("")
