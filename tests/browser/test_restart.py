@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -18,16 +18,19 @@ RECONNECTS_MS = 6 * SLOW_MS
 
 
 @contextmanager
-def restarted(screen: AppScreen, server: subprocess.Popen[bytes], port: int) -> Iterator[None]:
-    """Stop the server under an open page, and go on once the page has found the next one."""
-    screen.settle()
+def restarted(screens: Sequence[AppScreen], server: subprocess.Popen[bytes], port: int) -> Iterator[None]:
+    """Stop the server under open pages, and go on once they have found the next one."""
+    for screen in screens:
+        screen.settle()
     server.kill()
     server.wait()
-    gone = screen.page.get_by_role("dialog")
-    expect(gone).to_be_visible(timeout=SLOW_MS)
+    gone = [screen.page.get_by_role("dialog") for screen in screens]
+    for dialog in gone:
+        expect(dialog).to_be_visible(timeout=SLOW_MS)
     with dashboard_process(port):
-        expect(gone).to_be_hidden(timeout=RECONNECTS_MS)
-        screen.settle()
+        for screen, dialog in zip(screens, gone, strict=True):
+            expect(dialog).to_be_hidden(timeout=RECONNECTS_MS)
+            screen.settle()
         yield
 
 
@@ -35,37 +38,38 @@ def records(screen: AppScreen) -> Locator:
     return screen.page.get_by_role("textbox", name="Number of records")
 
 
-def test_a_page_comes_back_with_its_settings_when_the_server_does() -> None:
+def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
     port = free_port()
     with dashboard_process(port) as (url, server), visits(url) as visit:
-        screen = visit("data?data_seed=7")
-        records(screen).fill("1234")
-        records(screen).press("Enter")
-        expect(screen.headline).to_contain_text("1,234 records", timeout=SLOW_MS)
-        headline, address = screen.headline.inner_text(), screen.page.url
+        data, papers = visit("data?data_seed=7"), visit("papers?data_seed=7")
+        records(data).fill("1234")
+        records(data).press("Enter")
+        expect(data.headline).to_contain_text("1,234 records", timeout=SLOW_MS)
+        headline, address = data.headline.inner_text(), data.page.url
         assert address == f"{url}/data?records=1234&data_seed=7"
-        with restarted(screen, server, port):
-            screen.arrived("Data")
-            assert screen.headline.inner_text() == headline
-            expect(records(screen)).to_have_value("1234")
-            assert screen.page.url == address
-            records(screen).fill("55")
-            records(screen).press("Enter")
-            expect(screen.headline).to_contain_text("55 records", timeout=SLOW_MS)
-            assert not screen.warnings.count()
-            screen.go("Home")
-            expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)
+        with restarted([data, papers], server, port):
+            _goes_on_with_its_settings(data, headline, address)
+            _reruns_its_part_alone(papers)
 
 
-def test_a_part_that_reruns_alone_does_so_after_the_restart_too() -> None:
-    port = free_port()
-    with dashboard_process(port) as (url, server), visits(url) as visit:
-        screen = visit("papers?data_seed=7")
-        with restarted(screen, server, port):
-            for paper in ("the Notes", "all papers", "the Notes"):
-                screen.option(paper).click()
-                chosen = re.compile(r"data_seed=7&.*papers\.paper=" + paper.replace(" ", r"\+"))
-                expect(screen.page).to_have_url(chosen, timeout=SLOW_MS)
-                screen.settle()
-                expect(screen.option(paper)).to_be_checked()
-            assert not screen.warnings.count()
+def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -> None:
+    screen.arrived("Data")
+    assert screen.headline.inner_text() == headline
+    expect(records(screen)).to_have_value("1234")
+    assert screen.page.url == address
+    records(screen).fill("55")
+    records(screen).press("Enter")
+    expect(screen.headline).to_contain_text("55 records", timeout=SLOW_MS)
+    assert not screen.warnings.count()
+    screen.go("Home")
+    expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)
+
+
+def _reruns_its_part_alone(screen: AppScreen) -> None:
+    for paper in ("the Notes", "all papers", "the Notes"):
+        screen.option(paper).click()
+        chosen = re.compile(r"data_seed=7&.*papers\.paper=" + paper.replace(" ", r"\+"))
+        expect(screen.page).to_have_url(chosen, timeout=SLOW_MS)
+        screen.settle()
+        expect(screen.option(paper)).to_be_checked()
+    assert not screen.warnings.count()

@@ -7,11 +7,15 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.app_screen import SLOW_MS, AppScreen
 from tests.browser.test_first_screen import WITH_A_SLIDER
+from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
 LAPTOP, PROJECTOR = {"width": 1440, "height": 900}, {"width": 853, "height": 480}
 """The second is 1280 x 720 at 150 %."""
+
+EACH_KIND = ("Release", "Network", "Robustness")
+"""One whose picture reruns alone, one with a drawing for a picture, and one that goes on working."""
 
 LONGEST = ("Stealth", "Regression")
 """Pages with the longest sentences, which take most lines where the screen is narrow."""
@@ -108,7 +112,9 @@ def _drag(screen: AppScreen, slider: Locator) -> None:
     screen.page.mouse.up()
 
 
-@pytest.mark.parametrize(("size", "titles"), [(LAPTOP, WITH_A_SLIDER), (PROJECTOR, LONGEST)])
+@pytest.mark.parametrize(
+    ("size", "titles"), [(LAPTOP, thorough(WITH_A_SLIDER, sample=EACH_KIND)), (PROJECTOR, LONGEST)]
+)
 def test_moving_the_main_slider_shifts_nothing_that_is_in_view(visit, size, titles):
     screen = visit("release", viewport=size)
     moved = []
