@@ -251,7 +251,7 @@ def probability_text(log_odds: float) -> str:
     missing = 1 / (1 + math.exp(min(beyond, 700.0)))
     if missing >= 0.99e-4:
         value = 100 * (missing if log_odds < 0 else 1 - missing)
-        return f"{value:.2f}".rstrip("0").rstrip(".") + " %" if missing < 0.01 else f"{numeral(value)} %"
+        return f"{value:.2f}".rstrip("0").rstrip(".") + "%" if missing < 0.01 else f"{numeral(value)}%"
     # The power of ten from the log odds: the probability itself may be too small for a float.
     exponent, part = divmod(-(beyond + math.log1p(math.exp(-beyond))) / math.log(10), 1)
     digit = round(10**part)

@@ -143,7 +143,7 @@ def quantile_dots_figure(
             "x": low + (column + 0.5) * width,
             "y": height,
             "marker": {"color": colour, "size": 11},
-            "name": f"private: each dot is {100 / dots:.0f} % of possible releases",
+            "name": f"private: each dot is {100 / dots:.0f}% of possible releases",
             "customdata": quantiles,
             "hovertemplate": "%{customdata:.4f}<extra></extra>",
         }

@@ -42,7 +42,7 @@ _ROWS, _DRAWS = 512, 1 << 14
 """Distributions and draws handled at a time, so that tables stay in the processor's cache."""
 
 _HALVINGS = 14
-"""Of the logarithm of a ratio below 1e13, which leaves less than 0.2 %."""
+"""Of the logarithm of a ratio below 1e13, which leaves less than 0.2%."""
 
 _NEWTON = 3
 _BELOW_ONE = 1 - 2.0**-53

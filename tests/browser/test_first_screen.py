@@ -13,7 +13,7 @@ WITH_A_SLIDER = (
     *("Robustness", "Accuracy", "Regression", "Network"),
 )
 SCREENS = ((853, 480), (400, 800), (1440, 900))
-"""1280 x 720 at 150 %, a telephone, and a laptop: last, because the navigation is read there."""
+"""1280 x 720 at 150%, a telephone, and a laptop: last, because the navigation is read there."""
 
 PARTS = {
     "sentence": ".st-key-headline h2",

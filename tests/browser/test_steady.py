@@ -12,7 +12,7 @@ from tests.conftest import thorough
 pytestmark = pytest.mark.browser
 
 LAPTOP, PROJECTOR = {"width": 1440, "height": 900}, {"width": 853, "height": 480}
-"""The second is 1280 x 720 at 150 %."""
+"""The second is 1280 x 720 at 150%."""
 
 EACH_KIND = ("Release", "Network", "Robustness")
 """One whose picture reruns alone, one with a drawing for a picture, and one that goes on working."""

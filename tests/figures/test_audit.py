@@ -140,7 +140,7 @@ def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
     assert low < -1
     assert high > 2
     assert figure.layout.xaxis.title.text == "releases seen"
-    assert list(own.customdata) == ["50 %", "73.1 %", "88.1 %"]
+    assert list(own.customdata) == ["50%", "73.1%", "88.1%"]
 
 
 def test_a_single_attacker_needs_no_others():
@@ -150,7 +150,7 @@ def test_a_single_attacker_needs_no_others():
 
 @pytest.mark.parametrize(
     ("probability", "text"),
-    [(0.5, "50 %"), (0.9, "90 %"), (0.999, "99.9 %"), (0.01, "1 %"), (0.9999, "99.99 %"), (0.0001, "0.01 %")],
+    [(0.5, "50%"), (0.9, "90%"), (0.999, "99.9%"), (0.01, "1%"), (0.9999, "99.99%"), (0.0001, "0.01%")],
 )
 def test_probabilities_are_told_in_per_cent(probability, text):
     assert probability_text(math.log(probability) - math.log1p(-probability)) == text

@@ -134,17 +134,17 @@ def test_the_t_found_is_that_of_the_release_page(calibration: Calibration) -> No
 @pytest.mark.parametrize(
     ("query", "part"),
     [
-        ({"stealth.target": "0.99"}, "keeps 99 % of releases non-negative; the paper’s formula asks for t = 4.6"),
+        ({"stealth.target": "0.99"}, "keeps 99% of releases non-negative; the paper’s formula asks for t = 4.6"),
         ({"stealth.sense": "all released parameters"}, "keeps every parameter positive in nine of ten releases"),
         (
             {"stealth.sense": "all cells of the whole table"},
             "the whole table, with all counts zero, non-negative in nine of ten",
         ),
-        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "t = 0.5 keeps 99.990 ± 0.014 % of simulated releases"),
+        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "t = 0.5 keeps 99.990 ± 0.014% of simulated releases"),
         ({"stealth.aim": "by t", "stealth.t": "5"}, "t = 5 keeps all 10,000 simulated releases non-negative"),
         ({"stealth.aim": "by t", "stealth.t": "0"}, "t = 0 keeps none of 10,000 simulated releases non-negative"),
         ({"stealth.aim": "by t", "stealth.t": "0.5"}, "It invents 588 records in every table."),
-        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "promises 4.88 %, which is too much. It invents 58.8 records"),
+        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "promises 4.88%, which is too much. It invents 58.8 records"),
         ({"source": "bayes:16", "cpts": "random", "calibration": "as printed"}, "On this network, t = 0.129"),
         (
             {"calibration": "as printed", "epsilon": "2"},
@@ -236,7 +236,7 @@ def test_a_probability_beyond_the_draws_has_a_proved_increment(sense: Sense, cal
     bound = negative_table_probability if sense is Sense.TABLE else negative_marginal_probability
     assert bound(ASIA, noise=noise, t=shown_t) <= 1 - target, "the t in the sentence is proved, not only the least"
     assert "is proved to keep" in headline(at)
-    assert "99.99999 % of" in headline(at) or "in 99.99999 % of releases" in headline(at)
+    assert "99.99999% of" in headline(at) or "in 99.99999% of releases" in headline(at)
     assert "too few for this probability: t is the one proved" in everything(at)
     assert target <= numbers(at)[sense.value]["proved, at least"] < 1, "it is not shown as 1"
     assert not sentences(at)
@@ -252,7 +252,7 @@ def test_certainty_needs_an_infinite_increment_and_the_page_stays_whole() -> Non
     at = open_page(PAGE, **{"stealth.target": "0.9999999999999"})
     assert "all but one in 10¹² releases non-negative; nearer to 1 nothing is proved." in headline(at)
     fine(at.select_slider(key="parameter.stealth.target").set_value(0.95).run())
-    assert "keeps 95 % of releases" in headline(at)
+    assert "keeps 95% of releases" in headline(at)
     assert not sentences(at)
 
 
@@ -292,7 +292,7 @@ def test_every_simulated_column_of_the_download_has_its_standard_error(seat: str
 
 @pytest.mark.parametrize(
     ("kept", "text"),
-    [(0, "none of 2,000 simulated"), (2000, "all 2,000 simulated"), (1999, "99.95 ± 0.07 % of simulated")],
+    [(0, "none of 2,000 simulated"), (2000, "all 2,000 simulated"), (1999, "99.95 ± 0.07% of simulated")],
 )
 def test_all_and_none_of_the_draws_are_said_so(kept: int, text: str) -> None:
     needed = Needed(np.repeat([0.0, 1.0], [kept, 2000 - kept]))
@@ -393,12 +393,12 @@ def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("share", "text"),
     [
-        (0, "0 %"),
-        (1, "100 %"),
-        (0.9, "90 %"),
-        (0.99999, "more than 99.9 %"),
-        (1e-9, "less than 0.1 %"),
-        (0.1234, "12.3 %"),
+        (0, "0%"),
+        (1, "100%"),
+        (0.9, "90%"),
+        (0.99999, "more than 99.9%"),
+        (1e-9, "less than 0.1%"),
+        (0.1234, "12.3%"),
     ],
 )
 def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str) -> None:
@@ -411,7 +411,7 @@ def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pyte
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE)
     assert [sorted(works)[-2:] for works in seen] == [[1, 1], [2, 2]], "those of the made-up table take one step"
-    assert [p.proto.text for p in at.get("progress")] == ["Stopped after 50 % of the simulated releases."]
+    assert [p.proto.text for p in at.get("progress")] == ["Stopped after 50% of the simulated releases."]
     assert "the noise of 5,000 releases" in everything(at)
     press(at, "Go on")
     assert not [button for button in at.button if button.label in ("Go on", "Stop")]
@@ -432,13 +432,13 @@ def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: 
     assert len(seen) == 2
     assert len(said) == 1, "no sentence while draws were few and more to come"
     proved = certified_increment(ASIA, 0.99, noise=certified_noise(ASIA))
-    assert f"t = {math.ceil(proved * 1000) / 1000:.3g} is proved to keep 99 % of releases" in said[0]
+    assert f"t = {math.ceil(proved * 1000) / 1000:.3g} is proved to keep 99% of releases" in said[0]
     assert "the noise of 600 releases" in everything(at)
     assert "too few for this probability: t is the one proved" in everything(at)
     press(at, "Go on")
     assert not sentences(at)
     assert all("is proved" not in text for text in said[1:])
-    assert f"t = {wanted_t(0.99):.3g} keeps 99 % of releases" in said[-1]
+    assert f"t = {wanted_t(0.99):.3g} keeps 99% of releases" in said[-1]
     assert "too few" not in everything(at)
 
 
@@ -450,4 +450,4 @@ def test_what_no_number_of_draws_tells_is_proved_at_once(monkeypatch: pytest.Mon
     press(open_page(PAGE, **{"stealth.target": "0.99999"}), "Go on")
     assert len(said) >= 4
     assert len(set(said)) == 1
-    assert "is proved to keep 99.999 % of releases" in said[0]
+    assert "is proved to keep 99.999% of releases" in said[0]

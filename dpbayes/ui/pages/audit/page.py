@@ -283,7 +283,7 @@ def _run_at(subject: Audited, report: AuditReport, lost: str) -> str:
 def _spare(report: AuditReport) -> str:
     spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
     if report.exactness is Exactness.EXACT and spare > 0.005:
-        return f", with {100 * spare:.0f} % to spare"
+        return f", with {100 * spare:.0f}% to spare"
     return ""
 
 

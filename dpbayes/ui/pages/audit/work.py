@@ -46,7 +46,7 @@ def _result_or_work(work: Running[Result]) -> Running[Result] | Result:
 
 def show_progress(work: Running[Any], what: str, *, key: str) -> None:
     """Show how far the work is, and the button that stops it or goes on."""
-    progress(work, f"{100 * work.share:.0f} % of {what}", key=key)
+    progress(work, f"{100 * work.share:.0f}% of {what}", key=key)
     blank(3)
 
 

@@ -49,7 +49,7 @@ def percent(share: float) -> str:
     """Return a probability in percent; a tiny one as a power of ten."""
     if 0 < share < 1e-5:
         return numeral(share, 2)
-    return f"{numeral(100 * share, 4 if share > 0.99 else 3)}\N{NO-BREAK SPACE}%"
+    return f"{numeral(100 * share, 4 if share > 0.99 else 3)}%"
 
 
 def times(ratio: float) -> str:

@@ -147,7 +147,7 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
     verdict = "fewer than any adversary needs" if here.too_few[0] else "which is not refuted here"
     sure = "which is true here" if said >= most else verdict
     st.markdown(
-        f"**To lose at most {100 * options.error:.3g} % of games, an adversary needs at least {_whole(least)} and at "
+        f"**To lose at most {100 * options.error:.3g}% of games, an adversary needs at least {_whole(least)} and at "
         f"most {_whole(most)} answers; the paper says that {said:,} {'is' if said == 1 else 'are'} enough, {sure}.**"
     )
     chart(

@@ -111,7 +111,7 @@ def _visibility(inside: float) -> str:
 
 
 def _share(inside: float) -> str:
-    return "All" if inside >= 0.9995 else "Less than 0.1 %" if inside < 0.001 else f"{inside:.1%}".replace("%", " %")
+    return "All" if inside >= 0.9995 else "Less than 0.1%" if inside < 0.001 else f"{inside:.1%}"
 
 
 def _interval(low: float, high: float) -> str:

@@ -44,8 +44,8 @@ def share_text(share: float) -> str:
     """Return a probability in percent; what is not quite all or none does not look so."""
     percent = 100 * share
     if 0 < percent < 0.1 or 99.9 < percent < 100:
-        return "less than 0.1 %" if percent < 1 else "more than 99.9 %"
-    return f"{numeral(percent)} %"
+        return "less than 0.1%" if percent < 1 else "more than 99.9%"
+    return f"{numeral(percent)}%"
 
 
 # Do tables agree?

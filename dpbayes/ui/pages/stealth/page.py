@@ -88,7 +88,7 @@ def _progress(works: Mapping[str, Running[Any]]) -> None:
     long = next((name for name, work in works.items() if work.is_long), None)
     if long is not None:
         share, of = works[long].share, "" if long == "noise" else f" of the {long}"
-        what = f"{100 * share:.0f} % of the simulated releases{of}"
+        what = f"{100 * share:.0f}% of the simulated releases{of}"
         progress(works[long], what, key="stealth.stop", along=tuple(works.values()))
 
 
@@ -131,7 +131,7 @@ def verdict(stealth: Stealth, options: StealthOptions, increment: Increment, *, 
     if options.aim is StealthAim.TARGET:
         if options.target > NEAREST:
             return _certainty(f"On {name}", t, keeps, target=options.target)
-        share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)} % of"
+        share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)}% of"
         printed = float(printed_increment(options.target))
         asked = _asked(stealth, printed, t)
         return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
@@ -142,7 +142,7 @@ def verdict(stealth: Stealth, options: StealthOptions, increment: Increment, *, 
         false = kept.value + 4 * kept.error < promised
     else:
         proved = float(proved_probability(stealth.network, stealth.mechanism.calibration, options.sense, np.array(t)))
-        at_least = "more than 99.9 %" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
+        at_least = "more than 99.9%" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
         share, false = f"{at_least} of", False
     return (
         f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula promises "
@@ -166,7 +166,7 @@ def simulated_share(kept: Estimate, draws: int) -> str:
     """Return a share of simulated releases with its standard error; all and none in so many words."""
     if kept.value in (0, 1):
         return f"{'all' if kept.value else 'none of'} {draws:,} simulated"
-    return f"{kept.times(100)} % of simulated"
+    return f"{kept.times(100)}% of simulated"
 
 
 def _asked(stealth: Stealth, printed: float, t: float) -> str:
