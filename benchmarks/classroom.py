@@ -216,7 +216,7 @@ def _records(name: str, lesson: Lesson, trivial: Lesson, *, is_bound: bool) -> l
     beside: dict[str, Any] = {"baseline": "trivial page, same slider"}
     return [
         Record(name=f"{name}: median", value=lesson.median_ms, unit="ms", bound=MEDIAN_MS if is_bound else None),
-        Record(name=f"{name}: 95 %", value=lesson.slow_ms, unit="ms", bound=SLOW_MS if is_bound else None),
+        Record(name=f"{name}: 95%", value=lesson.slow_ms, unit="ms", bound=SLOW_MS if is_bound else None),
         Record(name=f"{name}: beside", value=lesson.median_ms, unit="ms", baseline_value=trivial.median_ms, **beside),
         Record(name=f"{name}: processor of a move", value=lesson.processor_ms, unit="ms"),
         Record(name=f"{name}: received a move", value=lesson.kib, unit="KiB", baseline_value=trivial.kib, **beside),

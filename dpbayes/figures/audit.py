@@ -229,7 +229,7 @@ def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:
 
 
 def probability_ticks(bottom: float, top: float) -> tuple[list[float], list[str]]:
-    """Return log odds within a range, 50 % and those of so many nines, at most eleven of them, and their texts."""
+    """Return log odds within a range, 50% and those of so many nines, at most eleven of them, and their texts."""
     most = max(abs(bottom), abs(top))
     count = max(1, math.ceil(most / math.log(10)))
     stride = max(1, math.ceil(count / 5))

@@ -176,7 +176,7 @@ def rows_figure(
     *,
     own: str = PRIVATE,
 ) -> Figure:
-    """Draw mean and 95 % interval (mean, low, high; each (rows,)) of many rows, one line each."""
+    """Draw mean and 95% interval (mean, low, high; each (rows,)) of many rows, one line each."""
     places = np.arange(len(labels), dtype=float)
     sets = [(private, own, "circle", "private (this release)", 0.16)]
     if exact is not None:
@@ -203,7 +203,7 @@ def rows_figure(
     ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
     return figure_of(
         traces,
-        x=titled("probability: mean and 95 % interval", range=[-0.01, 1.01]),
+        x=titled("probability: mean and 95% interval", range=[-0.01, 1.01]),
         y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
         height=_height(labels),
     )

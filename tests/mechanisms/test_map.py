@@ -463,7 +463,7 @@ def test_every_decision_follows_its_own_law():
     found = MapExponential(prior=Dirichlets(MIXED, rng().uniform(0.5, 2, MIXED.cell_count)), epsilon=30.0, cells=6)
     frequencies = drawn_frequencies(found, exact, 100_000)
     assert p_values(frequencies, found.log_pmf(exact.values)).min() > ALARM
-    for other in (27.0, 33.0):  # a rate that is 10 % off is seen
+    for other in (27.0, 33.0):  # a rate that is 10% off is seen
         wrong = MapExponential(prior=found.prior, epsilon=other, cells=6)
         assert p_values(frequencies, wrong.log_pmf(exact.values)).min() < ALARM
 

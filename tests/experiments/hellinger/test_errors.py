@@ -163,7 +163,7 @@ def test_the_simulated_median_of_one_count_is_the_exact_one(factor):
     exact = float(hellinger_between(scenario.die, first=scenario.counts, second=off))
     below = error_laws([scenario], noise(draws=draws))[DieMethod.ONE].share_within([exact])[0]
     alarm = stats.binomtest(round(below * draws), draws, 0.5).pvalue < ALARM
-    assert alarm == (factor != 1)  # a scale that is 10 % off is rejected
+    assert alarm == (factor != 1)  # a scale that is 10% off is rejected
 
 
 @pytest.mark.parametrize("sides", [2, 3])
@@ -340,7 +340,7 @@ def test_the_law_of_the_output_over_all_counts(n):
     statistic = np.sum((seen[kept] - expected) ** 2 / expected)
     assert stats.chi2.sf(statistic, kept.sum()) > ALARM
     wider = np.histogram(np.clip(scenario.counts[0] + 1.1 * (released[:, 0] - 1.0 - scenario.counts[0]), 0, n), bins=found.edges)[0]  # fmt: skip  # noqa: E501
-    if n == 1000:  # noise that is 10 % off is rejected
+    if n == 1000:  # noise that is 10% off is rejected
         assert stats.chi2.sf(np.sum((wider[kept] - expected) ** 2 / expected), kept.sum()) < ALARM
 
 

@@ -29,7 +29,7 @@ def study(epsilon, releases=2_000, **options) -> Simulation:
 
 
 def test_the_simulated_law_is_that_of_the_mechanisms_releases():
-    """Two-sample Kolmogorov-Smirnov at p = 1e-9; 10 % more noise is rejected."""
+    """Two-sample Kolmogorov-Smirnov at p = 1e-9; 10% more noise is rejected."""
     size = 60_000
     found = study(1.0, size).values[0]
 

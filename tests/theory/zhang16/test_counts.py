@@ -52,7 +52,7 @@ def exceed(bound: float, *, runs: int, epsilon: float) -> int:
 
 
 def test_the_largest_noise_exceeds_the_exact_quantile_with_probability_delta():
-    """[Zhang16] Proposition 1; false alarms below 2e-9. A bound that is 10 % lower is rejected."""
+    """[Zhang16] Proposition 1; false alarms below 2e-9. A bound that is 10% lower is rejected."""
     runs, delta = 50_000, 0.05
     z = float(exact_largest_noise(ASIA, epsilon=0.5, delta=delta))
     seen = exceed(z, runs=runs, epsilon=0.5)

@@ -275,7 +275,7 @@ def test_printed_increments_and_probabilities_are_inverse_up_to_the_edges():
 
 def test_the_loss_called_minor_is_many_times_the_records():
     """[Zhang16] Section 3.2, Non-negativity."""
-    # Section 3.2, Non-negativity: NB16, epsilon 1, the printed t for 90 % and the two that suffice.
+    # Section 3.2, Non-negativity: NB16, epsilon 1, the printed t for 90% and the two that suffice.
     lifts = invented_records(NAIVE_BAYES, noise=printed_noise(NAIVE_BAYES), epsilon=1.0, t=[math.log(10), 0.491, 0.127])
     assert lifts == pytest.approx([10_647, 2_270, 587], rel=2e-3)
     assert invented_records(ASIA, noise=certified_noise(ASIA), epsilon=2.0, t=1.0) == pytest.approx(2 * 21 * 28 / 2)

@@ -130,7 +130,7 @@ def test_the_mean_is_quadratic_in_small_noise_and_an_average_of_corners_in_large
 
 @pytest.mark.parametrize("b", [0.5, 8.0, 300.0])
 def test_the_mean_of_a_network_with_many_states_agrees_with_simulation(b):
-    """[Zhang16] Theorem 1; |error| above 6.1 standard errors has probability 1e-9. 10 % more noise is rejected."""
+    """[Zhang16] Theorem 1; |error| above 6.1 standard errors has probability 1e-9. 10% more noise is rejected."""
     counts, prior = counts_of(WEATHER, 60), Dirichlets.symmetric(WEATHER, 0.7)
     found = simulated(prior, counts, b, draws=30_000)
     groups = distinct_rows(prior, counts)
@@ -281,7 +281,7 @@ def test_chernoff_is_close_to_its_value_by_quadrature():
     logs = np.array([special.logsumexp(rate * values, b=np.outer(p, q)) for rate in rates])
     exact = float(((logs + np.log(20)) / rates).min())
     found = float(tail_bounds([row], np.array([b]), delta=0.05).chernoff[0])
-    assert exact * 0.998 <= found < 1.05 * exact, "the grid of rates leaves exact up to 0.2 % too high"
+    assert exact * 0.998 <= found < 1.05 * exact, "the grid of rates leaves exact up to 0.2% too high"
 
 
 def test_epsilons_in_one_batch_do_not_touch_each_other():

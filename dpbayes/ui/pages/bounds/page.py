@@ -200,7 +200,7 @@ def _numbers(evaluation: Evaluation) -> None:
     if measured.releases:
         remarks.append(
             f"A simulation of {measured.releases:,} {evaluation.exhibit.trials} with a seed, not a release; bars are "
-            "95 % intervals." + _range(evaluation)
+            "95% intervals." + _range(evaluation)
         )
         if not np.isfinite(measured.value[0]):
             remarks.append("Too few to tell where this quantile is: only larger δ have a dot.")

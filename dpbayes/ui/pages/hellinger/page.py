@@ -129,7 +129,7 @@ def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
     """Say what is promised beside what it costs."""
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     st.caption(
-        f"Boxes: the middle half of releases; whiskers: 5 % to 95 %. Hypothetical throws {counts}. Exponential "
+        f"Boxes: the middle half of releases; whiskers: 5% to 95%. Hypothetical throws {counts}. Exponential "
         f"mechanisms: exact; Laplace: {DRAWS:,} simulated releases. The local one has no guarantee: it is not ranked."
     )
     frame = pd.DataFrame(
@@ -138,7 +138,7 @@ def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
             "claimed": [promise(scenario.claimed(method)) for method in laws],
             "proved": [promise(scenario.certified(method)) for method in laws],
             "median error": [law.quantiles()[0, LEVELS.index(0.5)] for law in laws.values()],
-            "95 % below": [law.quantiles()[0, LEVELS.index(0.95)] for law in laws.values()],
+            "95% below": [law.quantiles()[0, LEVELS.index(0.95)] for law in laws.values()],
         }
     )
     mechanism_table(frame)

@@ -134,7 +134,7 @@ def _all_rows(chosen: Chosen, study: ReleaseStudy) -> None:
         first = _summary(study.posterior.part(0), cells) if study.is_posterior else _drawn_summary(study, cells)
         exact = _summary(study.exact, cells) if chosen.is_curator else None
         figure = rows_figure(labels, first, exact, own=chosen.mechanism.colour)
-        chart(figure, key="rows", alt="Means with 95 % intervals of one state of every row.")
+        chart(figure, key="rows", alt="Means with 95% intervals of one state of every row.")
         if chosen.is_curator:
             _kl_of_rows(study, net, chosen.mechanism.colour)
 
@@ -171,7 +171,7 @@ def _summary(posterior: Dirichlets, cells: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _drawn_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean and the middle 95 % of the first release's draws; of a single one, that one."""
+    """Return the mean and the middle 95% of the first release's draws; of a single one, that one."""
     drawn = np.stack([drawn_values(study, int(cell))[0] for cell in cells])
     low, high = np.quantile(drawn, (0.5 - LEVEL / 2, 0.5 + LEVEL / 2), axis=-1)
     return drawn.mean(axis=-1), low, high

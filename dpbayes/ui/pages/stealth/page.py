@@ -282,7 +282,7 @@ def _known_from(stealth: Stealth, options: StealthOptions, increment: Increment)
     if options.aim is StealthAim.INCREMENT:
         return ""
     if not increment.is_proved:
-        return " t is the upper limit of what the draws say: too small with probability 0.1 % at most."
+        return " t is the upper limit of what the draws say: too small with probability 0.1% at most."
     if options.sense is Sense.MARGINALS and not is_simulated(stealth.network):
         return " t is proved by a formula, which for tables of this size is as good as a simulation."
     if options.sense in stealth.worst:
