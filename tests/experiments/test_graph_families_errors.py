@@ -37,7 +37,7 @@ def test_crossings_of_other_graphs_lie_around_as_far_as_the_error_says() -> None
     # about chi-squared of 29 degrees over 29: above 3 or below 1/3.5 with p < 1e-6, at a fixed seed.
     found = []
     for i in range(30):
-        costs = random_costs(8, stream(i, "spread"), graphs=6)
+        costs = random_costs(6, stream(i, "spread"), graphs=6)
         found.append(mean_crossing(costs.arrows[0], costs.certified / costs.laplace))
     values = np.array([crossing.value for crossing in found if crossing is not None])
     errors = np.array([crossing.error for crossing in found if crossing is not None])
