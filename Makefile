@@ -44,9 +44,10 @@ $(VENV)/.run: requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
+# Compiling all of it would take as long as fetching it: what is used is compiled when it is used.
 $(VENV)/.dev: requirements.txt requirements-dev.txt
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	touch $@
 
 # What some benchmarks are measured against; nothing else needs it.
