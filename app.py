@@ -21,6 +21,7 @@ PAGES = {
         st.Page("pages/network.py", title="Network", url_path="network"),
         st.Page("pages/release.py", title="Release", url_path="release"),
         st.Page("pages/audit.py", title="Audit", url_path="audit"),
+        st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
     ],
     "Mechanisms": [
         st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),

@@ -1,8 +1,21 @@
-"""The dashboard from the command line: `python -m dpbayes`."""
+"""The dashboard, and real releases, from the command line: `python -m dpbayes`, `python -m dpbayes release --help`."""
 
 import sys
+from collections.abc import Sequence
 
-from dpbayes.ui.serve import main
+COMMANDS = ("release", "ledger", "verify", "view")
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a command of real releases, or serve the dashboard where none is named; each imports only what it needs."""
+    if words and words[0] in COMMANDS:
+        from dpbayes.releases import command
+
+        return command.main(words)
+    from dpbayes.ui import serve
+
+    return serve.main(words)
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -98,9 +98,7 @@ def test_corollary_4_loss_agrees_with_adaptive_quadrature():
 
     masses = [integrate.quad(weight, omega, 1 - omega, args=(k,))[0] for k in range(n + 1)]
     theta = np.linspace(omega, 1 - omega, 501)
-    law = np.array(
-        [rate * trimmed_density(theta, 1 + k, 1 + n - k, omega) - math.log(masses[k]) for k in range(n + 1)]
-    )
+    law = np.array([rate * trimmed_density(theta, 1 + k, 1 + n - k, omega) - math.log(masses[k]) for k in range(n + 1)])
     worst = np.abs(np.diff(law, axis=0)).max()
     assert counterexample_corollary_4(TrimmedRow(n=n)).truth == pytest.approx(worst, rel=1e-6)
 

@@ -14,6 +14,7 @@ from dpbayes.figures.posterior import density_figure, draws_figure
 from dpbayes.model.network import assignment
 from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_control, picked, question, release_controls
 from dpbayes.ui.pages.release.details import LEVEL, release_details, simulate
+from dpbayes.ui.pages.release.make import make_release
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -34,6 +35,8 @@ def release_page(chosen: Chosen) -> bool:
     row, cell = picked(chosen)
     with page.picture:
         _measures(chosen, study, row, cell)
+    if chosen.is_curator:
+        make_release(chosen)
     st.divider()
     return release_details(chosen, study, cell)
 

@@ -1,0 +1,28 @@
+"""A script of a few lines that checks a release and asks it one question: for those who do it again."""
+
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.releases.document import ReleaseDocument, release_of
+
+
+def python_script(document: ReleaseDocument, file: str = "release.json") -> str:
+    """Return the script; it reads `file`. Errors: those of `release_of`."""
+    network, release = document.request.network, release_of(document)
+    is_posterior = isinstance(release.outcome, ReleasedPosterior)
+    asked = [f"print(release.posterior.query({network.names[-1]!r}))"]
+    return "\n".join(
+        [
+            '"""Check a release and ask it a question: pip install dpbayes."""',
+            "from pathlib import Path",
+            "",
+            "from dpbayes.releases.document import read_document, release_of",
+            "from dpbayes.releases.verify import verify",
+            "",
+            f"data = Path({file!r}).read_bytes()",
+            "for check in verify(data).checks:",
+            '    print("holds" if check.holds else "FAILS", check.sentence)',
+            "release = release_of(read_document(data))",
+            "print(release.guarantee)",
+            *(asked if is_posterior else ["print(release.outcome.probabilities)"]),
+            "",
+        ]
+    )

@@ -1,0 +1,108 @@
+"""Making a real release of what the Release page shows: what it will spend, what it will show, one confirmation."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import streamlit as st
+
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.text import escaped, typed
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
+from dpbayes.releases.releasable import RELEASABLE, releasable
+from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest, parsed_epsilon
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.uploads import upload
+from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.show import sentence_instead
+
+UNSEEN = "I chose the graph and the prior without looking at these records."
+
+
+def make_release(chosen: Chosen) -> None:
+    """Offer to make the release that the page simulates; the curator alone can."""
+    with st.expander("Make this release …", on_change="rerun", key="make") as part:
+        if part.open:
+            with sentence_instead():
+                _make(chosen)
+
+
+def _make(chosen: Chosen) -> None:
+    path = ledger.ledger_path()
+    _require_releasable(chosen)
+    st.markdown(
+        "What the page shows is simulated. Here the noise is drawn once, exactly, from this computer’s own randomness; "
+        "its ε is charged to the dataset’s budget, and what comes out may be handed on."
+    )
+    datasets = [account.dataset for account in ledger.accounts(path)] if path.exists() else []
+    if not datasets:
+        st.info("No dataset has a budget yet: open one in the ledger.")
+        st.page_link("pages/ledger.py", label="Ledger", icon=":material/arrow_forward:")
+        return
+    dataset = st.selectbox("Dataset", datasets, key="make.dataset")
+    request = request_of(chosen, dataset)
+    _summary(path, request)
+    is_unseen = st.checkbox(UNSEEN, key="make.unseen")
+    before = shown_again(path, request)
+    if before is not None:
+        st.info(f"This was released before, in row {before.row}: to show it again costs nothing.")
+        _show(before)
+        return
+    if st.button(f"Make it and spend ε = {amount_text(request.epsilon)}", disabled=not is_unseen, type="primary"):
+        for doubt in ledger.remember_table(path, request.dataset, chosen.dataset):
+            st.warning(escaped(doubt))
+        bar = st.progress(0.0, "Drawing …")
+        published = publish(path, request, chosen.counts, progress=lambda share: bar.progress(share, "Drawing …"))
+        bar.empty()
+        _show(published)
+
+
+def _show(published: Published) -> None:
+    opened_release(published.document, key="made")
+    st.page_link("pages/ledger.py", label="Ledger", icon=":material/arrow_forward:")
+
+
+def _summary(path: Path, request: ReleaseRequest) -> None:
+    """Say what will be spent, what is left then, and how exact it will be."""
+    account = ledger.account_of(path, request.dataset)
+    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
+    left, right = st.columns(2)
+    left.metric("It spends ε", amount_text(request.epsilon))
+    after = max(account.left - request.epsilon, Fraction(0))
+    right.metric(f"Left of {amount_text(account.budget)}", amount_text(account.left), f"{amount_text(after)} after it")
+    st.caption(escaped(request.entry.accuracy(request, calibration.scale)))
+
+
+def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
+    """Return what is asked for: the page's mechanism and numbers, as texts.
+
+    Errors: InputError for a mechanism without an exact draw, and for the printed form.
+    """
+    kind = kind_called(chosen.settings.mechanism)
+    mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)
+    values = {name: getattr(chosen.mechanism, name) for name in parameters_of(kind)}
+    if values.get("calibration", Calibration.CERTIFIED) is not Calibration.CERTIFIED:
+        raise InputError("Only what is certified can be really released; choose the certified calibration.")
+    return ReleaseRequest(
+        dataset=dataset,
+        network=chosen.network,
+        mechanism=mechanism,
+        epsilon=parsed_epsilon(typed(chosen.epsilon)),
+        n=chosen.dataset.n,
+        prior=(typed(chosen.settings.prior),),
+        settings={name: typed(values[name]) for name in releasable(mechanism).settings},
+        graph=GraphChoice.UNSEEN,
+        domains=DomainChoice.PUBLISHED if chosen.settings.data in SHIPPED else DomainChoice.CURATOR,
+    )
+
+
+def _require_releasable(chosen: Chosen) -> None:
+    """Refuse a table whose domains betray records. Errors: InputError."""
+    mine = upload()
+    if chosen.settings.data == "upload" and mine is not None:
+        require_declared(DeclaredColumn(column.name, column) for column in mine.encoded)

@@ -1,0 +1,131 @@
+"""A release as its recipient has it: what was checked, four sentences, its tables, and everything made from them."""
+
+import secrets
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import whole_number
+from dpbayes.figures.posterior import rows_figure
+from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
+from dpbayes.model.network import Network
+from dpbayes.releases.document import ReleaseDocument, read_document, release_of
+from dpbayes.releases.verify import Verification, verify
+from dpbayes.releases.views.bif import released_bif
+from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
+from dpbayes.releases.views.report import html_report
+from dpbayes.releases.views.script import python_script
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import assumption
+
+ROWS_AT_ONCE = 40
+LEVEL = 0.95
+DRAWS = 1000
+MOST_RECORDS = 1_000_000
+
+
+def opened_release(data: bytes, *, key: str) -> None:
+    """Show a release file: what was checked first, then, if all of it holds, what the release says.
+
+    `key` keeps the controls of two releases on one page apart. Errors: InputError where it cannot be used.
+    """
+    verification = _verified(data, key)
+    _checks(verification)
+    if not verification.holds:
+        return
+    document = read_document(data)
+    for sentence in document.told["sentences"]:
+        st.markdown(f"- {escaped(sentence)}")
+    release = release_of(document)
+    _rows(document.request.network, release, key=key)
+    _views(document, release, data, key=key)
+    with st.expander("The certificate"):
+        for name, text in document.told["certificate"].items():
+            told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
+            st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{told}")
+
+
+def _verified(data: bytes, key: str) -> Verification:
+    """Return what was checked of these bytes; kept for this session, for every control of the page runs it again."""
+    kept = st.session_state.get(f"{key}.verified")
+    if not kept or kept[0] != data:
+        kept = data, verify(data)
+        st.session_state[f"{key}.verified"] = kept
+    verification: Verification = kept[1]
+    return verification
+
+
+def _checks(verification: Verification) -> None:
+    failing = sum(not check.holds for check in verification.checks)
+    if failing:
+        st.error(f"This release is not what it says: {failing} of {len(verification.checks)} checks fail.")
+    else:
+        st.success(f"All {len(verification.checks)} checks hold. None of them needed the records.")
+    with st.expander("What was checked", expanded=bool(failing)):
+        for check in verification.checks:
+            assumption(escaped(check.sentence), holds=check.holds)
+        for sentence in verification.left_out:
+            st.caption(escaped(sentence))
+
+
+def _rows(network: Network, release: Release[Outcome], *, key: str) -> None:
+    """Draw the telling state of the first rows."""
+    rows = np.arange(min(network.row_count, ROWS_AT_ONCE))
+    cells = network.row_starts[rows] + [network.telling_state(int(node)) for node in network.node_of_row[rows]]
+    mean = release.outcome.probabilities[cells]
+    low, high = mean, mean
+    if isinstance(release.outcome, ReleasedPosterior):
+        low, high = release.posterior.interval(LEVEL, cells=cells)
+    chart(
+        rows_figure([network.cell_label(int(cell)) for cell in cells], (mean, low, high), None),
+        key=f"{key}.rows",
+        alt="The released probability of one state of every row, with its 95% interval where there is a posterior.",
+    )
+    more = network.row_count - len(rows)
+    st.caption(
+        (f"The first {len(rows)} of {network.row_count:,} rows; the BIF file has all. " if more > 0 else "")
+        + "Intervals take the noisy counts as real: the noise itself makes the truth lie outside more often."
+    )
+
+
+def _views(document: ReleaseDocument, release: Release[Outcome], data: bytes, *, key: str) -> None:
+    """Offer everything that can be made of the release; all of it is computed from the released numbers alone."""
+
+    def offer(label: str, file: str, content: object, mime: str) -> None:
+        st.download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}", on_click="ignore")  # type: ignore[arg-type]
+
+    with st.container(horizontal=True):
+        offer("release.json", "release.json", data, "application/json")
+        offer("Network, BIF", "release.bif", lambda: released_bif(document).encode(), "text/plain")
+        offer("Report, HTML", "release.html", lambda: html_report(document).encode(), "text/html")
+        offer("Script, Python", "release.py", lambda: python_script(document).encode(), "text/x-python")
+        if isinstance(release.outcome, ReleasedPosterior):
+            draws = min(DRAWS, max(1, 50_000_000 // document.request.network.cell_count))
+            offer(
+                f"{draws:,} posterior draws, Parquet",
+                "draws.parquet",
+                lambda: draws_parquet(release.posterior, draws, _generator()),
+                "application/vnd.apache.parquet",
+            )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        number = st.text_input("Synthetic records", "1,000", key=f"{key}.records", width=160)
+        n = whole_number("The number of records", number.replace(",", "").strip(), low=0, high=MOST_RECORDS)
+
+        def records() -> object:
+            rng = _generator()
+            return sample_dataset(document.request.network, cpts_for(release, DrawnFrom.MEAN, rng), n, rng)
+
+        offer("Records, CSV", "records.csv", lambda: records_csv(records()), "text/csv")  # type: ignore[arg-type]
+        offer(
+            "Records, Parquet",
+            "records.parquet",
+            lambda: records_parquet(records()),  # type: ignore[arg-type]
+            "application/vnd.apache.parquet",
+        )
+
+
+def _generator() -> np.random.Generator:
+    return np.random.default_rng(secrets.randbits(128))

@@ -1,0 +1,100 @@
+"""Synthetic records and posterior draws follow the posterior they are made from."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as arrow_parquet
+import pytest
+from scipy import stats
+
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import MapEstimate, Release, ReleasedPosterior
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.releases.views.draws import MOST_NUMBERS, draws_parquet
+from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_frame, records_parquet
+from dpbayes.sources.synthetic import sample_dataset
+
+STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
+NETWORK = Network.from_edges(["rain", "grass"], [("rain", "grass")], STATES)
+RELEASE = Release(
+    ReleasedPosterior(Dirichlets.symmetric(NETWORK), np.array([7.0, 3.0, 5.0, 1.0, 1.0, 0.0, 1.0, 2.0])),
+    Guarantee(1.0),
+    "Laplace",
+)
+POSTERIOR = RELEASE.posterior
+
+
+def synthetic_records(n: int, rng: np.random.Generator, drawn_from: DrawnFrom = DrawnFrom.MEAN) -> Dataset:
+    return sample_dataset(NETWORK, cpts_for(RELEASE, drawn_from, rng), n, rng)
+
+
+def shares(records, cell: int) -> float:
+    counts = count(NETWORK, records).values
+    return float(counts[cell] / counts[NETWORK.cells_beside(cell)].sum())
+
+
+def test_records_drawn_from_the_mean_have_its_shares() -> None:
+    # 20,000 records: each share within five standard errors, false alarms below 8 x 6e-7.
+    records = synthetic_records(20_000, stream(1))
+    totals = count(NETWORK, records).values
+    for cell, mean in enumerate(POSTERIOR.mean):
+        row = totals[NETWORK.cells_beside(cell)].sum()
+        assert abs(shares(records, cell) - mean) < 5 * np.sqrt(mean * (1 - mean) / row)
+
+
+def test_tables_from_one_draw_differ_as_the_posterior_doubts() -> None:
+    # P(rain=yes) is Beta(4, 8); of 300 tables of 2,000 records the shares follow it. Kolmogorov-Smirnov at p < 1e-6;
+    # those from the mean do not.
+    def law(drawn_from: DrawnFrom) -> float:
+        tables = [synthetic_records(2000, stream(k), drawn_from) for k in range(300)]
+        return float(stats.kstest([shares(table, 1) for table in tables], stats.beta(4, 8).cdf).pvalue)
+
+    assert law(DrawnFrom.ONE_DRAW) > 1e-6
+    assert law(DrawnFrom.MEAN) < 1e-6
+
+
+def test_files_hold_the_states_as_text() -> None:
+    records = synthetic_records(50, stream(2))
+    frame = records_frame(records)
+    assert list(frame.columns) == ["rain", "grass"]
+    assert list(frame["grass"].cat.categories) == ["dry", "damp", "=wet"]
+    read = pd.read_parquet(io.BytesIO(records_parquet(records)))
+    assert (read.astype(str) == frame.astype(str)).all(axis=None)
+    safe = pd.read_csv(io.BytesIO(records_csv(records)), dtype=str)
+    assert (safe["grass"].str.removeprefix("'") == frame["grass"].astype(str)).all()
+    assert set(safe["grass"]) <= {"dry", "damp", "'=wet"}, "a spreadsheet runs nothing"
+
+
+def test_an_empty_table_is_a_table() -> None:
+    records = synthetic_records(0, stream(2))
+    assert records_csv(records).decode().strip() == "rain,grass"
+    assert len(pd.read_parquet(io.BytesIO(records_parquet(records)))) == 0
+
+
+def test_draws_are_a_column_for_each_cell_and_follow_the_posterior() -> None:
+    # Means of 4,000 draws within five standard errors; false alarms below 8 x 6e-7.
+    table = arrow_parquet.read_table(io.BytesIO(draws_parquet(POSTERIOR, 4000, stream(3))))
+    assert table.column_names[0] == "P(rain=no)"
+    assert table.column_names[7] == "P(grass==wet | rain=yes)"
+    values = np.stack([column.to_numpy() for column in table.columns], axis=-1)
+    assert (np.abs(values.mean(axis=0) - POSTERIOR.mean) < 5 * POSTERIOR.sd / np.sqrt(4000)).all()
+    np.testing.assert_allclose(values[:, :2].sum(axis=1), 1)
+
+
+def test_too_many_numbers_are_one_sentence() -> None:
+    most = MOST_NUMBERS // NETWORK.cell_count
+    with pytest.raises(InputError, match=f"take at most {most:,}"):
+        draws_parquet(POSTERIOR, most + 1, stream(3))
+
+
+def test_an_estimate_has_records_of_itself_and_no_posterior_to_draw_from() -> None:
+    estimate = Release(MapEstimate(NETWORK, np.array([3, 4, 5, 6, 7]), 10), Guarantee(1.0), "private MAP")
+    np.testing.assert_array_equal(cpts_for(estimate, DrawnFrom.MEAN, stream(1)), estimate.outcome.probabilities)
+    with pytest.raises(InputError, match="not a posterior"):
+        cpts_for(estimate, DrawnFrom.ONE_DRAW, stream(1))
