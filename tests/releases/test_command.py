@@ -1,0 +1,142 @@
+"""Real releases from the command line: every command, its exit code, and what it writes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as arrow_parquet
+import pytest
+
+from dpbayes import __main__
+from dpbayes.releases.command import COMMANDS, FAILS, HOLDS, REFUSED, VIEWS, main
+from dpbayes.sources.bif import read_bif
+from tests.releases.made import NETWORK, opened, written
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    """The words of a release whose files and budget are there."""
+    table, domains = written(tmp_path)
+    path = opened(tmp_path)
+    return [
+        *("release", "--ledger", str(path), "--dataset", "garden", "--data", str(table), "--domains", str(domains)),
+        *("--network", "rain -> grass", "--mechanism", "laplace", "--epsilon", "0.5"),
+        *("--out", str(tmp_path / "release.json")),
+    ]
+
+
+@pytest.fixture
+def file(words: list[str], tmp_path: Path) -> Path:
+    assert main([*words, "--graph-unseen"]) == HOLDS
+    return tmp_path / "release.json"
+
+
+def test_every_command_is_known_to_the_program():
+    assert tuple(COMMANDS) == __main__.COMMANDS
+
+
+def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothing(words, tmp_path, capsys):
+    assert main([*words, "--graph-unseen"]) == HOLDS
+    said = capsys.readouterr()
+    assert "60 records of the dataset garden" in said.out
+    assert "1.5 is left of a budget of 2." in said.out
+    first = (tmp_path / "release.json").read_bytes()
+    assert main([*words, "--graph-unseen"]) == HOLDS
+    said = capsys.readouterr()
+    assert "shown again, at no cost" in said.err
+    assert "1.5 is left" in said.out
+    assert (tmp_path / "release.json").read_bytes() == first
+    assert main([*words, "--graph-unseen", "--again"]) == HOLDS
+    assert "1 is left" in capsys.readouterr().out
+    assert (tmp_path / "release.json").read_bytes() != first
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ([], "--graph-unseen"),
+        (["--graph-unseen", "--epsilon", "banana"], "decimal"),
+        (["--graph-unseen", "--epsilon", "3"], "budget"),
+        (["--graph-unseen", "--dataset", "forest"], "no dataset"),
+        (["--graph-unseen", "--network", "rain -> snow"], "not a column"),
+        (["--graph-unseen", "--mechanism", "fourier"], "binary|two states"),
+        (["--graph-unseen", "--data", "nowhere.csv"], "nowhere.csv cannot be read"),
+    ],
+)
+def test_what_cannot_be_released_is_one_sentence_and_costs_nothing(words, more, why, tmp_path, capsys):
+    assert main([*words, *more]) == REFUSED
+    said = capsys.readouterr().err
+    assert pd.Series([said]).str.contains(why)[0], said
+    assert said.count("\n") == 1
+    assert "Traceback" not in said
+    assert main(["ledger", "--ledger", str(tmp_path / "ledger.sqlite"), "list"]) == HOLDS
+    assert "left 2" in capsys.readouterr().out
+
+
+def test_a_release_is_verified_and_a_changed_one_is_not(file, tmp_path, capsys):
+    path = str(tmp_path / "ledger.sqlite")
+    assert main(["verify", str(file), "--ledger", path]) == HOLDS
+    assert "has this very release" in capsys.readouterr().out
+    changed = tmp_path / "changed.json"
+    changed.write_bytes(file.read_bytes().replace(b'"n":60', b'"n":61'))
+    assert main(["verify", str(changed)]) == FAILS
+    assert "FAILS" in capsys.readouterr().out
+    other = opened(tmp_path / "other") if (tmp_path / "other").mkdir() is None else None
+    assert main(["verify", str(file), "--ledger", str(other)]) == FAILS
+
+
+def test_the_ledger_is_opened_raised_listed_checked_and_exported(tmp_path, file, capsys):
+    path = ["ledger", "--ledger", str(tmp_path / "ledger.sqlite")]
+    assert main([*path, "open", "forest", "--budget", "1", "--reason", "another table"]) == HOLDS
+    assert main([*path, "raise", "forest", "--budget", "1.5", "--reason", "a second question"]) == HOLDS
+    assert main([*path, "raise", "forest", "--budget", "1", "--reason", "less"]) == REFUSED
+    assert main([*path, "check"]) == HOLDS
+    assert main([*path, "composed", "garden"]) == HOLDS
+    capsys.readouterr()
+    assert main([*path, "list"]) == HOLDS
+    listed = capsys.readouterr().out
+    assert "forest: budget 1.5" in listed
+    row = next(line.split()[1].rstrip(",") for line in listed.splitlines() if "released" in line and "row" in line)
+    assert main([*path, "export", row, "--out", str(tmp_path / "again.json")]) == HOLDS
+    assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+
+
+def test_every_view_is_made_of_the_file_alone(file, tmp_path):
+    for ending in VIEWS:
+        more = ["--records", "50", "--seed", "1"] if ending in (".csv", ".parquet") else []
+        assert main(["view", str(file), "--out", str(tmp_path / f"view{ending}"), *more]) == HOLDS
+    assert read_bif((tmp_path / "view.bif").read_text())[0] == NETWORK
+    assert len(pd.read_csv(tmp_path / "view.csv")) == 50
+    assert len(pd.read_parquet(tmp_path / "view.parquet")) == 50
+    draws = ["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "7"]
+    assert main(draws) == HOLDS
+    assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
+
+
+def test_no_view_is_made_of_what_does_not_verify(file, tmp_path, capsys):
+    file.write_bytes(file.read_bytes().replace(b'"n":60', b'"n":61'))
+    assert main(["view", str(file), "--out", str(tmp_path / "view.bif")]) == REFUSED
+    assert "does not verify" in capsys.readouterr().err
+    assert not (tmp_path / "view.bif").exists()
+    assert main(["view", str(file), "--out", str(tmp_path / "view.doc")]) == REFUSED
+
+
+def test_the_script_runs_where_the_file_lies(file, tmp_path):
+    assert main(["view", str(file), "--out", str(tmp_path / "view.py")]) == HOLDS
+    ran = subprocess.run(
+        [sys.executable, "view.py"], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "FAILS" not in ran.stdout
+    assert "ε = 0.5" in ran.stdout
+
+
+def test_help_is_given_for_every_command(capsys):
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as done:
+            main([name, "--help"])
+        assert done.value.code == 0
+    assert "--epsilon" in capsys.readouterr().out

@@ -1,0 +1,76 @@
+"""The event of a release: charged first, drawn once, shown again for nothing, refused where it would betray records."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.releases import ledger, publishing
+from dpbayes.releases.document import read_document
+from dpbayes.releases.publishing import publish, require_declared, shown_again
+from dpbayes.releases.verify import verify
+from dpbayes.sources.columns import Categories, DropRecord
+from dpbayes.sources.domains import DeclaredColumn
+from tests.releases.made import COLUMNS, asked, counts, opened
+
+
+def test_a_release_is_charged_verified_and_shown_again_for_nothing(tmp_path):
+    path = opened(tmp_path)
+    assert shown_again(path, asked()) is None
+    shares = []
+    published = publish(path, asked(), counts(), progress=shares.append)
+    assert verify(published.document).holds
+    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    assert shown_again(path, asked()) == published
+    assert all(0 <= share <= 1 for share in shares)
+
+
+def test_the_same_request_is_drawn_again_only_after_the_release_that_was_seen(tmp_path):
+    path = opened(tmp_path)
+    first = publish(path, asked(), counts())
+    with pytest.raises(ledger.AskedBeforeError):
+        publish(path, asked(), counts())
+    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    second = publish(path, asked(), counts(), after=first.row)
+    assert ledger.account_of(path, "garden").spent == 1
+    assert shown_again(path, asked()) == second
+    assert second.document != first.document
+
+
+def test_the_certificate_tells_what_was_composed_before(tmp_path):
+    path = opened(tmp_path)
+    publish(path, asked(), counts())
+    second = publish(path, asked(epsilon=Fraction(1, 4)), counts())
+    composed = read_document(second.document).composed
+    assert (composed.releases, composed.epsilon) == (1, Fraction(1, 2))
+
+
+def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
+    path = opened(tmp_path, budget="0.4")
+
+    def never(*_: object) -> None:
+        raise AssertionError("noise was drawn without a budget")
+
+    monkeypatch.setattr(publishing, "drawing", never)
+    with pytest.raises(ledger.OverBudgetError):
+        publish(path, asked(), counts())
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_counts_of_another_table_are_refused_after_they_were_paid_for_and_nothing_is_shown(tmp_path):
+    path = opened(tmp_path)
+    with pytest.raises(ledger.EpsilonLostError):
+        publish(path, asked(n=61), counts())
+    assert shown_again(path, asked(n=61)) is None
+    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+
+
+def test_domains_that_betray_records_are_refused():
+    require_declared(COLUMNS)
+    leaking = DeclaredColumn("rain", Categories("rain", ("no", "yes"), missing=COLUMNS[0].domain.missing))
+    dropping = DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing=DropRecord()))
+    for column, why in ((leaking, "read off"), (dropping, "dropped"), (DeclaredColumn("rain"), "Nothing is declared")):
+        with pytest.raises(InputError, match=why):
+            require_declared([column, COLUMNS[1]])
+        require_declared([replace(column, use=False), COLUMNS[1]])
