@@ -21,8 +21,8 @@ from dpbayes.releases.ledger.events import (
 )
 from dpbayes.releases.ledger.store import add, begin, reading, writing
 
-MOST_RECORDS = 2**63 - 1
-"""The largest n that a row can hold."""
+MOST_RECORDS = 10**15
+"""The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
 
 
 def open_dataset(path: Path, dataset: str, budget: Fraction, *, reason: str, n: int | None = None) -> Event:
