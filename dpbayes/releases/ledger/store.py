@@ -89,10 +89,10 @@ def begin(path: Path) -> None:
     """
     with told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # for its owner's eyes only: it holds a key and what was drawn
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with closing(_connection(path, "rw")) as connection:
+        # SQLite itself creates it: to close a file that another thread has open there would take away its locks.
+        with closing(_connection(path, "rwc")) as connection:
             if _is_empty(connection):
+                path.chmod(0o600)  # for its owner's eyes only: it will hold a key and what was drawn
                 with _transaction(connection):
                     if _is_empty(connection):  # nobody else was faster
                         _fill(connection)
@@ -123,30 +123,30 @@ def _now() -> str:
 
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
+    """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create what is not there)."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    # What was edited by hand need not be text; it is to be named, not to stop the reading.
-    connection.text_factory = lambda text: text.decode(errors="surrogateescape")
-    for setting in ("synchronous=FULL", "fullfsync=ON", "trusted_schema=OFF"):
-        connection.execute(f"PRAGMA {setting}")
+    try:
+        # What was edited by hand need not be text; it is to be named, not to stop the reading.
+        connection.text_factory = lambda text: text.decode(errors="surrogateescape")
+        for setting in ("synchronous=FULL", "fullfsync=ON", "trusted_schema=OFF"):
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 def _reader(path: Path) -> sqlite3.Connection:
     """Return a connection that only reads, also where nothing can be written beside the file: an archive, a disc."""
-    connection = _connection(path, "ro")
     try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return _connection(path, "ro")
     except sqlite3.OperationalError as error:
-        connection.close()
         unwritable = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if error.sqlite_errorcode & 255 not in unwritable or Path(f"{path}-wal").exists():
+        if getattr(error, "sqlite_errorcode", 0) & 255 not in unwritable or Path(f"{path}-wal").exists():
             raise
-        return _connection(path, "ro&immutable=1")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
+    return _connection(path, "ro&immutable=1")
 
 
 @contextmanager
@@ -199,7 +199,8 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
 
 
 def _events(connection: sqlite3.Connection) -> Iterator[Event]:
-    rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM event ORDER BY row")
+    # All at once: a refusal in the middle would keep the file open for as long as somebody keeps the refusal.
+    rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM event ORDER BY row").fetchall()
     for place, row in enumerate(rows, start=1):
         try:
             yield event_of(dict(zip(_COLUMNS, row, strict=True)))
