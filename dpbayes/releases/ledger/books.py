@@ -1,0 +1,175 @@
+"""What the rows of a ledger add up to, and whether they belong together."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from dpbayes.releases.ledger.errors import BrokenLedgerError
+from dpbayes.releases.ledger.events import NO_HASH, Event, EventKind, seal, values_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """What was promised of one dataset and what has been used; all amounts are exact epsilons.
+
+    `released` was shown, `reserved` was spent and never shown: it is not given back, since nobody knows what was drawn.
+    """
+
+    dataset: str
+    n: int | None
+    budget: Fraction
+    released: Fraction = Fraction(0)
+    reserved: Fraction = Fraction(0)
+
+    @property
+    def spent(self) -> Fraction:
+        """What is gone: what was released and what was reserved and never shown."""
+        return self.released + self.reserved
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be asked for."""
+        return self.budget - self.spent
+
+
+@dataclass(frozen=True)
+class Spending:
+    """A reservation and what became of it: `closing` is its release, its failure, or None while nobody knows."""
+
+    reservation: Event
+    closing: Event | None = None
+
+    @property
+    def row(self) -> int:
+        """The row of the reservation, which names it."""
+        return self.reservation.row
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What it cost."""
+        return self.reservation.amount or Fraction(0)
+
+    @property
+    def release(self) -> Event | None:
+        """The event of its release; None if it was never shown."""
+        return self.closing if self.closing and self.closing.kind is EventKind.RELEASED else None
+
+    @property
+    def state(self) -> str:
+        """What became of it, in words."""
+        return "released" if self.release else "reserved, never shown"
+
+
+@dataclass(frozen=True)
+class Books:
+    """All accounts by dataset and all spendings by the row of their reservation, in the order of the rows."""
+
+    events: tuple[Event, ...] = ()
+    accounts: Mapping[str, Account] = field(default_factory=dict)
+    spendings: Mapping[int, Spending] = field(default_factory=dict)
+
+    def of(self, dataset: str) -> tuple[Spending, ...]:
+        """Return the spendings of one dataset."""
+        return tuple(spending for spending in self.spendings.values() if spending.reservation.dataset == dataset)
+
+    def asked(self, dataset: str, question: str) -> tuple[Spending, ...]:
+        """Return the spendings of one dataset for the question with this hash."""
+        return tuple(spending for spending in self.of(dataset) if spending.reservation.content_hash == question)
+
+
+def books_of(events: Iterable[Event]) -> Books:
+    """Return what the rows add up to. Errors: BrokenLedgerError naming the first row that does not belong there."""
+    events = tuple(events)
+    accounts: dict[str, Account] = {}
+    spendings: dict[int, Spending] = {}
+    last: Event | None = None
+    for place, event in enumerate(events, start=1):
+        _check_link(event, place, last)
+        _ENTERED[event.kind](event, accounts, spendings)
+        last = event
+    return Books(events, accounts, spendings)
+
+
+def broken(row: int, why: str) -> BrokenLedgerError:
+    """Return the refusal that names a row."""
+    return BrokenLedgerError(f"Row {row} of the ledger is broken: {why}; bring back a copy of the file.")
+
+
+def clock_notes(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return a sentence for every row whose time lies before that of the row above it: the clock was set back."""
+    events = tuple(events)
+    return tuple(
+        f"Row {later.row} tells a time before that of row {earlier.row}: the clock was set back."
+        for earlier, later in pairwise(events)
+        if later.time < earlier.time
+    )
+
+
+def _check_link(event: Event, place: int, last: Event | None) -> None:
+    if event.row != place:
+        raise broken(place, "it is missing")
+    if event.hash != seal(values_of(event)):
+        raise broken(place, "it was edited after it was written, since its hash is another one")
+    if event.previous != (last.hash if last else NO_HASH):
+        raise broken(place, "it does not carry the hash of the row before")
+    if (place == 1) != (event.kind is EventKind.BEGUN):
+        raise broken(place, "a ledger begins with its first row and nowhere else")
+
+
+def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    pass  # its content is the key of the fingerprints
+
+
+def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    if event.dataset in accounts or event.amount is None or event.amount <= 0:
+        raise broken(event.row, "it opens a dataset that is open, or without a budget")
+    accounts[event.dataset] = Account(dataset=event.dataset, n=event.n, budget=event.amount)
+
+
+def _raised(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    account = _account(event, accounts)
+    if event.amount is None or event.amount <= account.budget:
+        raise broken(event.row, "it does not raise the budget")
+    accounts[event.dataset] = replace(account, budget=event.amount)
+
+
+def _reserved(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    account = _account(event, accounts)
+    if event.amount is None or not 0 < event.amount <= account.left or event.delta != 0:
+        raise broken(event.row, "it reserves more than was left of the budget, or nothing")
+    accounts[event.dataset] = replace(account, reserved=account.reserved + event.amount)
+    spendings[event.row] = Spending(event)
+
+
+def _closed(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    spending = spendings.get(event.reservation or 0)
+    if spending is None or spending.closing or spending.reservation.dataset != event.dataset:
+        raise broken(event.row, "it closes a reservation that is not open")
+    spendings[spending.row] = Spending(spending.reservation, event)
+    if event.kind is EventKind.RELEASED:
+        account = _account(event, accounts)
+        accounts[event.dataset] = replace(
+            account, reserved=account.reserved - spending.epsilon, released=account.released + spending.epsilon
+        )
+
+
+def _table(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    _account(event, accounts)
+
+
+def _account(event: Event, accounts: dict[str, Account]) -> Account:
+    if event.dataset not in accounts:
+        raise broken(event.row, "it is about a dataset that was not opened")
+    return accounts[event.dataset]
+
+
+_ENTERED = {
+    EventKind.BEGUN: _begun,
+    EventKind.OPENED: _opened,
+    EventKind.RAISED: _raised,
+    EventKind.RESERVED: _reserved,
+    EventKind.RELEASED: _closed,
+    EventKind.FAILED: _closed,
+    EventKind.TABLE: _table,
+}

@@ -1,0 +1,182 @@
+"""What a row of the ledger is: an event, sealed with the hash of the one before."""
+
+import enum
+import hashlib
+import json
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbayes.base.validation import brief, is_writable
+from dpbayes.releases.ledger.errors import LedgerError
+
+NO_HASH = "0" * 64
+"""What the first row carries as the hash of the one before."""
+
+_TYPES = {"row": int, "n": int | None, "reservation": int | None} | {
+    name: str | None for name in ("amount", "delta", "content_hash")
+}
+
+MAX_NAME, MAX_REASON, MAX_DIGITS = 200, 2000, 100
+"""Most letters of a dataset's name, of a reason, and of a fraction's text."""
+
+
+class EventKind(enum.Enum):
+    """What happened."""
+
+    BEGUN = "ledger begun"
+    OPENED = "dataset opened"
+    RAISED = "budget raised"
+    RESERVED = "reserved"
+    RELEASED = "released"
+    FAILED = "failed"
+    TABLE = "table seen"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What an event says before it has a place in the ledger; what does not belong to its kind is None or empty.
+
+    `amount` is the total budget of a dataset that is opened or raised, and the epsilon of a reservation; `content`
+    the question's bytes of a reservation, the outcome's of a release; `reservation` the row that is closed.
+    """
+
+    kind: EventKind
+    dataset: str = ""
+    amount: Fraction | None = None
+    delta: Fraction | None = None
+    n: int | None = None
+    reason: str = ""
+    reservation: int | None = None
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One row as it was written, without the bytes of its content; `time` is UTC as told, the order is that of rows."""
+
+    row: int
+    kind: EventKind
+    dataset: str
+    amount: Fraction | None
+    delta: Fraction | None
+    n: int | None
+    reason: str
+    reservation: int | None
+    content_hash: str | None
+    time: str
+    previous: str
+    hash: str
+
+
+def sealed(entry: Entry, *, after: Event | None, time: str) -> Event:
+    """Return the event that an entry becomes after the last one of a ledger, None for the first."""
+    values: dict[str, str | int | None] = {
+        "row": after.row + 1 if after else 1,
+        "kind": entry.kind.value,
+        "dataset": entry.dataset,
+        "amount": _written(entry.amount),
+        "delta": _written(entry.delta),
+        "n": entry.n,
+        "reason": entry.reason,
+        "reservation": entry.reservation,
+        "content_hash": None if entry.content is None else content_hash(entry.content),
+        "time": time,
+        "previous": after.hash if after else NO_HASH,
+    }
+    return event_of({**values, "hash": seal(values)})
+
+
+def seal(values: dict[str, str | int | None]) -> str:
+    """Return the SHA-256 of a row's values without its own hash, as JSON with sorted names and without spaces."""
+    kept = {name: value for name, value in values.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def content_hash(content: bytes) -> str:
+    """Return the SHA-256 of a question or an outcome."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def event_of(values: dict[str, str | int | None]) -> Event:
+    """Return the event that a row's values stand for. Errors: ValueError, TypeError for values that none has."""
+    for name, value in values.items():
+        if not isinstance(value, _TYPES.get(name, str)):
+            raise TypeError(f"{name} is of another type")
+    read = {
+        **values,
+        "kind": EventKind(values["kind"]),
+        "amount": _read(values["amount"]),
+        "delta": _read(values["delta"]),
+    }
+    return Event(**read)  # type: ignore[arg-type]
+
+
+def values_of(event: Event) -> dict[str, str | int | None]:
+    """Return a row's values as they are written."""
+    told = {"kind": event.kind.value, "amount": _written(event.amount), "delta": _written(event.delta)}
+    return {**vars(event), **told}
+
+
+def amount_text(amount: Fraction) -> str:
+    """Return a fraction as a person typed it, where it is a short decimal: "0.1"; else as it is: "1/3"."""
+    for digits in range(10):
+        if (amount * 10**digits).denominator == 1:
+            whole = f"{int(amount * 10**digits):0{digits + 1}d}"
+            return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
+    return str(amount)
+
+
+# What a person gives
+
+
+def checked_amount(name: str, amount: object) -> Fraction:
+    """Return an exact amount above 0. Errors: LedgerError for floats, which are not exact, and for other things."""
+    if isinstance(amount, bool) or not isinstance(amount, int | Fraction):
+        raise LedgerError(f"{name} must be an exact fraction, such as 1/10; {brief(amount)} is not.")
+    if amount <= 0:
+        raise LedgerError(f"{name} must be above 0; {brief(amount)} is not.")
+    # An upper bound of the digits, since Python refuses to write numbers that are too long.
+    if (amount.numerator.bit_length() + amount.denominator.bit_length()) * 0.302 > MAX_DIGITS:
+        raise LedgerError(f"{name} has too many digits; give it with at most {MAX_DIGITS}.")
+    return Fraction(amount)
+
+
+def checked_dataset(dataset: object) -> str:
+    """Return a dataset's name in one spelling. Errors: LedgerError for one that is empty, long or cannot be read."""
+    if not isinstance(dataset, str) or not dataset.strip():
+        raise LedgerError(f"A dataset needs a name; {brief(dataset)} is empty or not text.")
+    name = unicodedata.normalize("NFC", dataset)
+    if len(name) > MAX_NAME or not name.isprintable() or name != name.strip():
+        raise LedgerError(
+            f"The dataset's name {brief(name)} must be one line of at most {MAX_NAME} letters that does not begin "
+            "or end with a space."
+        )
+    return name
+
+
+def checked_reason(reason: object) -> str:
+    """Return a reason. Errors: LedgerError for one that is empty, too long or no text."""
+    if not isinstance(reason, str) or not reason.strip() or len(reason) > MAX_REASON or not is_writable(reason):
+        raise LedgerError(f"A budget needs a reason of at most {MAX_REASON:,} letters; {brief(reason)} is none.")
+    return reason.strip()
+
+
+def checked_bytes(name: str, content: object) -> bytes:
+    """Return the bytes of a question or an outcome. Errors: LedgerError for anything else, and for none."""
+    if not isinstance(content, bytes) or not content:
+        raise LedgerError(f"{name} must be bytes, and not empty.")
+    return content
+
+
+def _written(amount: Fraction | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def _read(text: str | int | None) -> Fraction | None:
+    if text is None:
+        return None
+    amount = Fraction(str(text))
+    if str(amount) != text:
+        raise ValueError(f"{text} is not how a fraction is written")
+    return amount

@@ -1,0 +1,204 @@
+"""The events of a real release: a budget, a reservation before anything is drawn, and what became of it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+
+from dpbayes.base.validation import brief, whole_number
+from dpbayes.releases.ledger.books import Account, Books, Spending
+from dpbayes.releases.ledger.errors import AskedBeforeError, EpsilonLostError, LedgerError, OverBudgetError
+from dpbayes.releases.ledger.events import (
+    Entry,
+    Event,
+    EventKind,
+    amount_text,
+    checked_amount,
+    checked_bytes,
+    checked_dataset,
+    checked_reason,
+    content_hash,
+)
+from dpbayes.releases.ledger.store import add, begin, reading, writing
+
+MOST_RECORDS = 10**15
+"""The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
+
+
+def open_dataset(path: Path, dataset: str, budget: Fraction, *, reason: str, n: int | None = None) -> Event:
+    """Open a dataset with a total budget, and begin the ledger if there is none. Errors: LedgerError."""
+    entry = Entry(
+        kind=EventKind.OPENED,
+        dataset=checked_dataset(dataset),
+        amount=checked_amount("The budget", budget),
+        n=None if n is None else whole_number("The number of records", n, low=0, high=MOST_RECORDS),
+        reason=checked_reason(reason),
+    )
+    begin(path)
+    with writing(path) as (connection, books):
+        if entry.dataset in books.accounts:
+            present = amount_text(books.accounts[entry.dataset].budget)
+            raise LedgerError(
+                f"The dataset {brief(entry.dataset)} is open already, with a budget of {present}; raise that."
+            )
+        return add(connection, books, entry).events[-1]
+
+
+def raise_budget(path: Path, dataset: str, budget: Fraction, *, reason: str) -> Event:
+    """Give a dataset a larger total budget, with a reason. Errors: LedgerError unless it is larger."""
+    entry = Entry(
+        kind=EventKind.RAISED,
+        dataset=checked_dataset(dataset),
+        amount=(raised := checked_amount("The budget", budget)),
+        reason=checked_reason(reason),
+    )
+    with writing(path) as (connection, books):
+        present = account_in(books, entry.dataset).budget
+        if raised <= present:
+            raise LedgerError(
+                f"A budget can only be raised: {amount_text(raised)} is not more than the {amount_text(present)} "
+                f"that {brief(entry.dataset)} has."
+            )
+        return add(connection, books, entry).events[-1]
+
+
+def spend(path: Path, dataset: str, epsilon: Fraction, question: bytes, draw: Callable[[], bytes]) -> Event:
+    """Reserve epsilon, draw, write the outcome, and return its release; only then may it be shown.
+
+    `question` is the request in its one spelling; `draw` is called at most once, when the reservation is on the disk.
+    Errors: OverBudgetError and AskedBeforeError (the same question has a reservation) before anything is drawn;
+    EpsilonLostError when the drawing or the writing failed: epsilon stays spent. What is no `Exception`, such as an
+    interruption, passes through, and costs epsilon too.
+    """
+    return _spent(path, _reservation(dataset, epsilon, question), draw, after=0)
+
+
+def spend_again(
+    path: Path, dataset: str, epsilon: Fraction, question: bytes, draw: Callable[[], bytes], *, after: int
+) -> Event:
+    """Spend on a question that was asked before, as `spend` does for a new one.
+
+    `after` is the row of its newest reservation, which the person has seen: two who ask again at once, or a second
+    click, do not pay twice. Errors: those of `spend`; AskedBeforeError if there is a newer reservation.
+    """
+    return _spent(path, _reservation(dataset, epsilon, question), draw, after=after)
+
+
+# Reading
+
+
+def accounts(path: Path) -> tuple[Account, ...]:
+    """Return the accounts of all datasets, in the order in which they were opened. Errors: LedgerError."""
+    with reading(path) as (_, books):
+        return tuple(books.accounts.values())
+
+
+def account_of(path: Path, dataset: str) -> Account:
+    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+    with reading(path) as (_, books):
+        return account_in(books, checked_dataset(dataset))
+
+
+def account_in(books: Books, dataset: str) -> Account:
+    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+    if dataset not in books.accounts:
+        raise LedgerError(f"The ledger has no dataset {brief(dataset)}; open it with a budget first.")
+    return books.accounts[dataset]
+
+
+def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
+    """Return all that was reserved of a dataset, released or never shown, in the order of the rows."""
+    with reading(path) as (_, books):
+        return books.of(account_in(books, checked_dataset(dataset)).dataset)
+
+
+def asked(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
+    """Return the spendings on this very question, in the order of the rows."""
+    with reading(path) as (_, books):
+        return books.asked(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
+
+
+def find(path: Path, dataset: str, question: bytes) -> Spending | None:
+    """Return the newest release of this very question, which costs nothing to show again; None if there is none."""
+    released = [spending for spending in asked(path, dataset, question) if spending.release]
+    return released[-1] if released else None
+
+
+# A reservation and its end
+
+
+def _reservation(dataset: str, epsilon: Fraction, question: bytes) -> Entry:
+    return Entry(
+        kind=EventKind.RESERVED,
+        dataset=checked_dataset(dataset),
+        amount=checked_amount("Epsilon", epsilon),
+        delta=Fraction(0),
+        content=checked_bytes("A question", question),
+    )
+
+
+def _spent(path: Path, entry: Entry, draw: Callable[[], bytes], *, after: int) -> Event:
+    reservation = _reserve(path, entry, after=after)
+    try:
+        outcome = checked_bytes("An outcome", draw())
+    except BaseException as error:
+        _note_failure(path, reservation, error)
+        if isinstance(error, Exception):
+            raise _lost(reservation, f"The drawing failed ({type(error).__name__})") from error
+        raise
+    try:
+        return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
+    except LedgerError as error:
+        raise _lost(reservation, str(error).rstrip(".")) from error
+
+
+def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
+    with writing(path) as (connection, books):
+        account, epsilon = account_in(books, entry.dataset), entry.amount or Fraction(0)
+        _check_asked(books.asked(entry.dataset, content_hash(entry.content or b"")), after=after)
+        if account.spent + epsilon > account.budget:
+            raise OverBudgetError(
+                f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
+                f"{amount_text(account.budget)}, less than ε = {amount_text(epsilon)}; ask for less, or raise it."
+            )
+        return add(connection, books, entry).events[-1]
+
+
+def _check_asked(before: tuple[Spending, ...], *, after: int) -> None:
+    newest = before[-1] if before else None
+    if newest is None and after:
+        raise LedgerError(f"Row {after} of the ledger is no reservation for this question; ask it as a new one.")
+    if newest is None or newest.row == after:
+        return
+    became = "was released: show it again for nothing" if newest.release else "was reserved and not shown yet"
+    raise AskedBeforeError(
+        f"This question was asked before, in row {newest.row}, and {became}; or ask again at its full ε.", newest.row
+    )
+
+
+def _close(path: Path, reservation: Event, closing: Entry) -> Event:
+    with writing(path) as (connection, books):
+        present = books.spendings.get(reservation.row)
+        # The file may have been replaced meanwhile, or an error may have hidden that the row was written.
+        if present is None or present.reservation != reservation or present.closing:
+            raise LedgerError(f"The ledger {path} is not the one in which ε was reserved.")
+        entry = Entry(
+            kind=closing.kind,
+            dataset=reservation.dataset,
+            reason=closing.reason,
+            reservation=reservation.row,
+            content=closing.content,
+        )
+        return add(connection, books, entry).events[-1]
+
+
+def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
+    """Say that a drawing failed, if the ledger takes it; epsilon is spent either way. What the error says stays out."""
+    with suppress(LedgerError):
+        _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"The drawing failed ({type(error).__name__})."))
+
+
+def _lost(reservation: Event, why: str) -> EpsilonLostError:
+    epsilon = amount_text(reservation.amount or Fraction(0))
+    sentence = f"{why}; nothing is shown, and the ε = {epsilon} reserved in row {reservation.row} stays spent."
+    return EpsilonLostError(sentence, reservation.row)

@@ -1,0 +1,208 @@
+"""The file: one SQLite table of events to which rows are added, and which no program changes or deletes."""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpbayes.releases.ledger.books import Books, books_of, broken
+from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError, told
+from dpbayes.releases.ledger.events import Entry, Event, EventKind, content_hash, event_of, sealed, values_of
+
+BUSY_SECONDS = 30.0
+"""How long to wait for another program that writes."""
+
+APPLICATION, VERSION = 0x64706C67, 1
+"""What marks a SQLite file as a ledger ("dplg"), and the version of its layout."""
+
+_COLUMNS = (
+    "row",
+    "kind",
+    "dataset",
+    "amount",
+    "delta",
+    "n",
+    "reason",
+    "reservation",
+    "content_hash",
+    "time",
+    "previous",
+    "hash",
+)
+_ADDED = (*_COLUMNS, "content")
+
+# Exactly as SQLite keeps them, so that they can be compared. The last one also stands in the way of INSERT OR REPLACE,
+# which deletes a row without asking the trigger on deletes.
+_SCHEMA = {
+    "event": "CREATE TABLE event (row INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT,"
+    " delta TEXT, n INTEGER, reason TEXT NOT NULL, reservation INTEGER, content_hash TEXT, time TEXT NOT NULL,"
+    " previous TEXT NOT NULL, hash TEXT NOT NULL, content BLOB)",
+    "never_changed": "CREATE TRIGGER never_changed BEFORE UPDATE ON event"
+    " BEGIN SELECT RAISE(ABORT, 'rows are never changed'); END",
+    "never_deleted": "CREATE TRIGGER never_deleted BEFORE DELETE ON event"
+    " BEGIN SELECT RAISE(ABORT, 'rows are never deleted'); END",
+    "only_added": "CREATE TRIGGER only_added BEFORE INSERT ON event"
+    " WHEN NEW.row IS NOT (SELECT coalesce(max(row), 0) + 1 FROM event)"
+    " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
+}
+
+
+def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
+    """Return where the ledger is: as named, else the environment's DPBAYES_LEDGER, else in the person's data folder."""
+    given = named or os.environ.get("DPBAYES_LEDGER")
+    if given:
+        return Path(given)
+    from platformdirs import user_data_path  # late: starting the program costs nothing
+
+    return user_data_path("dpbayes", appauthor=False) / "ledger.sqlite"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
+    """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
+    if not path.exists():
+        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
+    with told(path), closing(_reader(path)) as connection:
+        connection.execute("BEGIN")
+        yield connection, _checked(connection, path)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
+    """Give the ledger, checked, to one program at a time; what is added is kept when the block ends without an error.
+
+    Errors: LedgerError, BrokenLedgerError; then nothing was added.
+    """
+    if not path.exists():
+        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
+    with told(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
+        yield connection, _checked(connection, path)
+
+
+def begin(path: Path) -> None:
+    """Make the file a ledger unless it is one. A crash in the middle leaves an empty file, which the next call fills.
+
+    Errors: LedgerError where it cannot be made.
+    """
+    with told(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite itself creates it: to close a file that another thread has open there would take away its locks.
+        with closing(_connection(path, "rwc")) as connection:
+            if _is_empty(connection):
+                path.chmod(0o600)  # for its owner's eyes only: it will hold a key and what was drawn
+                with _transaction(connection):
+                    if _is_empty(connection):  # nobody else was faster
+                        _fill(connection)
+            connection.execute("PRAGMA journal_mode=WAL")
+
+
+def add(connection: sqlite3.Connection, books: Books, entry: Entry) -> Books:
+    """Write one entry as the next row, and return the books with it."""
+    event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
+    after = books_of((*books.events, event))  # what would not add up is not written either
+    values = {**values_of(event), "content": entry.content}
+    marks = ", ".join("?" * len(_ADDED))
+    connection.execute(f"INSERT INTO event ({', '.join(_ADDED)}) VALUES ({marks})", [values[name] for name in _ADDED])
+    return after
+
+
+def content_of(connection: sqlite3.Connection, event: Event) -> bytes:
+    """Return the bytes of a row's content. Errors: BrokenLedgerError if they are not those whose hash the row has."""
+    (content,) = connection.execute("SELECT content FROM event WHERE row = ?", (event.row,)).fetchone()
+    if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
+        raise broken(event.row, "its content was edited after it was written")
+    return content
+
+
+def _now() -> str:
+    """Return the time in UTC, in one width, so that texts compare as times do."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _connection(path: Path, mode: str) -> sqlite3.Connection:
+    """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create what is not there)."""
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        # What was edited by hand need not be text; it is to be named, not to stop the reading.
+        connection.text_factory = lambda text: text.decode(errors="surrogateescape")
+        for setting in ("synchronous=FULL", "fullfsync=ON", "trusted_schema=OFF"):
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads, also where nothing can be written beside the file: an archive, a disc."""
+    try:
+        return _connection(path, "ro")
+    except sqlite3.OperationalError as error:
+        unwritable = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if getattr(error, "sqlite_errorcode", 0) & 255 not in unwritable or Path(f"{path}-wal").exists():
+            raise
+    return _connection(path, "ro&immutable=1")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    marks = _pragma(connection, "application_id"), _pragma(connection, "user_version")
+    return marks == (0, 0) and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+
+
+def _fill(connection: sqlite3.Connection) -> None:
+    for statement in _SCHEMA.values():
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id={APPLICATION}")
+    connection.execute(f"PRAGMA user_version={VERSION}")
+    add(connection, Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
+
+
+def _checked(connection: sqlite3.Connection, path: Path) -> Books:
+    """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for rows that are wrong."""
+    if _is_empty(connection):
+        raise LedgerError(f"There is no ledger at {path} yet; open a dataset in it first.")
+    if _pragma(connection, "application_id") != APPLICATION:
+        raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
+    version = _pragma(connection, "user_version")
+    if version != VERSION:
+        raise BrokenLedgerError(
+            f"The ledger {path} has version {version}, and this program reads version {VERSION}; use the program "
+            "that wrote it."
+        )
+    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+        raise BrokenLedgerError(
+            f"The ledger {path} has other tables or guards than it was begun with; bring back a copy of the file."
+        )
+    return books_of(_events(connection))
+
+
+def _events(connection: sqlite3.Connection) -> Iterator[Event]:
+    # All at once: a refusal in the middle would keep the file open for as long as somebody keeps the refusal.
+    rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM event ORDER BY row").fetchall()
+    for place, row in enumerate(rows, start=1):
+        try:
+            yield event_of(dict(zip(_COLUMNS, row, strict=True)))
+        except (ValueError, TypeError, ZeroDivisionError):
+            raise broken(place, "it holds what is never written there") from None

@@ -1,0 +1,65 @@
+"""Whether a dataset's name stands for the same records as before: a keyed hash that never leaves the ledger."""
+
+import hashlib
+import hmac
+import json
+from pathlib import Path
+
+import numpy as np
+
+from dpbayes.base.validation import brief
+from dpbayes.model.dataset import Dataset
+from dpbayes.releases.ledger.events import Entry, EventKind, checked_dataset, content_hash
+from dpbayes.releases.ledger.spending import account_in
+from dpbayes.releases.ledger.store import add, content_of, writing
+
+
+def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
+    """Remember which records came under a dataset's name, and return a sentence for each doubt.
+
+    Doubts: other records came under this name, whose budget is about the same people each time; or these records came
+    under another name, which would give them a second budget. The hash's key lies in the ledger's first row; without
+    the ledger nobody can compare a table with it. Errors: LedgerError.
+    """
+    name = checked_dataset(dataset)
+    with writing(path) as (connection, books):
+        account_in(books, name)
+        print_of = fingerprint(data, content_of(connection, books.events[0]))
+        seen = [event for event in books.events if event.kind is EventKind.TABLE]
+        # The row's hash covers the SHA-256 of what it holds, so that equal prints have equal hashes.
+        same = {event.dataset for event in seen if event.content_hash == content_hash(print_of)}
+        if name not in same:
+            add(connection, books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
+        others = any(event.dataset == name and event.content_hash != content_hash(print_of) for event in seen)
+    doubts = [
+        f"Other records than these came under the name {brief(name)} before; a new table needs a name of its own."
+    ]
+    doubts = doubts if others else []
+    doubts += [
+        f"The same records came under the name {brief(other)} before; what is spent there counts against them too."
+        for other in sorted(same - {name})
+    ]
+    return tuple(doubts)
+
+
+def fingerprint(data: Dataset, key: bytes) -> bytes:
+    """Return the HMAC-SHA256 of a table's records as they are called, whatever the order of records and columns.
+
+    The same people in another order, or with a state more declared that nobody is in, are the same records; a table of
+    which a column was left out or grouped otherwise is another one, and that is not noticed.
+    """
+    order = sorted(range(len(data.names)), key=lambda j: data.names[j])
+    records = np.empty((data.n, len(order)), dtype=np.uint8)
+    columns = []
+    for place, j in enumerate(order):
+        present = np.flatnonzero(np.bincount(data.codes[:, j], minlength=len(data.states[j])))
+        by_name = sorted(present.tolist(), key=lambda code, states=data.states[j]: states[code])  # type: ignore[misc]
+        rank = np.zeros(len(data.states[j]), dtype=np.uint8)
+        rank[by_name] = np.arange(len(by_name))
+        records[:, place] = rank[data.codes[:, j]]
+        columns.append([data.names[j], [data.states[j][code] for code in by_name]])
+    if order:
+        records = np.sort(records.view(np.dtype((np.void, len(order)))), axis=0)
+    digest = hmac.new(key, json.dumps([data.n, columns]).encode(), hashlib.sha256)
+    digest.update(b"\0" + records.tobytes())
+    return digest.digest()

@@ -1,0 +1,290 @@
+"""The file is elsewhere, locked, read-only, of another kind or version, or its disk is full."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import store
+from tests.releases.ledger.drawing import Drawing
+from tests.test_docs import ROOT
+
+TENTH = Fraction(1, 10)
+
+
+def refused(path: Path, sentence: str) -> None:
+    """Check that spending is refused with this sentence, and that nothing is drawn."""
+    draw = Drawing()
+    with pytest.raises(ledger.LedgerError) as refusal:
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert str(refusal.value) == sentence.replace("PATH", str(path))
+    assert type(refusal.value) is not ledger.EpsilonLostError
+    assert draw.calls == []
+
+
+# Where it is
+
+
+def test_the_ledger_is_where_it_is_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "by environment"))
+    assert ledger.ledger_path("named") == Path("named")
+    assert ledger.ledger_path() == tmp_path / "by environment"
+    monkeypatch.setenv("DPBAYES_LEDGER", "")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert ledger.ledger_path().name == "ledger.sqlite"
+    assert "dpbayes" in ledger.ledger_path().parts
+    assert not ledger.ledger_path().exists()
+
+
+def test_importing_the_ledger_imports_nothing_heavy() -> None:
+    ask = "import sys, dpbayes.releases.ledger; print({'dp_accounting', 'platformdirs', 'opendp'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", ask], cwd=ROOT, text=True) == "set()\n"
+
+
+def test_without_a_ledger_nothing_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    refused(path, "There is no ledger at PATH; open a dataset in it first.")
+    with pytest.raises(ledger.LedgerError, match="There is no ledger"):
+        ledger.check(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_for_its_owner_and_survives_a_power_cut(path: Path) -> None:
+    assert path.stat().st_mode & 0o777 == 0o600
+    with store.writing(path) as (connection, _):
+        settings = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert settings == ["wal", 2]
+
+
+def test_a_folder_or_a_file_as_its_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    refused(tmp_path, "The ledger PATH cannot be opened; allow reading and writing the file and its folder.")
+    for path in (tmp_path, tmp_path / "file" / "ledger"):
+        with pytest.raises(ledger.LedgerError, match=r"^The ledger .* cannot be opened"):
+            ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+
+
+# What kind of file it is
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n" * 100, b"SQLite format 3\0" + bytes(200), b"xy"])
+def test_a_file_that_is_not_sqlites_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(content)
+    refused(path, "The file PATH is no ledger, since it is not a SQLite file; name another one.")
+    with pytest.raises(ledger.BrokenLedgerError, match="not a SQLite file"):
+        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+    with pytest.raises(ledger.BrokenLedgerError, match="not a SQLite file"):
+        ledger.check(path)
+    assert path.read_bytes() == content
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE event (row INTEGER PRIMARY KEY)")
+    other.close()
+    sentence = "The file PATH is a database of another program, not a ledger; name another file."
+    refused(path, sentence)
+    with pytest.raises(ledger.BrokenLedgerError, match="of another program"):
+        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+
+
+def test_another_version_is_named(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("PRAGMA user_version=2")
+    other.close()
+    sentence = "The ledger PATH has version 2, and this program reads version 1; use the program that wrote it."
+    refused(path, sentence)
+    for read in (ledger.check, ledger.accounts, ledger.events):
+        with pytest.raises(ledger.BrokenLedgerError, match="has version 2"):
+            read(path)
+    with pytest.raises(ledger.BrokenLedgerError, match="has version 2"):
+        ledger.open_dataset(path, "more", Fraction(1), reason="None.")
+
+
+# Locked
+
+
+def test_a_locked_ledger_is_read_and_not_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    refused(path, "Another program is writing to the ledger PATH; try again when it is done.")
+    assert ledger.check(path).rows == 2
+    other.close()
+    ledger.spend(path, "votes", TENTH, b"q", Drawing())
+
+
+def test_a_lock_while_drawing_costs_epsilon(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
+    other = sqlite3.connect(path, isolation_level=None)
+
+    def draw() -> bytes:
+        other.execute("BEGIN IMMEDIATE")
+        return b"outcome"
+
+    with pytest.raises(ledger.EpsilonLostError) as lost:
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    other.close()
+    assert str(lost.value) == (
+        f"Another program is writing to the ledger {path}; try again when it is done; nothing is shown, and the "
+        "ε = 0.1 reserved in row 3 stays spent."
+    )
+    assert ledger.account_of(path, "votes").reserved == TENTH
+
+
+# A full disk
+
+
+def test_on_a_full_disk_nothing_is_drawn_unaccounted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect, question, outcome = store._connection, b"q" * 20_000, b"o" * 40_000
+    pages = store._pragma(sqlite3.connect(path), "page_count")
+    refused, lost, released = "LedgerError", "EpsilonLostError", "EventKind.RELEASED"
+    ends = []
+    for room in range(20):
+        copy = path.parent / f"copy {room}"
+        shutil.copy(path, copy)
+
+        def limited(path: Path, mode: str, most: int = pages + room) -> sqlite3.Connection:
+            connection = connect(path, mode)
+            connection.execute(f"PRAGMA max_page_count={most}")
+            return connection
+
+        draw = Drawing(outcome)
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "_connection", limited)
+            try:
+                end = str(ledger.spend(copy, "votes", TENTH, question, draw).kind)
+            except ledger.LedgerError as error:
+                end = f"{type(error).__name__}: {error}"
+        ends.append(end.partition(":")[0])
+        assert (
+            ends[-1] == released or f": The disk that holds the ledger {copy} is full; make room and try again" in end
+        )
+        account = ledger.account_of(copy, "votes")
+        expected = {refused: (0, 0, 0), lost: (1, TENTH, 0), released: (1, 0, TENTH)}[ends[-1]]
+        assert (len(draw.calls), account.reserved, account.released) == expected
+        ledger.check(copy)
+    assert list(dict.fromkeys(ends)) == [refused, lost, released]
+
+
+LIMITED = """
+import resource, signal, sys
+from fractions import Fraction
+from pathlib import Path
+from dpbayes.releases import ledger
+
+path, most = Path(sys.argv[1]), int(sys.argv[2])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+drawn = []
+try:
+    ledger.spend(path, "votes", Fraction(1, 10), b"q" * 20_000, lambda: drawn.append(1) or b"o" * 80_000)
+    print("released", end="")
+except ledger.LedgerError as error:
+    assert "; " in str(error) and "disk" in str(error), error
+    print(type(error).__name__, end="")
+print("", len(drawn))
+"""
+
+
+@pytest.mark.parametrize(
+    ("most", "end"), [(1000, "LedgerError 0"), (60_000, "EpsilonLostError 1"), (10**7, "released 1")]
+)
+def test_writes_that_the_system_refuses_are_told(path: Path, most: int, end: str) -> None:
+    done = subprocess.check_output([sys.executable, "-c", LIMITED, str(path), str(most)], cwd=ROOT, text=True)
+    assert done == f"{end}\n"
+    assert ledger.account_of(path, "votes").spent == (0 if end.endswith("0") else TENTH)
+    ledger.check(path)
+
+
+# Nothing can be written
+
+UNPRIVILEGED = """
+import os, sys
+from fractions import Fraction
+from pathlib import Path
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import checking
+
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+path = Path(sys.argv[1])
+try:
+    ledger.spend(path, "votes", Fraction(1, 10), b"q", lambda: print("drawn") or b"o")
+except ledger.LedgerError as error:
+    print(type(error).__name__, error)
+print(ledger.check(path).rows, ledger.account_of(path, "votes").left)
+"""
+
+
+@pytest.fixture
+def shared(path: Path) -> Iterator[Path]:
+    """A copy where those without rights can come: pytest's folders are closed to them."""
+    folder = Path(tempfile.mkdtemp())
+    shutil.copy(path, folder / "ledger")
+    yield folder / "ledger"
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("folder", "file"), [(0o555, 0o444), (0o777, 0o444), (0o555, 0o666)])
+def test_a_ledger_that_may_only_be_read_is_read(shared: Path, folder: int, file: int) -> None:
+    shared.chmod(file)
+    shared.parent.chmod(folder)
+    # The environment is not inherited, whose folders may be closed to those without rights.
+    command = [sys.executable, "-c", UNPRIVILEGED, str(shared)]
+    told = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env={**os.environ, "HOME": "/"})
+    assert told.stderr == ""
+    refusal, state = told.stdout.splitlines()
+    assert refusal in (
+        f"LedgerError The ledger {shared} cannot be written; allow writing to the file and its folder.",
+        f"LedgerError The ledger {shared} cannot be opened; allow reading and writing the file and its folder.",
+    )
+    assert state == "2 1"
+
+
+def test_a_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(ledger.LedgerError, match=r"^The ledger .* cannot be opened: Permission denied\.$"):
+        ledger.open_dataset(tmp_path / "a" / "ledger", "votes", Fraction(1), reason="None.")
+
+
+# What SQLite says otherwise
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (sqlite3.OperationalError("something new"), "SQLite refuses the ledger PATH: something new."),
+        (
+            OverflowError("string too long"),
+            "What is to be written is larger than the ledger PATH can hold; ask for less",
+        ),
+    ],
+)
+def test_any_error_is_one_sentence(
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
+) -> None:
+    def fail(*_: object) -> Callable[[], None]:
+        raise error
+
+    monkeypatch.setattr(store, "_checked", fail)
+    draw = Drawing()
+    with pytest.raises(ledger.LedgerError) as refusal:
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert str(refusal.value).startswith(sentence.replace("PATH", str(path)))
+    assert draw.calls == []

@@ -1,0 +1,100 @@
+"""A process is killed before each of its statements to SQLite, while it draws, and before it shows."""
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpbayes.releases import ledger
+from tests.releases.ledger.drawing import Drawing
+from tests.test_docs import ROOT
+
+TENTH = Fraction(1, 10)
+
+
+def killed(folder: Path, kind: str) -> list[Path]:
+    """Return the folders that the killed processes left; in the last one the process came to its end."""
+    command = [sys.executable, "-m", "tests.releases.ledger.killed", str(folder), kind]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return [folder / str(k) for k in range(int(done.stdout))]
+
+
+def opened(folder: Path) -> None:
+    ledger.open_dataset(folder / "start" / "ledger", "votes", Fraction(1), reason="A budget.")
+
+
+def test_a_process_that_is_killed_while_it_spends_leaves_nothing_free_and_draws_once(tmp_path: Path) -> None:
+    opened(tmp_path)
+    folders = killed(tmp_path, "spend")
+    ends = []
+    for folder in folders:
+        path, drawn, shown = (folder / name for name in ("ledger", "drawn", "shown"))
+        ledger.check(path)
+        account = ledger.account_of(path, "votes")
+        assert not drawn.exists() or drawn.read_bytes() == b"outcome"  # once
+        assert account.spent == TENTH or not drawn.exists()
+        assert account.released == TENTH or not shown.exists()
+        spendings = ledger.spendings(path, "votes")
+        ends.append((len(spendings), drawn.exists(), *(spending.state for spending in spendings), shown.exists()))
+    before = (0, False, False)
+    reserved = (1, False, "reserved, never shown", False)
+    drawn_in_vain = (1, True, "reserved, never shown", False)
+    released = (1, True, "released", False)
+    assert list(dict.fromkeys(ends)) == [before, reserved, drawn_in_vain, released, (1, True, "released", True)]
+    assert len(ends) > 20
+
+
+def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(tmp_path: Path) -> None:
+    opened(tmp_path)
+    for folder in killed(tmp_path, "spend"):
+        path, draw = folder / "ledger", Drawing(b"second")
+        before = ledger.spendings(path, "votes")
+        if not before:
+            ledger.spend(path, "votes", TENTH, b"q", draw)
+        else:
+            with pytest.raises(ledger.AskedBeforeError):
+                ledger.spend(path, "votes", TENTH, b"q", draw)
+            assert draw.calls == []
+        if not before or not before[0].release:
+            row = ledger.spendings(path, "votes")[0].row
+            ledger.spend_again(path, "votes", TENTH, b"q", draw, after=row)
+        found = ledger.find(path, "votes", b"q")
+        assert found is not None
+        assert ledger.outcome(path, found.row) == (b"outcome" if before and before[0].release else b"second")
+        assert ledger.account_of(path, "votes").spent == TENTH * len(ledger.spendings(path, "votes"))
+        ledger.check(path)
+
+
+def test_a_failure_is_noted_or_not_but_costs_the_same(tmp_path: Path) -> None:
+    opened(tmp_path)
+    folders = killed(tmp_path, "fail")
+    noted = set()
+    for folder in folders:
+        path = folder / "ledger"
+        ledger.check(path)
+        account = ledger.account_of(path, "votes")
+        assert account.released == 0
+        assert account.reserved == TENTH or not (folder / "drawn").exists()
+        noted |= {spending.closing is not None for spending in ledger.spendings(path, "votes")}
+    assert noted == {False, True}
+
+
+def test_a_ledger_that_was_only_begun_is_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "start").mkdir()
+    folders = killed(tmp_path, "open")
+    sentences = set()
+    for folder in folders:
+        path = folder / "ledger"
+        try:
+            known = bool(ledger.accounts(path))
+        except ledger.LedgerError as refusal:
+            sentences.add(str(refusal).replace(str(path), "PATH"))
+            known = False
+        if not known:
+            ledger.open_dataset(path, "votes", Fraction(1), reason="Once more.")
+        ledger.spend(path, "votes", TENTH, b"q", Drawing())
+        assert ledger.check(path).rows == 4
+    assert sentences == {"There is no ledger at PATH yet; open a dataset in it first."}
+    assert len(folders) > 20

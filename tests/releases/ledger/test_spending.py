@@ -1,0 +1,221 @@
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import EventKind, spending, store
+from tests.releases.ledger.drawing import Drawing, raising
+
+TENTH = Fraction(1, 10)
+
+
+def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown(path: Path) -> None:
+    at_the_draw = []
+
+    def draw() -> bytes:
+        (spending,) = ledger.spendings(path, "votes")
+        at_the_draw.append((spending.state, ledger.account_of(path, "votes")))
+        return b"[1, 2]"
+
+    release = ledger.spend(path, "votes", TENTH, b"{}", draw)
+    ((state, account),) = at_the_draw
+    assert (state, account.reserved, account.released, account.left) == (
+        "reserved, never shown",
+        TENTH,
+        0,
+        Fraction(9, 10),
+    )
+    assert release.kind is EventKind.RELEASED
+    (spending,) = ledger.spendings(path, "votes")
+    assert (spending.state, spending.epsilon, spending.release) == ("released", TENTH, release)
+    assert (ledger.outcome(path, spending.row), ledger.question(path, spending.row)) == (b"[1, 2]", b"{}")
+    account = ledger.account_of(path, "votes")
+    assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)
+    assert (account.n, ledger.accounts(path)) == (5, (account,))
+    assert [event.row for event in ledger.events(path)] == [1, 2, 3, 4]
+    assert all(later.previous == earlier.hash for earlier, later in pairwise(ledger.events(path)))
+    assert ledger.check(path) == ledger.CheckedLedger(4, release.hash, ())
+
+
+def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
+    for k in range(10):
+        ledger.spend(path, "votes", TENTH, b"%d" % k, Drawing())
+    assert ledger.account_of(path, "votes").left == 0
+    draw = Drawing()
+    with pytest.raises(
+        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 1/10{20}; ask'
+    ):
+        ledger.spend(path, "votes", Fraction(1, 10**20), b"more", draw)
+    assert draw.calls == []
+    assert ledger.check(path).rows == 22
+
+
+def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
+    ledger.spend(path, "votes", Fraction(1), b"all", Drawing())
+    event = ledger.raise_budget(path, "votes", Fraction(3, 2), reason="A second year.")
+    assert (event.kind, event.amount, event.reason) == (EventKind.RAISED, Fraction(3, 2), "A second year.")
+    assert ledger.account_of(path, "votes").left == Fraction(1, 2)
+    for budget in (Fraction(3, 2), Fraction(1)):
+        with pytest.raises(ledger.LedgerError, match=r"can only be raised: 1(\.5)? is not more than the 1\.5"):
+            ledger.raise_budget(path, "votes", budget, reason="Less.")
+    with pytest.raises(ledger.LedgerError, match=r'"votes" is open already, with a budget of 1\.5'):
+        ledger.open_dataset(path, "votes", Fraction(9), reason="Once more.")
+    assert ledger.check(path).rows == 5
+
+
+def test_datasets_have_accounts_of_their_own(path: Path) -> None:
+    ledger.open_dataset(path, "clinic", Fraction(1, 3), reason="Another one.")
+    ledger.spend(path, "clinic", Fraction(1, 3), b"q", Drawing())
+    ledger.spend(path, "votes", Fraction(1), b"q", Drawing())
+    assert [(account.dataset, account.left, account.n) for account in ledger.accounts(path)] == [
+        ("votes", 0, 5),
+        ("clinic", 0, None),
+    ]
+
+
+def test_the_same_question_offers_what_was_released(path: Path) -> None:
+    assert ledger.find(path, "votes", b"q") is None
+    release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
+    draw = Drawing(b"second")
+    with pytest.raises(ledger.AskedBeforeError, match=r"asked before, in row 3, and was released: show it") as refusal:
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert draw.calls == []
+    found = ledger.find(path, "votes", b"q")
+    assert found is not None
+    assert (found.release, ledger.outcome(path, found.row), refusal.value.row) == (release, b"first", found.row)
+    assert ledger.find(path, "votes", b"another") is None
+    assert ledger.account_of(path, "votes").spent == TENTH
+
+
+def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
+    ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
+    ledger.spend_again(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
+    draw = Drawing()
+    with pytest.raises(ledger.AskedBeforeError, match="in row 5"):  # a second click
+        ledger.spend_again(path, "votes", TENTH, b"q", draw, after=3)
+    with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is no reservation for this question"):
+        ledger.spend_again(path, "votes", TENTH, b"never asked", draw, after=3)
+    assert draw.calls == []
+    assert [spending.row for spending in ledger.asked(path, "votes", b"q")] == [3, 5]
+    found = ledger.find(path, "votes", b"q")
+    assert found is not None
+    assert ledger.outcome(path, found.row) == b"second"
+    assert ledger.account_of(path, "votes").spent == 2 * TENTH
+
+
+@pytest.mark.parametrize("kind", ["error", "text", "nothing"])
+def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -> None:
+    draws = {"error": raising(ValueError("alice voted yes")), "text": Drawing(instead=str), "nothing": Drawing(b"")}
+    draw = draws[kind]
+    lost_at = r"failed .*nothing is shown, and the ε = 0\.1 .* row 3 stays"
+    with pytest.raises(ledger.EpsilonLostError, match=lost_at) as lost:
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert "alice" not in str(lost.value)  # an error may tell what was in the table
+    assert lost.value.row == 3
+    (spending,) = ledger.spendings(path, "votes")
+    assert (spending.state, spending.release) == ("reserved, never shown", None)
+    assert spending.closing is not None
+    assert spending.closing.kind is EventKind.FAILED
+    assert "alice" not in spending.closing.reason
+    account = ledger.account_of(path, "votes")
+    assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
+    with pytest.raises(ledger.AskedBeforeError, match="in row 3, and was reserved and not shown yet"):
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert len(draw.calls) == 1
+    with pytest.raises(ledger.LedgerError, match="row 3 was never shown"):
+        ledger.outcome(path, 3)
+    assert ledger.check(path).notes == ("The reservation in row 3 was never shown: its ε is spent.",)
+
+
+def test_an_interruption_passes_through_and_costs_epsilon(path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ledger.spend(path, "votes", TENTH, b"q", raising(KeyboardInterrupt()))
+    assert ledger.account_of(path, "votes").reserved == TENTH
+
+
+def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path: Path) -> None:
+    def replace() -> bytes:
+        for file in path.parent.iterdir():
+            file.unlink()
+        ledger.open_dataset(path, "votes", Fraction(1), reason="Another file.")
+        ledger.spend(path, "votes", TENTH, b"another", Drawing())
+        return b"outcome"
+
+    with pytest.raises(ledger.EpsilonLostError, match="is not the one in which ε was reserved; nothing is shown"):
+        ledger.spend(path, "votes", TENTH, b"q", replace)
+    assert ledger.check(path).rows == 4
+
+
+def test_a_clock_set_back_is_told_and_the_rows_keep_their_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
+    ledger.spend(path, "votes", TENTH, b"q", Drawing())
+    assert [event.kind for event in ledger.events(path)][2:] == [EventKind.RESERVED, EventKind.RELEASED]
+    assert ledger.check(path).notes == ("Row 3 tells a time before that of row 2: the clock was set back.",)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, "1/10", True, None, Fraction(0), Fraction(-1), Fraction(1, 10**200)])
+def test_epsilon_is_an_exact_fraction_above_0(path: Path, epsilon: Fraction) -> None:
+    draw = Drawing()
+    with pytest.raises(ledger.LedgerError, match=r"^Epsilon (must be|has too many)"):
+        ledger.spend(path, "votes", epsilon, b"q", draw)
+    assert (draw.calls, ledger.check(path).rows) == ([], 2)
+
+
+@pytest.mark.parametrize("name", ["", " ", " votes", "vo\ntes", "v" * 201, "\ud800", 5])
+def test_a_dataset_has_a_name_that_can_be_read(path: Path, name: str) -> None:
+    with pytest.raises(ledger.LedgerError, match=r"A dataset needs a name|The dataset's name"):
+        ledger.open_dataset(path, name, Fraction(1), reason="None.")
+    assert ledger.check(path).rows == 2
+
+
+def test_two_spellings_of_one_name_are_one_dataset(path: Path) -> None:
+    ledger.open_dataset(path, "Bu\u0308rger", Fraction(1), reason="Two code points for ü.")
+    with pytest.raises(ledger.LedgerError, match="open already"):
+        ledger.open_dataset(path, "B\u00fcrger", Fraction(1), reason="One code point.")
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "r" * 2001, "\ud800", None])
+def test_a_budget_has_a_reason(path: Path, reason: str) -> None:
+    with pytest.raises(ledger.LedgerError, match="A budget needs a reason"):
+        ledger.raise_budget(path, "votes", Fraction(2), reason=reason)
+
+
+@pytest.mark.parametrize("question", ["text", b"", None])
+def test_questions_are_bytes(path: Path, question: bytes) -> None:
+    draw = Drawing()
+    with pytest.raises(ledger.LedgerError, match=r"^A question must be bytes"):
+        ledger.spend(path, "votes", TENTH, question, draw)
+    assert (draw.calls, ledger.check(path).rows) == ([], 2)
+
+
+@pytest.mark.parametrize("n", [-1, 2**63, 10**15 + 1, 1.5, "many"])
+def test_n_is_a_whole_number(path: Path, n: int) -> None:
+    with pytest.raises(InputError, match=r"^The number of records must be"):
+        ledger.open_dataset(path, "other", Fraction(1), reason="None.", n=n)
+    assert ledger.check(path).rows == 2
+
+
+def test_the_largest_n_fits(path: Path) -> None:
+    assert ledger.open_dataset(path, "all", Fraction(1), reason="Everyone.", n=spending.MOST_RECORDS).n == 10**15
+
+
+def test_what_is_not_there_is_named(path: Path) -> None:
+    for ask in (ledger.account_of, ledger.spendings):
+        with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"; open it'):
+            ask(path, "clinic")
+    with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"'):
+        ledger.spend(path, "clinic", TENTH, b"q", Drawing())
+    for ask_row in (ledger.outcome, ledger.question):
+        with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is no reservation"):
+            ask_row(path, 2)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [("1/10", "0.1"), ("3", "3"), ("1/3", "1/3"), ("3/2", "1.5"), ("1/200", "0.005"), ("1000", "1000"), ("0", "0")],
+)
+def test_amounts_read_as_they_were_typed(amount: str, text: str) -> None:
+    assert ledger.amount_text(Fraction(amount)) == text

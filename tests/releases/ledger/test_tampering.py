@@ -1,0 +1,242 @@
+"""A ledger that was edited by hand: what is broken is named."""
+
+import itertools
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.base.validation import InputError
+from dpbayes.model.dataset import Dataset
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import store
+from dpbayes.releases.ledger.events import seal, sealed, values_of
+from tests.conftest import thorough
+from tests.releases.ledger.drawing import Drawing, raising
+
+TENTH = Fraction(1, 10)
+COLUMNS = store._ADDED
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with every kind of event, all of it in one file."""
+    path = tmp_path_factory.mktemp("full") / "ledger"
+    ledger.open_dataset(path, "votes", Fraction(1), reason="A budget.", n=5)
+    ledger.spend(path, "votes", TENTH, b"question", Drawing())
+    ledger.raise_budget(path, "votes", Fraction(3, 2), reason="More.")
+    with suppress(ledger.EpsilonLostError):
+        ledger.spend(path, "votes", Fraction(1, 3), b"another", raising(ValueError()))
+    ledger.remember_table(path, "votes", Dataset(("a",), (("x", "y"),), np.array([[0], [1]])))
+    with suppress(KeyboardInterrupt), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbayes.releases.ledger.spending._note_failure", lambda *_: None)
+        ledger.spend(path, "votes", TENTH, b"third", raising(KeyboardInterrupt()))
+    ledger.spend(path, "votes", TENTH, b"fourth", Drawing(b"fourth outcome"))
+    assert ledger.check(path).rows == 11
+    assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
+    assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
+    return path
+
+
+def edited(full: Path, edit: Callable[[sqlite3.Connection], object]) -> Path:
+    """Return a copy in which somebody took the guards away, edited, and put them back."""
+    copy = full.parent / f"copy {next(NUMBERS)}"
+    shutil.copy(full, copy)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        guards = [sql for name, sql in store._SCHEMA.items() if "TRIGGER" in sql]
+        for name in store._SCHEMA:
+            connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+        edit(connection)
+        for guard in guards:
+            connection.execute(guard)
+    return copy
+
+
+def broken_row(path: Path) -> int:
+    """Return the row that every way to look at a ledger calls broken, and check that nothing is drawn from it."""
+    with pytest.raises(ledger.BrokenLedgerError) as refusal:
+        ledger.check(path)
+    named = re.match(r"Row (\d+) of the ledger is broken: [^.]*; bring back a copy of the file\.$", str(refusal.value))
+    assert named, str(refusal.value)
+    return int(named[1])
+
+
+def cells(path: Path) -> list[tuple[int, str, bytes]]:
+    """Return row, column and bytes of every field that has any."""
+    with closing(sqlite3.connect(path)) as connection:
+        fields = ", ".join(f"CAST({column} AS BLOB)" for column in COLUMNS)
+        rows = connection.execute(f"SELECT {fields} FROM event ORDER BY row").fetchall()
+    return [
+        (k, name, value) for k, row in enumerate(rows, 1) for name, value in zip(COLUMNS, row, strict=True) if value
+    ]
+
+
+def flip(full: Path, cell: tuple[int, str, bytes], place: int, bit: int) -> Path:
+    row, column, value = cell
+    flipped = bytearray(value)
+    flipped[place % len(value)] ^= 1 << bit
+    kind = "BLOB" if column == "content" else "TEXT"
+    statement = f"UPDATE event SET {column} = CAST(? AS {kind}) WHERE row = {row}"
+    return edited(full, lambda connection: connection.execute(statement, (bytes(flipped),)))
+
+
+@given(st.data(), st.integers(0, 99), st.integers(0, 7))
+def test_a_flipped_bit_in_any_field_names_its_row(full: Path, data: st.DataObject, place: int, bit: int) -> None:
+    cell = data.draw(st.sampled_from([cell for cell in cells(full) if cell[1] != "row"]))
+    assert broken_row(flip(full, cell, place, bit)) == cell[0]
+
+
+@pytest.mark.parametrize("row", range(1, 12))
+def test_an_edit_of_each_field_of_a_row_names_it(full: Path, row: int) -> None:
+    for cell in cells(full):
+        if cell[0] == row and cell[1] != "row":
+            for value in thorough([None, b"", cell[2] + b"0", cell[2] + b" "], sample=[None, cell[2] + b"0"]):
+                if value is None and cell[1] in ("kind", "dataset", "reason", "time", "previous", "hash"):
+                    continue  # SQLite itself refuses
+                kind = "BLOB" if cell[1] == "content" else "TEXT"
+                if cell[1] in ("n", "reservation") and value is not None and value.endswith(b" "):
+                    continue  # the same number
+                statement = f"UPDATE event SET {cell[1]} = CAST(? AS {kind}) WHERE row = {row}"
+                copy = edited(full, lambda c, s=statement, v=value: c.execute(s, (v,)))
+                assert broken_row(copy) == row
+
+
+def test_nothing_is_spent_in_a_broken_ledger(full: Path) -> None:
+    copy = edited(full, lambda c: c.execute("UPDATE event SET amount = '9' WHERE row = 2"))
+    draw = Drawing()
+    with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is broken"):
+        ledger.spend(copy, "votes", TENTH, b"new", draw)
+    assert draw.calls == []
+    for read in (ledger.accounts, ledger.events):
+        with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is broken"):
+            read(copy)
+
+
+def test_an_edited_outcome_is_not_shown(full: Path) -> None:
+    copy = edited(full, lambda c: c.execute("UPDATE event SET content = x'00' WHERE row = 4"))
+    with pytest.raises(ledger.BrokenLedgerError, match=r"^Row 4 of the ledger is broken: its content was edited"):
+        ledger.outcome(copy, 3)
+
+
+@pytest.mark.parametrize("row", range(1, 11))
+def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
+    assert broken_row(edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))) == row
+
+    def exchange(connection: sqlite3.Connection) -> None:
+        for old, new in ((row, -1), (row + 1, row), (-1, row + 1)):
+            connection.execute(f"UPDATE event SET row = {new} WHERE row = {old}")
+
+    assert broken_row(edited(full, exchange)) == row
+
+
+def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> None:
+    head = ledger.check(full).head
+    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 11
+    copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
+    assert ledger.check(copy).rows == 9
+    with pytest.raises(
+        ledger.BrokenLedgerError, match=f'has no row with the hash "{head[:39]}…": it is another, or rows'
+    ):
+        ledger.check(copy, seen=[head])
+
+
+@pytest.mark.parametrize(
+    ("row", "change", "why"),
+    [
+        (2, {"amount": Fraction(1, 20)}, "Row 3 of the ledger is broken: it reserves more than was left"),
+        (3, {"amount": Fraction(2)}, "Row 3 of the ledger is broken: it reserves more than was left"),
+        (3, {"delta": Fraction(1, 10)}, "Row 3 of the ledger is broken: it reserves more than was left"),
+        (3, {"dataset": "other"}, "Row 3 of the ledger is broken: it is about a dataset that was not opened"),
+        (4, {"reservation": 2}, "Row 4 of the ledger is broken: it closes a reservation that is not open"),
+        (5, {"amount": Fraction(1, 2)}, "Row 5 of the ledger is broken: it does not raise the budget"),
+        (7, {"reservation": 3}, "Row 7 of the ledger is broken: it closes a reservation that is not open"),
+        (11, {"dataset": "other"}, "Row 11 of the ledger is broken: it closes a reservation that is not open"),
+        (5, {"kind": ledger.EventKind.OPENED}, "Row 5 of the ledger is broken: it opens a dataset that is open"),
+        (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is broken: a ledger begins with its first row"),
+        (1, {"previous": "1" * 64}, "Row 1 of the ledger is broken: it does not carry the hash of the row before"),
+    ],
+)
+def test_a_chain_computed_anew_must_still_add_up(full: Path, row: int, change: dict, why: str) -> None:
+    previous, rows = ledger.events(full)[0].previous, []
+    for event in ledger.events(full):
+        event = replace(event, **{"previous": previous} | (change if event.row == row else {}))
+        values = values_of(event)
+        previous = seal(values)
+        rows.append(values | {"hash": previous})
+
+    def forge(connection: sqlite3.Connection) -> None:
+        for values in rows:
+            fields = ", ".join(f"{name} = :{name}" for name in values)
+            connection.execute(f"UPDATE event SET {fields} WHERE row = :row", values)
+
+    with pytest.raises(ledger.BrokenLedgerError, match=f"^{why}"):
+        ledger.check(edited(full, forge))
+
+
+OTHER = ", ".join(COLUMNS[1:]).replace("amount", "'9'") + " FROM event WHERE row = 2"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE event SET amount = '9' WHERE row = 2",
+        "DELETE FROM event",
+        f"INSERT OR REPLACE INTO event SELECT row, {OTHER}",
+        f"INSERT INTO event SELECT 99, {OTHER}",
+        f"INSERT INTO event SELECT NULL, {OTHER}",
+    ],
+)
+def test_the_file_itself_refuses_changes(path: Path, statement: str) -> None:
+    with (
+        closing(sqlite3.connect(path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match=r"rows are (never (changed|deleted)|only added)"),
+    ):
+        connection.execute(statement)
+    assert ledger.check(path).rows == 2
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TRIGGER never_changed", "CREATE TABLE notes (text)", "ALTER TABLE event ADD COLUMN more"]
+)
+def test_guards_that_were_taken_away_are_noticed(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+    with pytest.raises(ledger.BrokenLedgerError, match="has other tables or guards than it was begun with"):
+        ledger.check(path)
+
+
+def read_all(path: Path) -> object:
+    """Return all that a ledger holds, or the sentence that refuses it."""
+    try:
+        rows = [spending.row for spending in ledger.spendings(path, "votes") if spending.release]
+        return ledger.check(path), ledger.events(path), [ledger.outcome(path, row) for row in rows]
+    except InputError as refusal:
+        return str(refusal)
+
+
+@given(st.data())
+def test_a_flipped_bit_of_the_file_is_harmless_or_told(full: Path, data: st.DataObject) -> None:
+    content = bytearray(full.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    spoiled = full.parent / f"spoiled {next(NUMBERS)}"
+    spoiled.write_bytes(bytes(content))
+    seen = read_all(spoiled)
+    assert seen == read_all(full) or (isinstance(seen, str) and "\n" not in seen)
+
+
+def test_a_row_is_sealed_as_it_was_in_version_1(path: Path) -> None:
+    """The hash of a row in a certificate must be found again by later programs."""
+    entry = store.Entry(kind=ledger.EventKind.RESERVED, dataset="vötes", amount=TENTH, delta=Fraction(0), content=b"q")
+    event = sealed(entry, after=None, time="2026-01-01T00:00:00.000000Z")
+    assert event.hash == "e106661a7e9d20dbc01c1fe0ff4dc8a8c75aaff7a6b373cf6d63e7f78cc12f5e"
