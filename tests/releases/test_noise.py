@@ -211,8 +211,10 @@ def _distribution(a, b, x):
     """The distribution function of Beta(a, b), by the series of the side on which it converges fast."""
     if x <= 0 or x >= 1:
         return mpmath.mpf(int(x >= 1))
-    if x > a / mpmath.mpf(a + b):
-        return 1 - _distribution(b, a, 1 - x)
+    return _series(a, b, x) if x <= a / mpmath.mpf(a + b) else 1 - _series(b, a, 1 - x)
+
+
+def _series(a, b, x):
     log_beta = mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
     term = total = mpmath.mpf(1)
     for k in itertools.count():
