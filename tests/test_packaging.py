@@ -58,6 +58,14 @@ answer = mechanism.release(counts, rng).posterior.query("grass", {"rain": "yes"}
 report = dp.audit_report(mechanism, n=100, epsilons=[2])
 print(answer.shape, answer.sum().round(9), report.exact, dp.recalibrated(mechanism, n=100, target=1).epsilon)
 """,
+    "late": """
+import sys, dpbayes.releases.make, dpbayes.releases.verify
+print({'opendp', 'jsonschema', 'dp_accounting', 'platformdirs'} & set(sys.modules))
+""",
+    "schema": """
+from dpbayes.releases.verify import schema
+print(schema()['title'])
+""",
     "where": "import dpbayes; print(dpbayes.__file__)",
     "README": blocks(TEXTS["README.md"], "python")[0],
 }
@@ -97,6 +105,14 @@ def test_the_readmes_example_runs_from_the_wheel(site, said):
 
 def test_the_shipped_tables_are_in_the_wheel(said):
     assert "48842" in said["tables"]
+
+
+def test_the_schema_of_a_release_is_in_the_wheel(said):
+    assert said["schema"] == "A release of dpbayes\n"
+
+
+def test_what_a_real_release_takes_is_imported_where_it_is_used(said):
+    assert said["late"] == "set()\n"
 
 
 def test_the_core_needs_neither_streamlit_nor_plotly(said):

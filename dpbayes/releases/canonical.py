@@ -1,0 +1,133 @@
+"""Exact text: JSON with one form for each content, decimals and fractions as typed, and a reader that trusts nobody.
+
+A content has one canonical form: keys sorted, no space, UTF-8, no number but a whole one. What is not whole is text.
+"""
+
+import hashlib
+import json
+import re
+from fractions import Fraction
+from itertools import pairwise
+
+from dpbayes.base.validation import InputError, brief
+
+MAX_BYTES = 40_000_000
+"""Most bytes of a document: a million cells with a prior of their own, and long names."""
+
+_MOST_PLACES = 3_000_000
+"""Most commas, and most brackets: what is made of a text takes memory by its parts, not by its letters."""
+
+_MOST_DIGITS = 19
+
+_DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?", re.ASCII)
+_FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
+
+
+def canonical(content: object) -> bytes:
+    """Return the one form of a content. Errors: ValueError for a number that is not finite."""
+    told = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return told.encode()
+
+
+def digest(content: object) -> str:
+    """Return the SHA-256 of the canonical form, in hexadecimal digits."""
+    return hashlib.sha256(canonical(content)).hexdigest()
+
+
+# Numbers
+
+
+def decimal(name: str, text: object) -> Fraction:
+    """Return a decimal exactly as typed. Errors: InputError for anything but digits with at most one point."""
+    match = _DECIMAL.fullmatch(text.strip()) if isinstance(text, str) else None
+    if match is None:
+        raise InputError(f"{name} must be a decimal such as 0.5 of at most twenty places, not {brief(text)}.")
+    return Fraction(match[0])
+
+
+def decimal_text(value: Fraction) -> str:
+    """Return a decimal in full, without zeros at its end; a fraction that is no decimal stays one."""
+    twos, rest = 0, value.denominator
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    fives = 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    if rest != 1:
+        return fraction_text(value)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
+    sign = "-" if value < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+def fraction_text(value: Fraction) -> str:
+    """Return a fraction in lowest terms, "1/10"."""
+    return f"{value.numerator}/{value.denominator}"
+
+
+def fraction(name: str, text: object) -> Fraction:
+    """Return what `fraction_text` wrote. Errors: InputError for anything else."""
+    match = _FRACTION.fullmatch(text) if isinstance(text, str) else None
+    value = Fraction(int(match[1]), int(match[2])) if match else None
+    if value is None or fraction_text(value) != text:
+        raise InputError(f"{name} must be a fraction in lowest terms such as 1/10, not {brief(text)}.")
+    return value
+
+
+# Reading
+
+
+def read_canonical(data: bytes) -> object:
+    """Return the content of which these bytes are the canonical form.
+
+    Errors: InputError for what is too large, is not JSON, says a thing twice, holds a number that is not whole or is
+    too long, or is written in another form: so that not even a space can be changed unnoticed.
+    """
+    if len(data) > MAX_BYTES:
+        raise InputError(f"The file has {len(data):,} bytes; a release may have {MAX_BYTES:,}.")
+    if max(data.count(b","), data.count(b"[") + data.count(b"{")) > _MOST_PLACES:
+        raise InputError(f"The file has more than {_MOST_PLACES:,} parts; no release has so many.")
+    try:
+        content = json.loads(
+            data.decode(),
+            object_pairs_hook=_object,
+            parse_constant=_no_constant,
+            parse_float=_no_float,
+            parse_int=_short_integer,
+        )
+        form = canonical(content)
+    except UnicodeDecodeError:
+        raise InputError("The file is not text in UTF-8.") from None
+    except UnicodeEncodeError:
+        raise InputError("Half a character stands in a text of the file; take it out.") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"The file is not JSON: {error.msg}, at character {error.pos + 1:,}.") from None
+    except RecursionError:
+        raise InputError("The file is not JSON that can be read: its lists lie too deep in one another.") from None
+    if form != data:
+        raise InputError("The file is not in the form in which a release is written; a copy was changed or rewritten.")
+    return content
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        keys = sorted(key for key, _ in pairs)
+        twice = next(key for key, following in pairwise(keys) if key == following)
+        raise InputError(f"The file says {brief(twice)} twice in one place; say it once.")
+    return told
+
+
+def _no_constant(token: str) -> object:
+    raise InputError(f"The file holds {token}; its numbers must be whole.")
+
+
+def _no_float(token: str) -> object:
+    raise InputError(f"The file holds the number {brief(token)}; its numbers must be whole.")
+
+
+def _short_integer(token: str) -> int:
+    if len(token.lstrip("-")) > _MOST_DIGITS:
+        raise InputError(f"The file holds a number of {len(token):,} digits; {_MOST_DIGITS} are the most.")
+    return int(token)

@@ -1,0 +1,146 @@
+"""What a release promises, to whom, on what conditions and of what it says nothing; and four sentences for a board.
+
+It follows what NIST SP 800-226 (March 2025) asks a promise of differential privacy to state. All of it is made from
+what else stands in the document, so that anybody can make it again and compare.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from dpbayes.base.privacy import Neighbours
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.releases.canonical import decimal_text, fraction_text
+from dpbayes.releases.noise import Calibrated
+from dpbayes.releases.request import GraphChoice, ReleaseRequest
+
+MOST_RELEASES = 10**9
+
+_WEAK = 10
+"""An epsilon from which on a promise hides next to nothing: odds may change by a factor of 22,000."""
+
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@dataclass(frozen=True)
+class Composed:
+    """What was released of the dataset before: how many releases, and their epsilons' exact sum."""
+
+    releases: int = 0
+    epsilon: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        whole_number("The number of releases so far", self.releases, low=0, high=MOST_RELEASES)
+        if not isinstance(self.epsilon, Fraction) or self.epsilon < 0 or bool(self.releases) != bool(self.epsilon):
+            raise InputError("Releases so far have an epsilon above 0 together, as a fraction; none have 0.")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """When and with what the noise was drawn."""
+
+    time: str
+    dpbayes: str
+    opendp: str
+    python: str
+
+    def __post_init__(self) -> None:
+        try:
+            moment = datetime.strptime(self.time, _TIME)
+        except ValueError:
+            moment = None
+        if moment is None or moment.strftime(_TIME) != self.time:
+            raise InputError("The time of a release must be given as 2026-03-31T12:00:00Z.")
+
+
+def time_text(time: datetime) -> str:
+    """Return a moment in UTC, to the second. Errors: InputError for one without a time zone."""
+    if time.tzinfo is None:
+        raise InputError("The time of a release needs its time zone.")
+    return time.astimezone(UTC).strftime(_TIME)
+
+
+def certificate_of(
+    request: ReleaseRequest, calibration: Calibrated, composed: Composed, drawn: Provenance
+) -> dict[str, object]:
+    """Return the promise as names and texts; `not_covered` is a list of sentences."""
+    epsilon = decimal_text(request.epsilon)
+    return {
+        "unit": "One record: all that the table says of one person, or of one unit that a row stands for.",
+        "neighbours": f"Replace one: {Neighbours.REPLACE_ONE.value}.",
+        "epsilon": fraction_text(request.epsilon),
+        "delta": "0/1",
+        "promise": (
+            f"Whatever is known besides, no event becomes more than exp({epsilon}) times as likely because one "
+            "record is replaced by any other that the declared states allow."
+        ),
+        "composed": _composed(request, composed),
+        "trust": (
+            "Central model: the curator holds the records and is trusted with them, and with drawing once. Nobody who "
+            "reads this file needs to be trusted."
+        ),
+        "noise": (
+            f"{request.entry.law}; scale {fraction_text(calibration.scale)}, sensitivity {request.sensitivity.value} "
+            f"({request.sensitivity.of})."
+        ),
+        "drawn": (
+            f"OpenDP {drawn.opendp} drew the noise from the operating system's randomness, and its own privacy map "
+            'was asked before. Its constructors are of its feature "contrib": contributed, and not all of them have '
+            "been vetted in OpenDP's own process."
+        ),
+        "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
+        "not_covered": _not_covered(request),
+    }
+
+
+def _composed(request: ReleaseRequest, composed: Composed) -> str:
+    total = decimal_text(composed.epsilon + request.epsilon)
+    before = f"{composed.releases:,} {'release' if composed.releases == 1 else 'releases'}"
+    return (
+        f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of epsilon "
+        f"{decimal_text(composed.epsilon)} together; with this one it is {total}, the exact sum."
+    )
+
+
+def _not_covered(request: ReleaseRequest) -> list[str]:
+    graph = f"The choice of the graph: the curator states that it was chosen {request.graph.value}"
+    if request.graph is GraphChoice.PRIVATELY and request.graph_epsilon is not None:
+        graph += f", {decimal_text(request.graph_epsilon)}, which is none of this release's"
+    return [
+        f"{graph}.",
+        f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
+        f"The number of records, {request.n:,}, is public, and so is the prior.",
+        "How long drawing took, which an onlooker of the curator's machine might measure.",
+        "The floating point of whatever is computed from the whole numbers: it can be done again, and tells no more.",
+        "A person with several records in the table: what is promised is of one record.",
+        "What else is published of the same people: by themselves, by others, or from another dataset.",
+        "What is true of the population: it may be learnt, and used, of people who are in no table.",
+    ]
+
+
+# For a board
+
+
+def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Composed) -> tuple[str, str, str, str]:
+    """Return what is handed over, what it promises, what has been spent, and how exact it is."""
+    nodes = len(request.network.names)
+    columns = f"{nodes:,} {'column' if nodes == 1 else 'columns'}"
+    total = composed.epsilon + request.epsilon
+    number = composed.releases + 1
+    return (
+        f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
+        f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
+        f"Whoever reads it, and whatever they know besides, {_odds(request.epsilon)}.",
+        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, this one included, have spent epsilon "
+        f"{decimal_text(total)}; from all of them together, a reader {_odds(total)}.",
+        request.entry.accuracy(request, calibration.scale),
+    )
+
+
+def _odds(epsilon: Fraction) -> str:
+    if epsilon >= _WEAK:
+        return f"may learn nearly all of any one record: an epsilon of {decimal_text(epsilon)} hides next to nothing"
+    factor = numeral(math.exp(float(epsilon)))
+    return f"can change their odds on what any one record says by a factor of at most {factor}"

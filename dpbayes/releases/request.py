@@ -1,0 +1,226 @@
+"""What a curator asks for: a release before it is drawn. All of it is public, and none of it is a record's."""
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text
+from dpbayes.releases.releasable import Releasable, Sensitivity, releasable
+
+MOST_RECORDS = 10**12
+
+MOST_NODES = 2000
+
+MOST_LETTERS = 200
+"""Letters of a dataset's id."""
+
+_MOST_PLACES = 12
+"""Places that an epsilon may have after its point."""
+
+
+class GraphChoice(enum.Enum):
+    """How the network's graph was chosen."""
+
+    UNSEEN = "without looking at the records"
+    PRIVATELY = "privately from the records, with an epsilon of its own"
+
+
+class DomainChoice(enum.Enum):
+    """How the states of the nodes were declared."""
+
+    CURATOR = "by the curator, without looking at the records"
+    PUBLISHED = "from a published description of the data"
+
+
+def parsed_epsilon(text: str) -> Fraction:
+    """Return an epsilon exactly as typed: "0.1" is 1/10. Errors: InputError for what is no decimal or out of range."""
+    return checked_epsilon(decimal("epsilon", text))
+
+
+def checked_epsilon(value: Fraction) -> Fraction:
+    """Return an epsilon in range, with at most twelve places. Errors: InputError."""
+    low, high = (Fraction(str(end)) for end in (EPSILON.low, EPSILON.high))
+    if not low <= value <= high:
+        raise InputError(
+            f"epsilon must be between {decimal_text(low)} and {decimal_text(high)}; "
+            f"{brief(decimal_text(value))} is not."
+        )
+    if 10**_MOST_PLACES % value.denominator:
+        raise InputError(f"epsilon must be a decimal of at most {_MOST_PLACES} places.")
+    return value
+
+
+def prior_texts(values: Iterable[float]) -> tuple[str, ...]:
+    """Return a prior's values as the shortest decimals that are read as the same doubles."""
+    return tuple(np.format_float_positional(value, trim="-") for value in values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRequest:
+    """A release as it is asked for; two with the same `question` are the same.
+
+    `dataset` is the id that the curator gives the table. `prior` are decimals as typed, one for every cell, or one that
+    holds for all; 1 is uniform. `settings` are the mechanism's own numbers, decimals as typed; what is left out is
+    typical. `graph_epsilon` is what a private choice of the graph was given. Errors: InputError.
+    """
+
+    dataset: str
+    network: Network
+    mechanism: str
+    epsilon: Fraction
+    n: int
+    prior: tuple[str, ...] = ("1",)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    graph: GraphChoice
+    graph_epsilon: Fraction | None = None
+    domains: DomainChoice
+
+    def __post_init__(self) -> None:
+        entry = releasable(self.mechanism)
+        if len(self.network.names) > MOST_NODES:
+            raise InputError(f"The network has {len(self.network.names):,} nodes; a release may have {MOST_NODES:,}.")
+        entry.require(self.network)
+        for name, value in {
+            "dataset": _checked_id(self.dataset),
+            "epsilon": checked_epsilon(_exact("epsilon", self.epsilon)),
+            "n": whole_number("The number of records", self.n, low=1, high=MOST_RECORDS),
+            "prior": _checked_prior(self.network, self.prior),
+            "settings": _checked_settings(entry, self.settings),
+        }.items():
+            object.__setattr__(self, name, value)
+        _require_writable(self.network)
+        if not isinstance(self.graph, GraphChoice) or not isinstance(self.domains, DomainChoice):
+            raise InputError("A release must say how its graph was chosen and how its domains were declared.")
+        if (self.graph is GraphChoice.PRIVATELY) != (self.graph_epsilon is not None):
+            raise InputError("A graph that was chosen privately, and no other, has an epsilon of its own; state it.")
+        if self.graph_epsilon is not None:
+            checked_epsilon(_exact("The graph's epsilon", self.graph_epsilon))
+        if not self.sensitivity.value:
+            raise InputError(
+                "Nothing that this mechanism hands over depends on the records; there is nothing to release."
+            )
+
+    @property
+    def entry(self) -> Releasable:
+        """What is known of the mechanism."""
+        return releasable(self.mechanism)
+
+    @cached_property
+    def dirichlets(self) -> Dirichlets:
+        """The prior, in doubles."""
+        values = [float(Fraction(text)) for text in self.prior]
+        return Dirichlets(self.network, np.resize(np.array(values), self.network.cell_count))
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """How far one replaced record moves what is released, and why."""
+        return self.entry.sensitivity(self)
+
+    @cached_property
+    def told(self) -> dict[str, object]:
+        """The request as JSON has it."""
+        network = self.network
+        nodes = zip(network.names, network.states, network.parents, strict=True)
+        return {
+            "dataset": self.dataset,
+            "network": [{"name": name, "states": list(s), "parents": list(p)} for name, s, p in nodes],
+            "mechanism": self.mechanism,
+            "settings": {name: decimal_text(value) for name, value in self.settings.items()},
+            "epsilon": fraction_text(self.epsilon),
+            "n": self.n,
+            "prior": list(self.prior),
+            "graph": self.graph.value,
+            "graph_epsilon": None if self.graph_epsilon is None else fraction_text(self.graph_epsilon),
+            "domains": self.domains.value,
+        }
+
+    @property
+    def question(self) -> bytes:
+        """The request in its one form: the same bytes ask for the same release."""
+        return canonical(self.told)
+
+
+def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
+    """Return the request that JSON tells, of the types that the schema states. Errors: InputError."""
+    nodes = told["network"]
+    network = Network(
+        tuple(node["name"] for node in nodes),
+        tuple(tuple(node["states"]) for node in nodes),
+        tuple(tuple(node["parents"]) for node in nodes),
+    )
+    own = told["graph_epsilon"]
+    return ReleaseRequest(
+        dataset=told["dataset"],
+        network=network,
+        mechanism=told["mechanism"],
+        epsilon=fraction("epsilon", told["epsilon"]),
+        n=told["n"],
+        prior=tuple(told["prior"]),
+        settings=told["settings"],
+        graph=GraphChoice(told["graph"]),
+        graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
+        domains=DomainChoice(told["domains"]),
+    )
+
+
+# Checks
+
+
+def _exact(name: str, value: object) -> Fraction:
+    if not isinstance(value, Fraction):
+        raise InputError(f"{name} must be the fraction that was typed, not {brief(value)}.")
+    return value
+
+
+def _checked_id(dataset: object) -> str:
+    if not isinstance(dataset, str) or not dataset.strip() or len(dataset) > MOST_LETTERS:
+        raise InputError(f"The dataset needs an id of at most {MOST_LETTERS} letters.")
+    if not dataset.isprintable() or dataset != dataset.strip():
+        raise InputError("The dataset's id must be one line of letters, without space around it.")
+    return dataset
+
+
+def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:
+    if len(prior) not in (1, network.cell_count):
+        raise InputError(
+            f"The prior must be one decimal, or one for each of the network's {network.cell_count:,} cells."
+        )
+    distinct = {text: _prior_text(text) for text in set(prior)}
+    if len(set(distinct.values())) == 1:  # one prior, one form
+        return (next(iter(distinct.values())),)
+    return tuple(distinct[text] for text in prior)
+
+
+def _prior_text(text: str) -> str:
+    value = decimal("The prior", text)
+    finite_number("The prior", float(value), low=LEAST_PRIOR, high=MOST_PRIOR)
+    return decimal_text(value)
+
+
+def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping[str, Fraction]:
+    for name in settings:
+        if name not in entry.settings:
+            raise InputError(f"The mechanism {entry.label} has no setting {brief(name)}.")
+    checked = {}
+    for name, parameter in entry.settings.items():
+        given = settings.get(name, str(parameter.typical))
+        value = decimal(name, decimal_text(given) if isinstance(given, Fraction) else given)
+        parameter.checked(name, float(value))
+        checked[name] = value
+    return MappingProxyType(checked)
+
+
+def _require_writable(network: Network) -> None:
+    texts = (*network.names, *(state for states in network.states for state in states))
+    if not all(map(is_writable, texts)):
+        raise InputError("Half a character stands in a name or a state; take it out.")

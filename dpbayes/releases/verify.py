@@ -1,0 +1,188 @@
+"""Whether a release is what it says, from its bytes alone: no data, no ledger, nobody's word.
+
+What is checked is that the document agrees with itself and with the mathematics. That its integers are those that were
+drawn, its time and what was composed before, the curator's ledger alone can confirm: whoever may write a document can
+write other integers and their hashes.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from dpbayes.audit.report_types import SLACK
+from dpbayes.audit.reports import audit
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError, brief
+from dpbayes.releases.canonical import decimal_text
+from dpbayes.releases.certificate import certificate_of, sentences_of
+from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
+
+MOST_AUDITED = 20_000
+"""Cells of a network whose audit is waited for."""
+
+_LITTLE = Fraction(1, 2**40)
+"""How much more than it must a scale may be, relatively: it is rounded up to a double that OpenDP confirms."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked: its name, whether it holds, and a sentence that says so."""
+
+    name: str
+    holds: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All that was checked of a release, and sentences on what could not be checked here."""
+
+    checks: tuple[Check, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether all that was checked holds."""
+        return all(check.holds for check in self.checks)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a release, which comes with the program."""
+    text = files("dpbayes.releases").joinpath("release.schema.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+def verify(data: bytes) -> Verification:
+    """Check the bytes of a release; a file that is none fails in its first check, which says why."""
+    try:
+        document = read_document(data)
+    except InputError as error:
+        return Verification((_fails("form", str(error)),))
+    checks = [_holds("form", "The file is a release of a version known here, in the one form that it is written in.")]
+    left_out: list[str] = []
+    for said in _checked(document):
+        if isinstance(said, Check):
+            checks.append(said)
+        else:
+            left_out.append(said)
+    return Verification(tuple(checks), tuple(left_out))
+
+
+def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
+    """Yield a check, or a sentence where one cannot be made here."""
+    yield _schema(document)
+    yield _hashes(document)
+    yield _sensitivity(document)
+    yield _epsilon(document)
+    yield _integers(document)
+    yield _map(document)
+    yield _audit(document)
+    yield _certificate(document)
+
+
+def _holds(name: str, sentence: str) -> Check:
+    return Check(name, holds=True, sentence=sentence)
+
+
+def _fails(name: str, sentence: str) -> Check:
+    return Check(name, holds=False, sentence=sentence)
+
+
+def _schema(document: ReleaseDocument) -> Check | str:
+    try:
+        from jsonschema import Draft202012Validator
+    except ImportError:
+        return "The schema was not checked: jsonschema is not installed here."
+    error = next(Draft202012Validator(schema()).iter_errors(document.told), None)
+    if error is None:
+        return _holds("schema", "The file has all fields that its schema asks for, and no other.")
+    place = " ".join(map(str, error.absolute_path)) or "the whole"
+    return _fails("schema", f"The file does not follow its schema at {brief(place)}.")
+
+
+def _hashes(document: ReleaseDocument) -> Check:
+    told, recomputed = document.told["hashes"], hashes_of(document.told)
+    wrong = [name for name in recomputed if told[name] != recomputed[name]]
+    if wrong:
+        return _fails("hashes", f"The hash of the {wrong[0]} is another than that of what the file holds.")
+    return _holds("hashes", "Its three hashes are those of what it holds.")
+
+
+def _sensitivity(document: ReleaseDocument) -> Check:
+    said = document.told["noise"]["sensitivity"]
+    proved = document.request.sensitivity
+    if said != proved.value:
+        return _fails("sensitivity", f"It states a sensitivity of {said:,}; of its network it is {proved.value:,}.")
+    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, found again from the network.")
+
+
+def _epsilon(document: ReleaseDocument) -> Check:
+    epsilon, request = loss_of(document), document.request
+    if epsilon > request.epsilon:
+        sentence = f"At this scale and sensitivity epsilon is {numeral(float(epsilon), 12)}, more than is promised."
+        return _fails("epsilon", sentence)
+    if epsilon < request.epsilon * (1 - _LITTLE):
+        return _fails("epsilon", "The scale is larger than the promised epsilon asks for.")
+    sentence = f"Scale and sensitivity give the promised epsilon of {decimal_text(request.epsilon)}, and no more."
+    return _holds("epsilon", sentence)
+
+
+def _integers(document: ReleaseDocument) -> Check:
+    request, integers = document.request, document.integers
+    number = request.entry.length(request)
+    if len(integers) != number:
+        return _fails("integers", f"It has {len(integers):,} integers; its network needs {number:,}.")
+    low, high = request.entry.span(request, document.calibration.scale)
+    if min(integers) < low or max(integers) > high:
+        return _fails("integers", f"An integer lies out of [{low:,}, {high:,}], where noise of this scale leaves it.")
+    return _holds("integers", f"It has {number:,} integers, as many as its network needs, each of a possible size.")
+
+
+def _map(document: ReleaseDocument) -> Check | str:
+    request, said = document.request, document.calibration
+    allowed = request.entry.allowed(request.epsilon)
+    if said.answer > allowed:
+        return _fails("OpenDP", "OpenDP's answer, as it is written down, is more than the promised epsilon.")
+    try:
+        answer = Fraction(request.entry.answer(request.sensitivity.value, float(said.scale)))
+    except InputError:
+        return "OpenDP was not asked again: it is not installed here."
+    if answer > allowed:
+        return _fails("OpenDP", "OpenDP's privacy map answers more than the promised epsilon.")
+    if answer != said.answer and version("opendp") == document.drawn.opendp:
+        return _fails("OpenDP", "OpenDP's privacy map answers something else than is written down.")
+    return _holds("OpenDP", "OpenDP's own privacy map, asked again, confirms the promised epsilon.")
+
+
+def _audit(document: ReleaseDocument) -> Check | str:
+    request = document.request
+    if request.network.cell_count > MOST_AUDITED:
+        return f"No audit was made: the network has more than {MOST_AUDITED:,} cells."
+    try:
+        report = audit(request.entry.simulated(request), n=request.n, epsilons=[])
+    except InputError as error:
+        return f"No audit was made: {error}"
+    found, epsilon = report.exact, float(request.epsilon)
+    if found > epsilon * (1 + SLACK):
+        return _fails("audit", f"The audit finds a loss of {numeral(found, 6)}, more than is promised.")
+    is_exact = report.at_least >= found * (1 - SLACK)
+    what = "The worst pair of tables loses" if is_exact else "No pair of tables loses more than"
+    return _holds("audit", f"{what} {numeral(found, 6)}, by the audit of this mechanism at this setting.")
+
+
+def _certificate(document: ReleaseDocument) -> Check:
+    request, noise, told = document.request, document.calibration, document.told
+    again = {
+        "noise": noise_told(request, noise),
+        "certificate": certificate_of(request, noise, document.composed, document.drawn),
+        "sentences": list(sentences_of(request, noise, document.composed)),
+    }
+    wrong = [name for name, value in again.items() if told[name] != value]
+    if wrong:
+        return _fails("certificate", f"What it says as its {wrong[0]} is not what its own numbers give.")
+    return _holds("certificate", "The certificate and its four sentences are those that its numbers give.")

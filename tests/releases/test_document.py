@@ -1,0 +1,337 @@
+"""The document holds what was drawn and what it promises, and nothing else of the table."""
+
+import gc
+import json
+import re
+import sys
+import traceback
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.model.counts import Counts
+from dpbayes.model.fourier import coefficients
+from dpbayes.model.network import Network
+from dpbayes.releases import noise, releasable
+from dpbayes.releases.canonical import canonical
+from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
+from dpbayes.releases.document import posterior_of, read_document, release_of
+from dpbayes.releases.make import draw_document, drawing
+from dpbayes.releases.releasable import RELEASABLE
+from dpbayes.releases.request import DomainChoice, GraphChoice
+from tests.releases.asking import BEFORE, TIME, N, asked, counted, drawn
+from tests.strategies import ASIA, V_STRUCTURE
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_a_document_is_read_as_it_was_written(mechanism):
+    request = asked(mechanism=mechanism)
+    document = read_document(drawn(request))
+    assert document.request == request
+    assert len(document.integers) == request.entry.length(request)
+    assert document.composed == BEFORE
+    assert document.drawn.time == "2026-03-31T12:00:00Z"
+    assert document.told["integers"] == list(document.integers)
+
+
+# What a recipient makes of it
+
+
+@pytest.fixture
+def without_noise(monkeypatch):
+    """Laplace noise that is none, to see what becomes of the integers."""
+
+    def same(values, calibration):
+        yield 1.0
+        return tuple(values.tolist())
+
+    monkeypatch.setattr(releasable, "with_laplace", same)
+
+
+def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise):
+    request, counts = asked(prior=("0.5",)), counted()
+    document = read_document(drawn(request, counts))
+    assert document.integers == tuple(counts.values.tolist())
+    np.testing.assert_array_equal(posterior_of(document).alpha, 0.5 + counts.values)
+    spoiled = canonical(dict(document.told) | {"integers": [-5, 10**6, *document.integers[2:]]})
+    np.testing.assert_array_equal(posterior_of(read_document(spoiled)).alpha[:2], [0.5, 0.5 + N])
+
+
+def test_the_posterior_of_coefficients_has_their_tables_and_the_lift(without_noise):
+    request, counts = asked(mechanism="fourier", settings={"t": "0"}), counted()
+    document = read_document(drawn(request, counts))
+    assert document.integers == tuple(coefficients(ASIA, counts.values)[1:].tolist())
+    np.testing.assert_allclose(posterior_of(document).alpha, 1 + counts.values, atol=1e-9)
+    lifted = asked(mechanism="fourier", settings={"t": "0.5"})
+    alpha = posterior_of(read_document(drawn(lifted, counts))).alpha
+    np.testing.assert_allclose(ASIA.row_sums(alpha)[0] - 2 - N, lifted.entry.simulated(lifted).lift)
+
+
+def test_a_map_estimate_has_probabilities_and_no_posterior():
+    document = read_document(drawn(asked(mechanism="map", settings={"cells": "4"})))
+    release = release_of(document)
+    assert set(document.integers) <= {0, 1, 2, 3}
+    np.testing.assert_allclose(ASIA.row_sums(release.outcome.probabilities), 1)
+    assert release.guarantee.epsilon == 0.5
+    with pytest.raises(InputError, match="not a posterior"):
+        posterior_of(document)
+
+
+def test_too_few_integers_make_no_release():
+    document = read_document(canonical(dict(read_document(drawn(asked())).told) | {"integers": [1]}))
+    with pytest.raises(InputError, match="has 1 whole numbers; its network needs 36"):
+        release_of(document)
+
+
+# Drawing
+
+
+def test_steps_yield_shares_alone():
+    work, steps = drawing(asked(), counted(), BEFORE, TIME), []
+
+    def kept():
+        steps.append((yield from work))
+
+    shares = list(kept())
+    assert shares == [1.0]
+    assert isinstance(steps[0], bytes)
+
+
+def test_two_draws_differ_in_their_integers_alone():
+    first, second = (read_document(drawn(asked(epsilon=Fraction(1, 100)))) for _ in range(2))
+    differing = {name for name in first.told if first.told[name] != second.told[name]}
+    assert differing == {"integers", "hashes"}
+    assert first.told["hashes"]["request"] == second.told["hashes"]["request"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda c: Counts(V_STRUCTURE, np.zeros(12, dtype=np.int64), N), "another network"),
+        (lambda c: Counts(c.network, c.values, N + 1), "number of records"),
+        (lambda c: Counts(c.network, c.values + 1, N), "number of records"),
+        (lambda c: Counts(c.network, c.values * np.where(np.arange(36) == 0, -1, 1), N), "number of records"),
+        (lambda c: Counts(c.network, c.values[None], N), "one table"),
+        (lambda c: Counts(c.network, c.values.astype(float), N), "one table"),
+    ],
+)
+def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil, said):
+    monkeypatch.setattr(releasable, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    with pytest.raises(InputError, match=said):
+        draw_document(asked(), spoil(counted()), BEFORE, TIME)
+
+
+def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
+    monkeypatch.setattr(noise, "laplace_answer", lambda sensitivity, scale: 1.0)
+    monkeypatch.setattr(releasable, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    with pytest.raises(InputError, match="nothing was drawn"):
+        drawn(asked())
+
+
+def test_a_release_needs_opendp(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(InputError, match="pip install"):
+        drawn(asked())
+
+
+# Nothing of the table
+
+
+def canary_table() -> tuple[Network, Counts]:
+    """A table whose rarest record and whose counts are told from all other text."""
+    states = {"canaryCity": ["canaryNowhere", "canaryElsewhere"], "canaryIllness": ["canaryRare", "canaryCommon"]}
+    network = Network.from_edges(list(states), [("canaryCity", "canaryIllness")], states)
+    values = np.array([61_803_398, 38_196_602, 27_182_818, 34_620_580, 31_415_926, 6_780_676])
+    return network, Counts(network, values, 100_000_000)
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_nothing_computed_from_the_table_but_noisy_integers_leaves(mechanism):
+    """With the integers taken out, the documents of two tables are the same bytes; no count stands in either."""
+    network, counts = canary_table()
+    request = asked(network, mechanism=mechanism, n=counts.n, epsilon=Fraction(1, 1000))
+    other = Counts(network, np.array([100_000_000, 0, 0, 100_000_000, 0, 0]), counts.n)
+    texts = []
+    for table in (counts, other):
+        told = json.loads(draw_document(request, table, BEFORE, TIME))
+        public = {key: value for key, value in told.items() if key not in ("integers", "hashes")}
+        texts.append(canonical(public | {"request hash": told["hashes"]["request"]}))
+    assert texts[0] == texts[1]
+    assert not digits_of(texts[0].decode()) & secrets_of(counts)
+
+
+def digits_of(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text))
+
+
+def secrets_of(counts: Counts) -> set[str]:
+    return {str(value) for value in counts.values.tolist()}
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
+    """With a noise of 7 everywhere, so that chance cannot bring a count back: neither bytes nor objects show one."""
+
+    def shifted(values, calibration):
+        yield 1.0
+        return tuple(value + 7 for value in values.tolist())
+
+    monkeypatch.setattr(releasable, "with_laplace", shifted)
+    network, counts = canary_table()
+    data = draw_document(asked(network, mechanism=mechanism, n=counts.n), counts, BEFORE, TIME)
+    document = read_document(data)
+    release = release_of(document)
+    reached = (document, document.request, vars(document.request), release, vars(release.outcome), release.public)
+    with np.printoptions(threshold=sys.maxsize, suppress=True, precision=17):
+        assert not digits_of(repr(reached) + data.decode()) & secrets_of(counts)
+
+
+def test_a_count_in_a_document_would_be_seen(without_noise):
+    """What the test above looks for is there when the noise is not."""
+    network, counts = canary_table()
+    data = draw_document(asked(network, n=counts.n), counts, BEFORE, TIME)
+    assert secrets_of(counts) <= digits_of(data.decode())
+    with np.printoptions(suppress=True):
+        assert secrets_of(counts) <= digits_of(repr(vars(release_of(read_document(data)).outcome)))
+
+
+def test_the_counts_live_no_longer_than_the_draw():
+    network, counts = canary_table()
+    request = asked(network, mechanism="laplace", n=counts.n)
+    held = len(gc.get_referrers(counts.values))
+    data = draw_document(request, counts, BEFORE, TIME)
+    gc.collect()
+    assert data
+    assert len(gc.get_referrers(counts.values)) == held
+    assert not {"values", "counts"} & set(vars(request))
+
+
+@pytest.mark.parametrize("spoil", [lambda v: v + 1, lambda v: -v, lambda v: v[None], lambda v: v.astype(float)])
+def test_no_error_tells_a_count(spoil):
+    network, counts = canary_table()
+    request = asked(network, n=counts.n)
+    for n in (counts.n, 99_999_999):
+        with pytest.raises(InputError) as refusal:
+            draw_document(request, Counts(network, spoil(counts.values), n), BEFORE, TIME)
+        said = "".join(traceback.format_exception(refusal.value)) + repr(refusal.value)
+        assert not (secrets_of(counts) | {"99999999", "99,999,999"}) & digits_of(said)
+
+
+# The certificate
+
+
+def said(request, composed=BEFORE):
+    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
+    facts = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.16.0", "3.11.7")
+    return certificate_of(request, calibration, composed, facts), sentences_of(request, calibration, composed)
+
+
+def test_the_certificate_states_what_a_promise_must():
+    certificate, sentences = said(asked())
+    assert certificate["epsilon"] == "1/2"
+    assert certificate["delta"] == "0/1"
+    assert "Replace one" in certificate["neighbours"]
+    assert "2 releases before this one, of epsilon 0.3 together; with this one it is 0.8" in certificate["composed"]
+    assert "OpenDP 0.16.0" in certificate["drawn"]
+    assert '"contrib"' in certificate["drawn"]
+    for word in ("graph", "states", "number of records", "How long", "floating point", "published of the same"):
+        assert any(word in sentence for sentence in certificate["not_covered"]), word
+    assert len(sentences) == 4
+    assert all(sentence.endswith(".") for sentence in sentences)
+    assert "factor of at most 1.65" in sentences[1]
+    assert "3 releases of this dataset, this one included, have spent epsilon 0.8" in sentences[2]
+
+
+def test_the_certificate_follows_what_was_chosen():
+    certificate, _ = said(
+        asked(graph=GraphChoice.PRIVATELY, graph_epsilon=Fraction(1, 5), domains=DomainChoice.PUBLISHED)
+    )
+    assert any("epsilon of its own, 0.2" in sentence for sentence in certificate["not_covered"])
+    assert any("published description" in sentence for sentence in certificate["not_covered"])
+
+
+def test_a_weak_promise_is_said_to_be_one():
+    _, sentences = said(asked(epsilon=Fraction(1000)), Composed())
+    assert "hides next to nothing" in sentences[1]
+    assert sentences[2].startswith("1 release of this dataset")
+
+
+@pytest.mark.parametrize("composed", [(1, Fraction(0)), (0, Fraction(1)), (-1, Fraction(1)), (1, 0.5)])
+def test_what_was_composed_is_exact_and_agrees_with_itself(composed):
+    with pytest.raises(InputError):
+        Composed(*composed)
+
+
+def test_a_time_has_its_zone():
+    assert time_text(TIME) == "2026-03-31T12:00:00Z"
+    with pytest.raises(InputError, match="time zone"):
+        time_text(TIME.replace(tzinfo=None))
+
+
+# Reading
+
+
+def spoiled(**changes):
+    return canonical(dict(read_document(drawn(asked())).told) | changes)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"[]", "no release"),
+        (b'{"format":"dpbayes release"}', "version"),
+        (canonical({"format": "dpbayes release", "version": 2}), 'version "2"; this program reads version 1'),
+        (canonical({"format": "dpbayes release", "version": True}), "version"),
+        (canonical({"format": "dpbayes release", "version": 1}), "exactly these fields"),
+    ],
+)
+def test_what_is_no_release_of_this_version_is_refused(data, said):
+    with pytest.raises(InputError, match=said):
+        read_document(data)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"integers": [True]}, "another type"),
+        ({"integers": ["1"]}, "another type"),
+        ({"integers": 1}, "must be a list"),
+        ({"more": 1}, "exactly these fields"),
+        ({"certificate": []}, "must be an object"),
+        ({"composed": {"releases": 0, "epsilon": "1/2"}}, "Releases so far"),
+        ({"drawn": {"time": "2026-02-30T12:00:00Z", "dpbayes": "", "opendp": "", "python": ""}}, "time"),
+    ],
+)
+def test_fields_of_another_type_are_refused(changes, said):
+    with pytest.raises(InputError, match=said):
+        read_document(spoiled(**changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"network": [{"name": "a", "states": ["x", "y"], "parents": ["a"]}]}, "own parent"),
+        ({"network": []}, "no nodes"),
+        ({"mechanism": "sampler"}, "laplace, fourier, map can"),
+        ({"settings": {"t": ["1"]}}, "no setting"),
+        ({"epsilon": "1/3"}, "places"),
+        ({"epsilon": "5/10"}, "lowest terms"),
+        ({"epsilon": "10000/1"}, "between"),
+        ({"prior": ["1.0"]}, "another form"),
+        ({"graph": "by magic"}, "not understood"),
+        ({"n": 10**18}, "records"),
+    ],
+)
+def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
+    request = dict(read_document(drawn(asked())).told["request"]) | changes
+    with pytest.raises(InputError, match=said):
+        read_document(spoiled(request=request))
+
+
+@pytest.mark.parametrize("scale", ["0/1", "1/3", "1/" + "9" * 59])
+def test_a_scale_is_a_double_above_nothing(scale):
+    changed = dict(read_document(drawn(asked())).told["noise"]) | {"scale": scale}
+    with pytest.raises(InputError, match="scale"):
+        read_document(spoiled(noise=changed))

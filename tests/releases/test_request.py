@@ -1,0 +1,122 @@
+"""What may be asked for, in one form, with exact numbers."""
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+from dpbayes.releases import request as module
+from dpbayes.releases.releasable import RELEASABLE
+from dpbayes.releases.request import GraphChoice, parsed_epsilon, prior_texts, request_from
+from tests.releases.asking import asked
+from tests.strategies import ASIA, V_STRUCTURE
+
+TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"], "b": ["0", "1"]})
+
+
+def test_epsilon_is_the_decimal_that_was_typed():
+    assert parsed_epsilon("0.1") == Fraction(1, 10)
+    assert parsed_epsilon(" 0.50 ") == Fraction(1, 2)
+    assert parsed_epsilon("0.001") == Fraction(1, 1000)
+    assert parsed_epsilon("1000") == 1000
+
+
+@pytest.mark.parametrize("text", ["0", "0.0009", "1000.0001", "-1", "nan", "1e-3", "", "0.1000000000001"])
+def test_another_epsilon_is_refused(text):
+    with pytest.raises(InputError, match="epsilon must be"):
+        parsed_epsilon(text)
+
+
+def test_epsilon_is_never_a_double():
+    with pytest.raises(InputError, match="fraction"):
+        asked(epsilon=0.5)
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_a_request_is_read_from_its_own_question(mechanism):
+    request = asked(mechanism=mechanism, graph=GraphChoice.PRIVATELY, graph_epsilon=Fraction(1, 5))
+    again = request_from(json.loads(request.question))
+    assert again == request
+    assert again.question == request.question
+
+
+def test_the_same_question_has_the_same_bytes():
+    same = asked(mechanism="fourier", prior=("1.0",) * ASIA.cell_count, settings={"t": "0.50"})
+    assert same.question == asked(mechanism="fourier").question
+    assert b"0.5" in same.question
+    for change in (
+        {"n": 201},
+        {"epsilon": Fraction(1, 4)},
+        {"prior": ("2",)},
+        {"dataset": "x"},
+        {"settings": {"t": "1"}},
+    ):
+        assert dataclasses.replace(same, **change).question != same.question
+
+
+def test_no_number_of_a_question_is_a_double():
+    told = json.loads(asked(mechanism="map").question, parse_float=lambda token: pytest.fail(token))
+    assert told["epsilon"] == "1/2"
+
+
+def test_the_prior_is_what_was_typed():
+    request = asked(prior=("0.1",) * (ASIA.cell_count - 1) + ("0.30",))
+    assert request.prior[-2:] == ("0.1", "0.3")
+    assert request.dirichlets.alpha[-2:].tolist() == [0.1, 0.3]
+    assert asked().dirichlets.alpha.tolist() == [1.0] * ASIA.cell_count
+
+
+def test_a_prior_in_doubles_has_decimals_that_give_it_again():
+    values = [0.1, 1 / 3, 0.001, 1e9, 2.0]
+    assert [float(text) for text in prior_texts(values)] == values
+
+
+def test_the_sensitivity_is_a_whole_number_with_its_lemma():
+    assert (asked().sensitivity.value, asked(mechanism="fourier").sensitivity.value) == (16, 28)
+    assert "Lemma 1" in asked().sensitivity.lemma
+    assert isinstance(asked(mechanism="map").sensitivity.value, int)
+
+
+@pytest.mark.parametrize("mechanism", ["sampler", "Hellinger", "exact", "", None, 1])
+def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism):
+    with pytest.raises(InputError, match=r"laplace, fourier, map can\.$"):
+        asked(mechanism=mechanism)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"dataset": ""}, "id"),
+        ({"dataset": "a" * 201}, "id"),
+        ({"dataset": "a\nb"}, "one line"),
+        ({"dataset": " a"}, "one line"),
+        ({"dataset": "\ud800"}, "one line"),
+        ({"n": 0}, "records"),
+        ({"n": True}, "records"),
+        ({"prior": ("1", "2")}, "one for each of the network's 36 cells"),
+        ({"prior": ("0",)}, "prior must be between"),
+        ({"prior": ("x",)}, "decimal"),
+        ({"settings": {"t": "1"}}, 'no setting "t"'),
+        ({"mechanism": "fourier", "settings": {"t": "51"}}, "between"),
+        ({"mechanism": "map", "settings": {"cells": "2.5"}}, "whole"),
+        ({"mechanism": "map", "settings": {"cells": Fraction(1, 3)}}, "decimal"),
+        ({"graph": GraphChoice.PRIVATELY}, "epsilon of its own"),
+        ({"graph_epsilon": Fraction(1)}, "epsilon of its own"),
+        ({"graph": "unseen"}, "how its graph was chosen"),
+        ({"network": TERNARY, "mechanism": "fourier"}, "binary"),
+        ({"network": Network.from_edges("a", [], {"a": ["x"]})}, "nothing to release"),
+        ({"network": Network.from_edges("a", [], {"a": ["x", "\ud800"]})}, "Half a character"),
+    ],
+)
+def test_a_request_that_cannot_be_is_refused(change, said):
+    with pytest.raises(InputError, match=said):
+        asked(**change)
+
+
+def test_a_network_has_a_most_of_nodes(monkeypatch):
+    monkeypatch.setattr(module, "MOST_NODES", 2)
+    with pytest.raises(InputError, match="3 nodes; a release may have 2"):
+        asked(V_STRUCTURE)

@@ -1,0 +1,312 @@
+"""Whatever is changed in a document is noticed: by reading, by its hashes, or by what it should be."""
+
+import copy
+import sys
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+from dpbayes.releases import noise
+from dpbayes.releases import verify as module
+from dpbayes.releases.canonical import canonical, fraction_text
+from dpbayes.releases.certificate import Composed, Provenance
+from dpbayes.releases.document import VERSION, hashes_of, read_document, written
+from dpbayes.releases.noise import Calibrated
+from dpbayes.releases.releasable import RELEASABLE
+from dpbayes.releases.request import DomainChoice, GraphChoice
+from dpbayes.releases.verify import schema, verify
+from tests.conftest import thorough
+from tests.releases.asking import asked, drawn
+from tests.strategies import V_STRUCTURE, networks
+
+NAMES = ("form", "schema", "hashes", "sensitivity", "epsilon", "integers", "OpenDP", "audit", "certificate")
+
+REAL = {mechanism: drawn(asked(V_STRUCTURE, mechanism=mechanism)) for mechanism in RELEASABLE}
+
+LEDGER_ALONE = (("integers",), ("request", "network"), ("request", "prior"), ("request", "settings"))
+"""What may be written otherwise, with hashes that agree: the words of the states, the prior, what a lot brought."""
+
+
+def failed(data: bytes) -> set[str]:
+    return {check.name for check in verify(data).checks if not check.holds}
+
+
+def told_of(mechanism: str = "laplace") -> dict:
+    return copy.deepcopy(dict(read_document(REAL[mechanism]).told))
+
+
+def hashed(told: dict) -> bytes:
+    return canonical(told | {"hashes": hashes_of(told)})
+
+
+# What is true
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_a_real_document_is_verified(mechanism):
+    verification = verify(REAL[mechanism])
+    assert [check.name for check in verification.checks] == list(NAMES)
+    assert verification.holds
+    assert verification.left_out == ()
+    assert all(check.sentence.endswith(".") for check in verification.checks)
+
+
+@given(networks(most_nodes=4), st.sampled_from(list(RELEASABLE)), st.integers(10**9, 10**14))
+def test_every_document_is_verified(network, mechanism, digits):
+    request = asked(network, mechanism=mechanism, epsilon=Fraction(digits, 10**12), n=20)
+    assert not failed(drawn(request))
+
+
+def test_what_is_not_installed_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    verification = verify(REAL["laplace"])
+    assert verification.holds
+    assert len(verification.left_out) == 2
+    assert "schema" not in {check.name for check in verification.checks}
+
+
+def test_an_audit_that_would_take_long_is_left_out(monkeypatch):
+    monkeypatch.setattr(module, "MOST_AUDITED", 5)
+    assert verify(REAL["laplace"]).left_out == ("No audit was made: the network has more than 5 cells.",)
+
+
+# Bytes
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_no_byte_can_be_changed(mechanism):
+    data = REAL[mechanism]
+    places = thorough(range(len(data)), sample=range(0, len(data), 29))
+    for place in places:
+        for other in {ord("0"), ord("1"), ord(" "), ord("x"), data[place] ^ 1} - {data[place]}:
+            assert _is_noticed(data[:place] + bytes([other]) + data[place + 1 :]), (place, chr(other))
+        assert _is_noticed(data[:place] + data[place + 1 :])
+        assert _is_noticed(data[:place] + b" " + data[place:])
+
+
+def _is_noticed(data: bytes) -> bool:
+    """The two checks that see every byte, without those that take longer."""
+    try:
+        document = read_document(data)
+    except InputError:
+        return True
+    return dict(document.told["hashes"]) != hashes_of(document.told)
+
+
+@given(st.data())
+def test_a_changed_file_is_never_verified(data):
+    real = REAL[data.draw(st.sampled_from(list(RELEASABLE)))]
+    start = data.draw(st.integers(0, len(real)))
+    end = data.draw(st.integers(start, min(len(real), start + 20)))
+    changed = real[:start] + data.draw(st.binary(max_size=20)) + real[end:]
+    assert changed == real or failed(changed)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_have_one_sentence(data):
+    (check,) = verify(data).checks
+    assert not check.holds
+    assert check.sentence.endswith(".")
+
+
+# Fields
+
+
+def leaves(value, path=()):
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from leaves(each, (*path, key))
+    elif isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from leaves(each, (*path, place))
+    else:
+        yield path
+
+
+def changed_values(value):
+    if isinstance(value, int):
+        return [value + 1, value - 1, -value - 1, str(value), 2**62]
+    if isinstance(value, str):
+        digits = [value.replace(digit, str((int(digit) + 1) % 10), 1) for digit in value if digit.isdigit()][:2]
+        return [value + "x", value[1:], "", None, *digits]
+    return ["x", 0, "1/2"]
+
+
+def put(told: dict, path: tuple, value: object) -> dict:
+    changed = copy.deepcopy(told)
+    inner = changed
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_no_field_can_be_changed(mechanism):
+    told = told_of(mechanism)
+    for path in leaves(told):
+        value = told
+        for key in path:
+            value = value[key]
+        for other in changed_values(value):
+            assert other == value or _is_noticed(canonical(put(told, path, other))), (path, other)
+
+
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_new_hashes_hide_nothing_that_can_be_worked_out(mechanism):
+    """Only what the ledger alone knows can be written otherwise: words, the prior, and what the lot brought."""
+    told = told_of(mechanism)
+    for path in leaves({key: value for key, value in told.items() if key != "hashes"}):
+        if any(path[: len(free)] == free for free in LEDGER_ALONE):
+            continue
+        value = told
+        for key in path:
+            value = value[key]
+        others = [each for each in changed_values(value) if each != value]
+        for other in thorough(others, sample=others[:1]):
+            assert failed(hashed(put(told, path, other))), (path, other)
+
+
+@pytest.mark.parametrize("place", ["request", "noise", "certificate", "composed", "drawn", "hashes"])
+def test_no_field_can_be_added_or_taken_away(place):
+    told = told_of()
+    for changed in (told[place] | {"more": 1}, dict(list(told[place].items())[1:])):
+        data = canonical(told | {place: changed}) if place == "hashes" else hashed(told | {place: changed})
+        assert failed(data)
+
+
+# What is caught, by which check
+
+
+def forged(told: dict | None = None, **changes) -> bytes:
+    """A document that somebody wrote with this program: all its texts and hashes agree with its numbers."""
+    document = read_document(hashed(told) if told else REAL["laplace"])
+    parts = {
+        "request": document.request,
+        "calibration": document.calibration,
+        "integers": document.integers,
+        "composed": document.composed,
+        "drawn": document.drawn,
+    }
+    return written(**(parts | changes))
+
+
+def test_too_little_noise_is_caught():
+    real = read_document(REAL["laplace"]).calibration
+    assert failed(forged(calibration=Calibrated(Fraction(6), Fraction(1)))) == {"epsilon", "OpenDP"}
+    assert failed(forged(calibration=Calibrated(Fraction(6), real.answer))) == {"epsilon", "OpenDP"}
+
+
+def test_too_much_noise_is_caught():
+    real = read_document(REAL["laplace"]).calibration
+    assert failed(forged(calibration=Calibrated(2 * real.scale, real.answer / 2))) == {"epsilon"}
+
+
+def test_a_promise_that_is_too_small_is_caught():
+    request = asked(V_STRUCTURE, epsilon=Fraction(1, 4))
+    assert failed(forged(request=request)) == {"epsilon", "OpenDP"}
+
+
+def test_another_network_is_caught():
+    assert {"integers", "epsilon"} <= failed(forged(request=asked(Network.from_edges("ab", ["ab"]))))
+
+
+def test_a_wrong_sensitivity_is_caught():
+    told = told_of()
+    told["noise"]["sensitivity"] = 4
+    assert failed(hashed(told)) == {"sensitivity", "certificate", "epsilon"}
+
+
+@pytest.mark.parametrize("value", [10**6, -(10**6), 2**63 - 1])
+def test_an_integer_that_no_noise_brings_is_caught(value):
+    integers = (value, *read_document(REAL["laplace"]).integers[1:])
+    assert failed(forged(integers=integers)) == {"integers"}
+
+
+def test_a_cell_that_is_none_is_caught():
+    integers = (20, *read_document(REAL["map"]).integers[1:])
+    assert failed(forged(told_of("map"), integers=integers)) == {"integers"}
+
+
+@pytest.mark.parametrize("number", [0, 1, 11, 13])
+def test_another_number_of_integers_is_caught(number):
+    integers = (*read_document(REAL["laplace"]).integers, 5)[:number]
+    assert "integers" in failed(forged(integers=integers))
+
+
+def test_an_answer_that_opendp_did_not_give_is_caught():
+    real = read_document(REAL["laplace"]).calibration
+    assert failed(forged(calibration=Calibrated(real.scale, real.answer / 2))) == {"OpenDP"}
+
+
+def test_a_map_that_says_more_is_caught(monkeypatch):
+    monkeypatch.setattr(noise, "_laplace", lambda scale: SimpleNamespace(map=lambda moved: 0.7))
+    assert failed(REAL["laplace"]) == {"OpenDP"}
+
+
+def test_an_audit_that_finds_more_is_caught(monkeypatch):
+    class Report:
+        exact = at_least = 0.51
+
+    monkeypatch.setattr(module, "audit", lambda *_, **__: Report())
+    assert failed(REAL["laplace"]) == {"audit"}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("composed", {"releases": 1, "epsilon": "3/10"}),
+        ("composed", {"releases": 0, "epsilon": "0/1"}),
+        ("sentences", ["All is well."] * 4),
+    ],
+)
+def test_a_certificate_of_something_else_is_caught(place, value):
+    assert failed(hashed(told_of() | {place: value})) == {"certificate"}
+
+
+def test_a_newer_version_is_refused_in_one_sentence():
+    assert failed(hashed(told_of() | {"version": VERSION + 1})) == {"form"}
+
+
+# The schema
+
+
+def test_the_schema_is_one_and_names_what_the_code_knows():
+    Draft202012Validator.check_schema(schema())
+    request = schema()["properties"]["request"]["properties"]
+    assert request["mechanism"]["enum"] == list(RELEASABLE)
+    assert request["graph"]["enum"] == [choice.value for choice in GraphChoice]
+    assert request["domains"]["enum"] == [choice.value for choice in DomainChoice]
+    assert schema()["properties"]["version"]["const"] == VERSION
+
+
+def test_the_schema_has_no_object_that_may_hold_more():
+    def objects(told):
+        if isinstance(told, dict):
+            if told.get("type") == "object":
+                yield told
+            for each in told.values():
+                yield from objects(each)
+
+    every = list(objects(schema()))
+    assert len(every) > 5
+    assert all("additionalProperties" in each for each in every)
+
+
+def test_the_schema_alone_catches_what_is_outside_of_it(monkeypatch):
+    told = told_of()
+    told["certificate"]["more"] = fraction_text(Fraction(1))
+    assert failed(hashed(told)) == {"schema", "certificate"}
+
+
+def test_composed_and_drawn_are_what_was_passed_in():
+    document = read_document(forged(composed=Composed(), drawn=Provenance("2026-01-01T00:00:00Z", "a", "b", "c")))
+    assert document.composed == Composed()
+    assert not failed(forged(composed=Composed()))
