@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -143,7 +144,7 @@ def _network(text: str, data: Dataset) -> Network:
     return Network.from_edges(drawn.names, drawn.edges, {name: data.domain(name) for name in drawn.names})
 
 
-def _settings() -> dict[str, object]:
+def _settings() -> dict[str, Parameter]:
     return {name: parameter for entry in RELEASABLE.values() for name, parameter in entry.settings.items()}
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dpbayes.base.steps import Partial
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
@@ -70,10 +71,11 @@ def publish(
         work = drawing(request, counts, _composed_before(path, request), datetime.now(UTC))
         while True:
             try:
-                progress(next(work))
+                step = next(work)
             except StopIteration as done:
                 document: bytes = done.value
                 return document
+            progress(step.share if isinstance(step, Partial) else step)
 
     if after:
         ledger.spend_again(path, request.dataset, request.epsilon, request.question, draw, after=after)

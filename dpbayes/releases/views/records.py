@@ -36,7 +36,7 @@ def records_frame(records: Dataset) -> pd.DataFrame:
     """Return a table's records with their states as text, each column a category over its whole domain."""
     return pd.DataFrame(
         {
-            name: pd.Categorical.from_codes(records.column(name).astype(np.int16), list(states))
+            name: pd.Categorical.from_codes(records.column(name).astype(np.int16), pd.Index(states, dtype=str))
             for name, states in zip(records.names, records.states, strict=True)
         }
     )

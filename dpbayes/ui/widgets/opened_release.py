@@ -74,7 +74,8 @@ def _checks(verification: Verification) -> None:
 def _rows(network: Network, release: Release[Outcome], *, key: str) -> None:
     """Draw the telling state of the first rows."""
     rows = np.arange(min(network.row_count, ROWS_AT_ONCE))
-    cells = network.row_starts[rows] + [network.telling_state(int(node)) for node in network.node_of_row[rows]]
+    telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
+    cells = network.row_starts[rows] + telling
     mean = release.outcome.probabilities[cells]
     low, high = mean, mean
     if isinstance(release.outcome, ReleasedPosterior):
