@@ -4,6 +4,7 @@ import gc
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,9 @@ IS_THOROUGH = PROFILE == "thorough"
 
 # What pytest-xdist starts inherits it: workers have a core each, and threads of one would wait for those of the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# No test opens the ledger of the person who runs it; each that needs one says where.
+os.environ["DPBAYES_LEDGER"] = str(Path(tempfile.gettempdir()) / f"dpbayes-tests-{os.getpid()}" / "ledger.sqlite")
 
 Case = TypeVar("Case")
 First = TypeVar("First")

@@ -29,6 +29,7 @@ PAGES = (
     "pages/network.py",
     "pages/release.py",
     "pages/audit.py",
+    "pages/ledger.py",
     "pages/sampling.py",
     "pages/hellinger.py",
     "pages/bounds.py",
@@ -42,6 +43,7 @@ PAGES = (
 
 WITHOUT_DATA = (
     "pages/home.py",
+    "pages/ledger.py",
     "pages/hellinger.py",
     "pages/structure.py",
     "pages/robustness.py",

@@ -95,7 +95,7 @@ def _open_dataset(path: Path) -> None:
 
 
 def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
-    with st.form("raise", clear_on_submit=True, border=True):
+    with st.form("raise", border=True):
         st.markdown("**Raise a budget**")
         name = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
         budget = st.text_input("Its new total ε", key="ledger.new")

@@ -1,0 +1,177 @@
+"""The Ledger page and making a release on Release: from no ledger at all to a checked file."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.releases import ledger
+from dpbayes.releases.document import read_document
+from dpbayes.releases.views.bif import released_bif
+from dpbayes.sources.bif import read_bif
+from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, sentences
+from tests.releases.made import opened, released
+
+PAGE = "pages/ledger.py"
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the server's ledger is, or will be."""
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return tmp_path / "ledger.sqlite"
+
+
+def form(at: AppTest, button: str, **texts: str) -> AppTest:
+    """Fill in a form and send it."""
+    for key, text in texts.items():
+        at.text_input(key=f"ledger.{key}").set_value(text)
+    return fine(next(each for each in at.button if each.label == button).click().run())
+
+
+def make_open(at: AppTest) -> AppTest:
+    """Open the part of the Release page that makes a release."""
+    at.session_state["make"] = True
+    return fine(at.run())
+
+
+def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
+    at = open_page(PAGE)
+    assert "No dataset has a budget yet" in headline(at)
+    assert not path.exists()
+    form(at, "Open", name="votes", budget="1.5", reason="decided by the board")
+    assert "Of the budget of votes, ε = 1.5, 0 is spent and 1.5 is left." in headline(at)
+    assert ledger.account_of(path, "votes").budget == Fraction(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("texts", "part"),
+    [
+        ({"name": "votes", "budget": "banana", "reason": "so"}, "decimal"),
+        ({"name": "votes", "budget": "0", "reason": "so"}, "budget"),
+        ({"name": "", "budget": "1", "reason": "so"}, "name"),
+        ({"name": "votes", "budget": "1", "reason": ""}, "reason"),
+    ],
+)
+def test_a_budget_that_is_none_is_one_sentence(path: Path, texts: dict[str, str], part: str) -> None:
+    at = form(open_page(PAGE), "Open", **texts)
+    one_sentence(at, part)
+    assert not path.exists()
+
+
+def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="1")
+    at = form(open_page(PAGE), "Raise", new="2.5", why="a second question")
+    assert "ε = 2.5" in headline(at)
+    form(at, "Raise", new="2", why="less")
+    one_sentence(at, "can only be raised")
+    assert ledger.account_of(path, "garden").budget == Fraction(5, 2)
+
+
+def test_the_bars_and_the_list_are_what_the_ledger_says(path: Path, tmp_path: Path) -> None:
+    published = released(tmp_path)
+    at = open_page(PAGE)
+    bars = figures(at)["budgets"]["data"]
+    assert [trace["x"] for trace in bars] == [[0.5], [0.0], [1.5]]
+    listed = at.dataframe[0].value
+    assert listed["row"].tolist() == [published.row]
+    assert listed["ε"].tolist() == ["0.5"]
+    assert listed["what became of it"].tolist() == ["released"]
+
+
+def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> None:
+    published = released(tmp_path)
+    at = open_page(PAGE)
+    fine(at.selectbox(key="ledger.row").set_value(published.row).run())
+    assert "checks hold" in at.success[0].value
+    document = read_document(published.document)
+    shown = "\n".join(text.value for text in at.markdown)
+    assert "60 records of the dataset garden" in shown
+    rows = figures(at)["ledger.rows"]["data"][0]["x"]
+    assert len(rows) == document.request.network.row_count
+    assert read_bif(released_bif(document))[0] == document.request.network
+
+
+def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: Path, tmp_path: Path) -> None:
+    data = released(tmp_path).document
+    for seat in ("curator", "recipient"):
+        at = open_page(PAGE, seat=seat)
+        fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+        assert "checks hold" in at.success[0].value
+        assert "file.rows" in figures(at)
+        changed = data.replace(b'"n":60', b'"n":61')
+        fine(at.file_uploader(key="ledger.file").set_value(("release.json", changed, "application/json")).run())
+        assert not at.success
+        assert "not what it says" in at.error[0].value
+        assert "file.rows" not in figures(at)
+
+
+def test_the_recipient_sees_nothing_of_the_ledger(path: Path, tmp_path: Path) -> None:
+    released(tmp_path)
+    at = open_page(PAGE, seat="recipient")
+    assert "garden" not in "\n".join([*(m.value for m in at.markdown), *(c.value for c in at.caption)])
+    assert not at.dataframe
+    assert not figures(at)
+
+
+def test_a_ledger_that_was_edited_is_one_sentence(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    path.write_bytes(b"no ledger")
+    one_sentence(open_page(PAGE), "is no ledger")
+
+
+# Making one
+
+
+def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="3")
+    at = make_open(open_page("pages/release.py", epsilon="0.5"))
+    assert [metric.value for metric in at.metric if metric.label == "It spends ε"] == ["0.5"]
+    button = next(each for each in at.button if each.label.startswith("Make it"))
+    assert button.disabled
+    fine(at.checkbox(key="make.unseen").check().run())
+    fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+    assert "checks hold" in at.success[0].value
+    assert "made.rows" in figures(at)
+    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    fine(at.run())
+    assert "was released before" in at.info[0].value
+    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"mechanism": "PosteriorSampler", "epsilon": "20"}, "No exact way to draw"),
+        ({"mechanism": "LaplaceFourier", "calibration": "as printed"}, "Only what is certified"),
+    ],
+)
+def test_what_cannot_be_really_released_is_one_sentence(
+    path: Path, tmp_path: Path, query: dict[str, str], part: str
+) -> None:
+    opened(tmp_path)
+    at = make_open(open_page("pages/release.py", **query))
+    assert any(part in sentence for sentence in sentences(at))
+    assert not [each for each in at.button if each.label.startswith("Make it")]
+
+
+def test_more_than_the_budget_is_one_sentence_and_nothing_is_drawn(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="0.3")
+    at = make_open(open_page("pages/release.py", epsilon="0.5"))
+    fine(at.checkbox(key="make.unseen").check().run())
+    fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+    assert any("budget of" in sentence for sentence in sentences(at))
+    assert "made.rows" not in figures(at)
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_without_a_budget_the_release_page_leads_to_the_ledger(path: Path) -> None:
+    at = make_open(open_page("pages/release.py"))
+    assert any("No dataset has a budget yet" in info.value for info in at.info)
+
+
+def test_the_recipient_makes_no_release(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    at = make_open(open_page("pages/release.py", seat="recipient"))
+    assert not [each for each in at.expander if each.label.startswith("Make this release")]
