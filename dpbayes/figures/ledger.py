@@ -6,7 +6,7 @@ import numpy as np
 
 from dpbayes.base.looks import GREEN, INVALID, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, titled
+from dpbayes.figures.style import FRAME, Figure, distinct_labels, figure_of, names_axis, titled
 
 PARTS = (("released", PRIVATE, ""), ("reserved, never shown", INVALID, "/"), ("left", GREEN, "."))
 """What becomes of a budget: its name, its colour, and a pattern for those who do not tell colours apart."""
@@ -33,4 +33,5 @@ def budget_figure(datasets: Sequence[str], parts: FloatArray) -> Figure:
         y=names_axis(autorange="reversed"),
         height=120 + 34 * len(datasets),
         barmode="stack",
+        legend=FRAME["legend"] | {"traceorder": "normal"},
     )

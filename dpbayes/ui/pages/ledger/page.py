@@ -46,13 +46,12 @@ def _accounts(path: Path) -> None:
             key="budgets",
             alt="; ".join(f"{a.dataset}: {amount_text(a.spent)} of {amount_text(a.budget)} spent" for a in accounts),
         )
-    left, right = st.columns(2)
-    with left:
-        _open_dataset(path)
-    with right:
-        _raise_budget(path, accounts)
-    if accounts:
         _releases(path, accounts)
+    left, right = st.columns(2)
+    with left.expander("Open a dataset", expanded=not accounts):
+        _open_dataset(path)
+    with right.expander("Raise a budget"):
+        _raise_budget(path, accounts)
     with st.expander("Check the ledger", on_change="rerun", key="ledger.check") as checking:
         if checking.open:
             with sentence_instead():
@@ -69,22 +68,18 @@ def _sentence(accounts: tuple[Account, ...]) -> str:
             f"Of the budget of {escaped(account.dataset)}, ε = {amount_text(account.budget)}, "
             f"{amount_text(account.spent)} is spent and {amount_text(account.left)} is left."
         )
-    nothing_left = sum(account.left == 0 for account in accounts)
+    least = min(accounts, key=lambda account: account.left)
     return (
-        f"{len(accounts):,} datasets have a budget; {nothing_left or 'none'} of them {_has(nothing_left)} nothing left."
+        f"{len(accounts):,} datasets have a budget; {escaped(least.dataset)} has the least left of it, "
+        f"ε = {amount_text(least.left)} of {amount_text(least.budget)}."
     )
-
-
-def _has(number: int) -> str:
-    return "has" if number <= 1 else "have"
 
 
 # Budgets
 
 
 def _open_dataset(path: Path) -> None:
-    with st.form("open", clear_on_submit=True, border=True):
-        st.markdown("**Open a dataset**")
+    with st.form("open", clear_on_submit=True, border=False):
         name = st.text_input("Name of the dataset", placeholder="votes-1984", key="ledger.name")
         budget = st.text_input("Its budget, the total ε", placeholder="1.0", key="ledger.budget")
         reason = st.text_input("Why so much", placeholder="decided by the board in March", key="ledger.reason")
@@ -95,8 +90,7 @@ def _open_dataset(path: Path) -> None:
 
 
 def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
-    with st.form("raise", border=True):
-        st.markdown("**Raise a budget**")
+    with st.form("raise", border=False):
         name = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
         budget = st.text_input("Its new total ε", key="ledger.new")
         reason = st.text_input("Why more", key="ledger.why")
@@ -130,7 +124,7 @@ def _releases(path: Path, accounts: tuple[Account, ...]) -> None:
             "dataset": [spending.reservation.dataset for spending in spendings],
             "ε": [amount_text(spending.epsilon) for spending in spendings],
             "what became of it": [spending.state for spending in spendings],
-            "time, UTC": [spending.reservation.time for spending in spendings],
+            "time, UTC": [spending.reservation.time[:19].replace("T", " ") for spending in spendings],
         }
     )
     st.dataframe(frame, hide_index=True)

@@ -1,6 +1,5 @@
 """Making a real release of what the Release page shows: what it will spend, what it will show, one confirmation."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import streamlit as st
@@ -44,7 +43,10 @@ def _make(chosen: Chosen) -> None:
         st.info("No dataset has a budget yet: open one in the ledger.")
         st.page_link("pages/ledger.py", label="Ledger", icon=":material/arrow_forward:")
         return
-    dataset = st.selectbox("Dataset", datasets, key="make.dataset")
+    only = 0 if len(datasets) == 1 else None
+    dataset = st.selectbox("Whose budget", datasets, index=only, placeholder="Choose a dataset", key="make.dataset")
+    if dataset is None:
+        return
     request = request_of(chosen, dataset)
     _summary(path, request)
     is_unseen = st.checkbox(UNSEEN, key="make.unseen")
@@ -71,10 +73,11 @@ def _summary(path: Path, request: ReleaseRequest) -> None:
     """Say what will be spent, what is left then, and how exact it will be."""
     account = ledger.account_of(path, request.dataset)
     calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
-    left, right = st.columns(2)
-    left.metric("It spends ε", amount_text(request.epsilon))
-    after = max(account.left - request.epsilon, Fraction(0))
-    right.metric(f"Left of {amount_text(account.budget)}", amount_text(account.left), f"{amount_text(after)} after it")
+    after = account.left - request.epsilon
+    left, middle, right = st.columns(3)
+    left.metric(f"Left of ε = {amount_text(account.budget)}", amount_text(account.left))
+    middle.metric("It spends ε", amount_text(request.epsilon))
+    right.metric("Left after it", amount_text(after) if after >= 0 else "too little")
     st.caption(escaped(request.entry.accuracy(request, calibration.scale)))
 
 
