@@ -8,7 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from threading import Barrier
 
+import pytest
+
 from dpbayes.releases import ledger
+from dpbayes.releases.ledger import store
 from tests.releases.ledger.drawing import Drawing
 from tests.test_docs import ROOT
 
@@ -60,6 +63,14 @@ def test_twenty_threads_that_begin_a_ledger_begin_one(tmp_path: Path) -> None:
         names = set(pool.map(begin, range(THREADS)))
     assert {account.dataset for account in ledger.accounts(path)} == names
     assert ledger.check(path).rows == THREADS + 1
+
+
+def test_who_comes_second_finds_a_ledger_begun(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program begins it between the look whether it is empty and the lock."""
+    looks, is_empty = iter([True]), store._is_empty
+    monkeypatch.setattr(store, "_is_empty", lambda connection: next(looks, None) or is_empty(connection))
+    ledger.open_dataset(path, "clinic", Fraction(1), reason="At once.")
+    assert [account.dataset for account in ledger.accounts(path)] == ["votes", "clinic"]
 
 
 SPEND = """

@@ -7,6 +7,7 @@ import pytest
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
+from dpbayes.releases.ledger.events import Entry
 from tests.releases.ledger.drawing import Drawing, raising
 
 TENTH = Fraction(1, 10)
@@ -141,12 +142,21 @@ def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path:
         for file in path.parent.iterdir():
             file.unlink()
         ledger.open_dataset(path, "votes", Fraction(1), reason="Another file.")
-        ledger.spend(path, "votes", TENTH, b"another", Drawing())
+        # A reservation in the same row, still open, for another question.
+        spending._reserve(path, spending._reservation("votes", TENTH, b"another"), after=0)
         return b"outcome"
 
     with pytest.raises(ledger.EpsilonLostError, match="is not the one in which ε was reserved; nothing is shown"):
         ledger.spend(path, "votes", TENTH, b"q", replace)
-    assert ledger.check(path).rows == 4
+    assert ledger.check(path).rows == 3
+
+
+def test_a_reservation_is_closed_once(path: Path) -> None:
+    ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
+    (spent,) = ledger.spendings(path, "votes")
+    with pytest.raises(ledger.LedgerError, match="is not the one in which"):
+        spending._close(path, spent.reservation, Entry(kind=EventKind.RELEASED, content=b"second"))
+    assert ledger.outcome(path, spent.row) == b"first"
 
 
 def test_a_clock_set_back_is_told_and_the_rows_keep_their_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,10 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
 
 @pytest.mark.parametrize("row", range(1, 11))
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
-    assert broken_row(edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))) == row
+    without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
+    assert broken_row(without) == row
+    with pytest.raises(ledger.BrokenLedgerError, match="is broken: it is missing; bring back"):
+        ledger.accounts(without)
 
     def exchange(connection: sqlite3.Connection) -> None:
         for old, new in ((row, -1), (row + 1, row), (-1, row + 1)):
