@@ -116,16 +116,13 @@ def _double(name: str, text: str) -> Fraction:
 
 
 def _same_request(told: Mapping[str, Any]) -> ReleaseRequest:
-    try:
-        request = request_from(told)
-    except InputError:
-        raise
-    except ValueError as error:  # a choice that is none
-        raise InputError(f"The release is not understood: {error}.") from None
+    request = request_from(told)
     if request.told != told:
         raise InputError("The release states its request in another form than it is written in.")
     return request
 
+
+_MOST_LETTERS = 2000
 
 _TEXT_OR_NONE = (str, type(None))
 
@@ -168,11 +165,18 @@ def _require_shape(what: str, told: object, shape: Any) -> None:
             raise InputError(f"{what} must be a list.")
         for each in told:
             _require_shape(what, each, shape[0])
-    elif shape is Mapping:
+    else:
+        _require_value(what, told, shape)
+
+
+def _require_value(what: str, told: object, shape: Any) -> None:
+    if shape is Mapping:
         if not isinstance(told, dict):
             raise InputError(f"{what} must be an object.")
     elif type(told) not in (shape if isinstance(shape, tuple) else (shape,)):  # a bool is an int to `isinstance`
         raise InputError(f"{what} has {brief(told)}, which is of another type than it must be.")
+    elif isinstance(told, str) and len(told) > _MOST_LETTERS:
+        raise InputError(f"{what} has a text of {len(told):,} letters; {_MOST_LETTERS:,} are the most.")
 
 
 # What a recipient makes of it

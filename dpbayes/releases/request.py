@@ -1,12 +1,12 @@
 """What a curator asks for: a release before it is drawn. All of it is public, and none of it is a record's."""
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ MOST_RECORDS = 10**12
 MOST_NODES = 2000
 
 MOST_LETTERS = 200
-"""Letters of a dataset's id."""
+"""Letters of a dataset's id, of a name and of a state."""
 
 _MOST_PLACES = 12
 """Places that an epsilon may have after its point."""
@@ -40,6 +40,9 @@ class DomainChoice(enum.Enum):
 
     CURATOR = "by the curator, without looking at the records"
     PUBLISHED = "from a published description of the data"
+
+
+Choice = TypeVar("Choice", GraphChoice, DomainChoice)
 
 
 def parsed_epsilon(text: str) -> Fraction:
@@ -87,8 +90,7 @@ class ReleaseRequest:
 
     def __post_init__(self) -> None:
         entry = releasable(self.mechanism)
-        if len(self.network.names) > MOST_NODES:
-            raise InputError(f"The network has {len(self.network.names):,} nodes; a release may have {MOST_NODES:,}.")
+        _require_few(self.network.names)
         entry.require(self.network)
         for name, value in {
             "dataset": _checked_id(self.dataset),
@@ -153,6 +155,7 @@ class ReleaseRequest:
 def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
     """Return the request that JSON tells, of the types that the schema states. Errors: InputError."""
     nodes = told["network"]
+    _require_few(nodes)  # before anything is worked out of them
     network = Network(
         tuple(node["name"] for node in nodes),
         tuple(tuple(node["states"]) for node in nodes),
@@ -167,13 +170,25 @@ def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
         n=told["n"],
         prior=tuple(told["prior"]),
         settings=told["settings"],
-        graph=GraphChoice(told["graph"]),
+        graph=_choice(GraphChoice, told["graph"]),
         graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
-        domains=DomainChoice(told["domains"]),
+        domains=_choice(DomainChoice, told["domains"]),
     )
 
 
 # Checks
+
+
+def _choice(kind: type[Choice], text: str) -> Choice:
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(f"A release does not know the choice {brief(text)}.") from None
+
+
+def _require_few(nodes: Sequence[object]) -> None:
+    if len(nodes) > MOST_NODES:
+        raise InputError(f"The network has {len(nodes):,} nodes; a release may have {MOST_NODES:,}.")
 
 
 def _exact(name: str, value: object) -> Fraction:
@@ -222,5 +237,7 @@ def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping
 
 def _require_writable(network: Network) -> None:
     texts = (*network.names, *(state for states in network.states for state in states))
+    if max(map(len, texts)) > MOST_LETTERS:
+        raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")
     if not all(map(is_writable, texts)):
         raise InputError("Half a character stands in a name or a state; take it out.")

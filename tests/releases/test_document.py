@@ -20,7 +20,7 @@ from dpbayes.releases.certificate import Composed, Provenance, certificate_of, s
 from dpbayes.releases.document import posterior_of, read_document, release_of
 from dpbayes.releases.make import draw_document, drawing
 from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, GraphChoice
+from dpbayes.releases.request import DomainChoice, GraphChoice, request_from
 from tests.releases.asking import BEFORE, TIME, N, asked, counted, drawn
 from tests.strategies import ASIA, V_STRUCTURE
 
@@ -320,14 +320,28 @@ def test_fields_of_another_type_are_refused(changes, said):
         ({"epsilon": "5/10"}, "lowest terms"),
         ({"epsilon": "10000/1"}, "between"),
         ({"prior": ["1.0"]}, "another form"),
-        ({"graph": "by magic"}, "not understood"),
+        ({"graph": "by magic"}, 'the choice "by magic".'),
+        ({"domains": "x" * 1000}, "x…"),
+        ({"network": [{"name": "a" * 201, "states": ["x", "y"], "parents": []}]}, "200 letters"),
+        ({"network": [{"name": "a", "states": ["x", "y" * 201], "parents": []}]}, "200 letters"),
+        ({"network": [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]}, "2,001 nodes"),
+        ({"dataset": "d" * 3000}, "3,000 letters"),
         ({"n": 10**18}, "records"),
     ],
 )
 def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
     request = dict(read_document(drawn(asked())).told["request"]) | changes
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as refusal:
         read_document(spoiled(request=request))
+    assert len(str(refusal.value)) < 300
+
+
+def test_nodes_are_numbered_before_a_network_is_made_of_them(monkeypatch):
+    monkeypatch.setattr("dpbayes.releases.request.Network", lambda *_: pytest.fail("a network was made"))
+    nodes = [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]
+    told = asked().told | {"network": nodes}
+    with pytest.raises(InputError, match="2,001 nodes"):
+        request_from(told)
 
 
 @pytest.mark.parametrize("scale", ["0/1", "1/3", "1/" + "9" * 59])

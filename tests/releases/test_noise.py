@@ -22,11 +22,11 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.map_scores import cell_masses
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.releases import noise
+from dpbayes.releases import noise, releasable
 from dpbayes.releases.noise import Calibrated, calibrated, gumbel_scale, laplace_scale, whole, with_laplace
 from dpbayes.releases.releasable import RELEASABLE, UNIT, cell_scores
 from tests.releases.asking import asked, counted
-from tests.strategies import V_STRUCTURE, networks
+from tests.strategies import DIAMOND, V_STRUCTURE, networks
 
 EPSILONS = st.integers(10**9, 10**15).map(lambda digits: Fraction(digits, 10**12))
 FALSE_ALARM = 1e-9
@@ -194,6 +194,30 @@ def test_every_entry_is_calibrated_to_its_own_sensitivity(network):
         calibration = entry.calibrated(request.sensitivity.value, request.epsilon)
         assert calibration.answer <= entry.allowed(request.epsilon)
         assert calibration.scale >= entry.least_scale(request.sensitivity.value, request.epsilon)
+
+
+TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"]})
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "network"),
+    [*product(["laplace", "fourier"], [V_STRUCTURE, DIAMOND]), ("laplace", TERNARY)],
+)
+def test_one_record_moves_what_is_noisy_by_the_sensitivity_and_no_more(monkeypatch, mechanism, network):
+    """Over all neighbours, of what noise is really added to: discrete Laplace noise loses that over its scale."""
+
+    def same(values, calibration):
+        yield 1.0
+        return tuple(values.tolist())
+
+    monkeypatch.setattr(releasable, "with_laplace", same)
+    request, tables = asked(network, mechanism=mechanism, n=1), all_tables(network, n=1)
+    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
+    released = np.array([finished(request.entry.draw(request, counts, calibration)) for counts in tables.counts])
+    x, y = np.array(tables.pairs).T
+    moved = int(np.abs(released[x] - released[y]).sum(axis=-1).max())
+    assert moved == request.sensitivity.value
+    assert moved / calibration.scale <= request.epsilon
 
 
 def test_the_masses_are_as_exact_as_the_sensitivity_takes_them_to_be():
