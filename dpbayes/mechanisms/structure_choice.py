@@ -46,7 +46,7 @@ MOST_RECORDS = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Family:
+class CandidateFamily:
     """A node that may be joined next and the parents it would have, as places of columns, parents in table order."""
 
     child: int
@@ -137,7 +137,7 @@ def draw_structure(choice: StructureChoice, data: Dataset) -> ChosenStructure:
 
 def round_log_pmf(
     choice: StructureChoice, data: Dataset, joined: Sequence[int]
-) -> tuple[tuple[Family, ...], FloatArray]:
+) -> tuple[tuple[CandidateFamily, ...], FloatArray]:
     """Return what the round after these nodes were joined chooses from, and ln of its probabilities: for audits.
 
     Errors: InputError as in `simulate_structure`.
@@ -148,7 +148,7 @@ def round_log_pmf(
     return families, flip_log_pmf(_scores(choice, data, families, {}), flip_scale(each.sensitivity, each.epsilon))
 
 
-def families_after(choice: StructureChoice, data: Dataset, joined: Sequence[int]) -> tuple[Family, ...]:
+def families_after(choice: StructureChoice, data: Dataset, joined: Sequence[int]) -> tuple[CandidateFamily, ...]:
     """Return the pairs that may be chosen once these nodes are joined, sorted by parents; no record is looked at.
 
     Parents are sets to which `parents` and `most_cells` let no other joined node be added: more parents never lower
@@ -158,11 +158,11 @@ def families_after(choice: StructureChoice, data: Dataset, joined: Sequence[int]
     left = [j for j in range(len(cards)) if j not in joined]
     sizes = range(min(choice.parents, len(joined)) + 1)
     families = [
-        Family(child, parents)
+        CandidateFamily(child, parents)
         for size in sizes
         for parents in combinations(joined, size)
         for child in left
-        if _is_full(choice, cards, Family(child, parents), joined)
+        if _is_full(choice, cards, CandidateFamily(child, parents), joined)
     ]
     return tuple(sorted(families, key=lambda family: (family.parents, family.child)))
 
@@ -197,7 +197,7 @@ def _chosen(choice: StructureChoice, data: Dataset, pick: Pick) -> ChosenStructu
     require_feasible(choice, data)
     joined = [0 if choice.first is None else data.position[choice.first]]
     parents: dict[int, tuple[int, ...]] = {}
-    rounds, known = [], dict[Family, int | float]()
+    rounds, known = [], dict[CandidateFamily, int | float]()
     while len(joined) < len(data.names):
         families = families_after(choice, data, joined)
         rounds.append(_round(choice, data, families))
@@ -212,14 +212,14 @@ def _network(data: Dataset, parents: Mapping[int, tuple[int, ...]]) -> Network:
     return Network(data.names, data.states, tuple(of))
 
 
-def _round(choice: StructureChoice, data: Dataset, families: Sequence[Family]) -> Round:
+def _round(choice: StructureChoice, data: Dataset, families: Sequence[CandidateFamily]) -> Round:
     cards = _cards(data)
     sides = {(_product(cards, family.parents), cards[family.child]) for family in families}
     sensitivity = max(choice.score.sensitivity(lines, columns, data.n) for lines, columns in sides)
     return Round(len(families), choice.epsilon / (len(cards) - 1), sensitivity)
 
 
-def _is_full(choice: StructureChoice, cards: Sequence[int], family: Family, joined: Iterable[int]) -> bool:
+def _is_full(choice: StructureChoice, cards: Sequence[int], family: CandidateFamily, joined: Iterable[int]) -> bool:
     """Return whether a pair is allowed, and no other joined node may be added to its parents."""
     cells = _product(cards, family.parents) * cards[family.child]
     if family.parents and cells > choice.most_cells:
@@ -229,7 +229,10 @@ def _is_full(choice: StructureChoice, cards: Sequence[int], family: Family, join
 
 
 def _scores(
-    choice: StructureChoice, data: Dataset, families: Sequence[Family], known: dict[Family, int | float]
+    choice: StructureChoice,
+    data: Dataset,
+    families: Sequence[CandidateFamily],
+    known: dict[CandidateFamily, int | float],
 ) -> IntArray | FloatArray:
     """Return the score of each pair; those `known` from earlier rounds are not counted again, new ones are added."""
     cards = _cards(data)
