@@ -3,7 +3,7 @@
 In random order each candidate is offered, and taken with probability exp((s - max s)/scale), where scale =
 2 sensitivity/epsilon. That is private at epsilon, and its expected score is never below that of the exponential
 mechanism, whose exponent is the same. It is the law of the maximum of scores with exponential noise, and the one which
-OpenDP draws exactly and proves in pure epsilon. [McKenna20] Algorithm 1, Theorem 1.
+OpenDP draws exactly and proves in pure epsilon. [McKenna20] Algorithm 1.
 """
 
 import math

@@ -80,7 +80,10 @@ class StructureChoice:
 
 @dataclass(frozen=True)
 class Round:
-    """One choice: among how many pairs, at what epsilon, and how far one record moves a score. All of it is public."""
+    """One choice: among how many pairs, at what epsilon, and how far one record moves a score.
+
+    It follows from the domains, n, and the nodes that were joined before.
+    """
 
     candidates: int
     epsilon: Fraction
@@ -89,12 +92,13 @@ class Round:
 
 @dataclass(frozen=True)
 class ChosenStructure:
-    """A graph that was chosen, and what that cost; besides the graph, nothing in it depends on the records.
+    """A graph that was chosen, the order in which its nodes were joined, and what that cost.
 
-    The order in which nodes were joined can be read off the rounds' sizes; it is part of what the promise covers.
+    The promise covers the graph and the order; all else follows from them, the choice and n (`round_after`).
     """
 
     network: Network
+    joined: tuple[str, ...]
     choice: StructureChoice
     rounds: tuple[Round, ...]
 
@@ -143,18 +147,23 @@ def round_log_pmf(
     Errors: InputError as in `simulate_structure`.
     """
     require_feasible(choice, data)
-    families = families_after(choice, data, joined)
-    each = _round(choice, data, families)
+    families = families_after(choice, cards_of(data), joined)
+    each = round_after(choice, cards_of(data), data.n, joined)
     return families, flip_log_pmf(_scores(choice, data, families, {}), flip_scale(each.sensitivity, each.epsilon))
 
 
-def families_after(choice: StructureChoice, data: Dataset, joined: Sequence[int]) -> tuple[CandidateFamily, ...]:
-    """Return the pairs that may be chosen once these nodes are joined, sorted by parents; no record is looked at.
+def cards_of(data: Dataset) -> tuple[int, ...]:
+    """Return the number of states of every column, from its public domain."""
+    return tuple(len(states) for states in data.states)
+
+
+def families_after(choice: StructureChoice, cards: Sequence[int], joined: Sequence[int]) -> tuple[CandidateFamily, ...]:
+    """Return the pairs that may be chosen once these nodes of so many states are joined, sorted by parents.
 
     Parents are sets to which `parents` and `most_cells` let no other joined node be added: more parents never lower
     how far from independent a node is of them.
     """
-    cards, joined = _cards(data), sorted(joined)
+    joined = sorted(joined)
     left = [j for j in range(len(cards)) if j not in joined]
     sizes = range(min(choice.parents, len(joined)) + 1)
     families = [
@@ -167,12 +176,20 @@ def families_after(choice: StructureChoice, data: Dataset, joined: Sequence[int]
     return tuple(sorted(families, key=lambda family: (family.parents, family.child)))
 
 
+def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: Sequence[int]) -> Round:
+    """Return the round after these nodes were joined: how it is drawn depends on no record, given them."""
+    families = families_after(choice, cards, joined)
+    sides = {(_product(cards, family.parents), cards[family.child]) for family in families}
+    sensitivity = max(choice.score.sensitivity(lines, columns, n) for lines, columns in sides)
+    return Round(len(families), choice.epsilon / (len(cards) - 1), sensitivity)
+
+
 def require_feasible(choice: StructureChoice, data: Dataset) -> None:
     """Refuse what could not be carried through, before anything is drawn; no record is looked at.
 
     Errors: InputError for no columns, states that no network can have, an unknown first node, and sizes above a limit.
     """
-    cards = _cards(data)
+    cards = cards_of(data)
     _network(data, {})
     if choice.first is not None:
         data.column(choice.first)
@@ -199,24 +216,18 @@ def _chosen(choice: StructureChoice, data: Dataset, pick: Pick) -> ChosenStructu
     parents: dict[int, tuple[int, ...]] = {}
     rounds, known = [], dict[CandidateFamily, int | float]()
     while len(joined) < len(data.names):
-        families = families_after(choice, data, joined)
-        rounds.append(_round(choice, data, families))
+        families = families_after(choice, cards_of(data), joined)
+        rounds.append(round_after(choice, cards_of(data), data.n, joined))
         family = families[pick(_scores(choice, data, families, known), rounds[-1])]
         parents[family.child] = family.parents
         joined.append(family.child)
-    return ChosenStructure(_network(data, parents), choice, tuple(rounds))
+    order = tuple(data.names[j] for j in joined)
+    return ChosenStructure(_network(data, parents), order, choice, tuple(rounds))
 
 
 def _network(data: Dataset, parents: Mapping[int, tuple[int, ...]]) -> Network:
     of = [tuple(data.names[j] for j in parents.get(child, ())) for child in range(len(data.names))]
     return Network(data.names, data.states, tuple(of))
-
-
-def _round(choice: StructureChoice, data: Dataset, families: Sequence[CandidateFamily]) -> Round:
-    cards = _cards(data)
-    sides = {(_product(cards, family.parents), cards[family.child]) for family in families}
-    sensitivity = max(choice.score.sensitivity(lines, columns, data.n) for lines, columns in sides)
-    return Round(len(families), choice.epsilon / (len(cards) - 1), sensitivity)
 
 
 def _is_full(choice: StructureChoice, cards: Sequence[int], family: CandidateFamily, joined: Iterable[int]) -> bool:
@@ -235,7 +246,7 @@ def _scores(
     known: dict[CandidateFamily, int | float],
 ) -> IntArray | FloatArray:
     """Return the score of each pair; those `known` from earlier rounds are not counted again, new ones are added."""
-    cards = _cards(data)
+    cards = cards_of(data)
     new = [family for family in families if family not in known]
     for parents, same in groupby(new, key=lambda family: family.parents):
         lines, size = _lines(data, cards, parents), _product(cards, parents)
@@ -253,10 +264,6 @@ def _lines(data: Dataset, cards: Sequence[int], parents: Sequence[int]) -> IntAr
         lines *= cards[j]
         lines += data.codes[:, j]
     return lines
-
-
-def _cards(data: Dataset) -> list[int]:
-    return [len(states) for states in data.states]
 
 
 def _product(cards: Sequence[int], members: Iterable[int]) -> int:

@@ -57,7 +57,7 @@ def worst_loss(scale: float, *, sensitivity: int, most: int, count: int) -> floa
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1), Fraction(4)])
 @pytest.mark.parametrize("count", [2, 3])
 def test_no_move_of_the_scores_loses_more_than_epsilon(epsilon: Fraction, count: int) -> None:
-    """[McKenna20] Theorem 1; with half the scale the same enumeration finds more."""
+    """[McKenna20]: privacy; with half the scale the same enumeration finds more."""
     scale = flip_scale(2, epsilon)
     assert worst_loss(scale, sensitivity=2, most=4, count=count) <= float(epsilon) * (1 + 1e-12)
     assert worst_loss(scale / 2, sensitivity=2, most=4, count=count) > float(epsilon) * 1.3
@@ -72,7 +72,7 @@ def test_epsilon_decides_between_chance_and_the_best() -> None:
 
 
 def test_the_best_is_not_less_likely_than_under_the_exponential_mechanism() -> None:
-    """[McKenna20] Theorem 2, on random scores: the expected score is at least that of the softmax."""
+    """[McKenna20]: utility, on random scores: the expected score is at least that of the softmax."""
     rng = np.random.default_rng(11)
     for scores in rng.integers(0, 30, (50, 6)):
         softmax = np.exp(scores / 5.0) / np.exp(scores / 5.0).sum()
