@@ -17,6 +17,9 @@ from scipy import special
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 
+_BLOCK = 1 << 20
+"""Refusals held at once, over times and candidates."""
+
 _ROUNDINGS = 64
 """Most steps from one double to the next until OpenDP's map agrees; one or two are enough."""
 
@@ -51,10 +54,12 @@ def flip_log_pmf(scores: ArrayLike, scale: float) -> FloatArray:
     logits = _below_the_best(scores, scale)
     count = len(logits)
     nodes, weights = special.roots_legendre(min(count // 2 + 1, 40 + 4 * math.isqrt(count)))
-    refused = np.log1p(np.exp(logits) * -(1 + nodes[:, None]) / 2)
-    others = refused.sum(axis=1, keepdims=True) - refused
-    log_pmf: FloatArray = logits + special.logsumexp(others + np.log(weights / 2)[:, None], axis=0)
-    return log_pmf
+    times, log_weights = (1 + nodes[:, None]) / 2, np.log(weights[:, None] / 2)
+    blocks = np.array_split(logits, -(-count * len(nodes) // _BLOCK))
+    refusals = np.sum([_log_refused(block, times).sum(axis=1) for block in blocks], axis=0)[:, None]
+    return np.concatenate(
+        [block + special.logsumexp(refusals - _log_refused(block, times) + log_weights, axis=0) for block in blocks]
+    )
 
 
 def simulate_flip(scores: ArrayLike, scale: float, rng: np.random.Generator) -> int:
@@ -82,6 +87,11 @@ def draw_flip(scores: IntArray, *, sensitivity: int, epsilon: Fraction) -> int:
             return int(chooser([int(score) for score in scores]))
         scale = math.nextafter(scale, math.inf)
     raise InputError("OpenDP does not confirm the privacy of this choice, so that nothing was drawn.")
+
+
+def _log_refused(logits: FloatArray, times: FloatArray) -> FloatArray:
+    """ln of the probability that a candidate has not been taken by a time: (times, candidates)."""
+    return np.log1p(-times * np.exp(logits))
 
 
 def _below_the_best(scores: ArrayLike, scale: float) -> FloatArray:

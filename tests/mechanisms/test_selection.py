@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import selection
 from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, rounded_up, simulate_flip
 
 CERTAINTY = 1e-9
@@ -43,6 +44,13 @@ def test_the_law_of_many_candidates_adds_up(count: int) -> None:
     np.testing.assert_allclose(flip_log_pmf(level, 3.0), -math.log(count), atol=1e-9)
     mixed = np.random.default_rng(count).integers(0, 40, count)
     assert np.exp(flip_log_pmf(mixed, 3.0)).sum() == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_law_is_the_same_in_blocks(monkeypatch) -> None:
+    scores = np.random.default_rng(1).integers(0, 40, 90)
+    whole = flip_log_pmf(scores, 3.0)
+    monkeypatch.setattr(selection, "_BLOCK", 500)
+    np.testing.assert_allclose(flip_log_pmf(scores, 3.0), whole, atol=1e-12)
 
 
 def worst_loss(scale: float, *, sensitivity: int, most: int, count: int) -> float:
