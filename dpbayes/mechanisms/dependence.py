@@ -45,8 +45,9 @@ def distance_sensitivity(lines: int, columns: int, n: int) -> int:
     |m - u - v| + |v' - u| + m - v - v' <= 2 m in two columns, v' being of b's. So 4 m; likewise for two columns.
 
     4 m is attained for every n: n equal records, of which one is replaced by a record that differs in both. 6 m is not
-    attained, but S moves by 6 m (1 - O(1/sqrt(n))): a record alone in its cell, whose line and column have about
-    sqrt(n) records each, is replaced by one with states that nobody had. A side of one state has S = 0 always.
+    attained, as |A| = 3 m needs u = v = 0, where both records give the same S. But S moves by 6 m (1 - O(1/sqrt(n))):
+    a record alone in its cell, whose line and column have about sqrt(n) records each, is replaced by one with states
+    that nobody had. A side of one state has S = 0 always.
     [Zhang17] has R moved by 3/n + 2/n^2 for all tables: S by 6 n + 4.
     """
     fewest = min(lines, columns)
