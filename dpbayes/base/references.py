@@ -46,6 +46,20 @@ PAPERS: dict[str, Paper] = {
             "https://doi.org/10.1007/11681878_14",
         ),
         Paper(
+            "Zhang17",
+            "Jun Zhang, Graham Cormode, Cecilia M. Procopiuc, Divesh Srivastava, Xiaokui Xiao",
+            "PrivBayes: Private Data Release via Bayesian Networks",
+            "ACM TODS 42(4), 2017",
+            "https://doi.org/10.1145/3134428",
+        ),
+        Paper(
+            "McKenna20",
+            "Ryan McKenna, Daniel Sheldon",
+            "Permute-and-Flip: A new mechanism for differentially private selection",
+            "NeurIPS 2020",
+            "https://arxiv.org/abs/2010.12603",
+        ),
+        Paper(
             "Notes",
             "unnamed authors",
             "Notes of DP - Bayesian Inference",

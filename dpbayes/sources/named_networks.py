@@ -2,11 +2,12 @@
 
 import functools
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.model.network import Network
+from dpbayes.model.network import BINARY, Network
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.data_files import read_data, read_index
 
@@ -41,19 +42,38 @@ def load_named(key: str) -> tuple[Network, FloatArray]:
     return network, probabilities
 
 
+# Starts over declared columns: graphs that look at no record. `states` has every column's public domain, by name.
+
+
+def naive_bayes_over(states: Mapping[str, Sequence[str]], root: str) -> Network:
+    """The column `root`, such as a class, with arrows to all others. Errors: InputError naming an unknown column."""
+    if root not in states:
+        raise InputError(f"There is no column {brief(root)} to put above the others.")
+    return Network.from_edges(states, [(root, name) for name in states if name != root], states)
+
+
+def chain_over(states: Mapping[str, Sequence[str]]) -> Network:
+    """An arrow from every column to the next, in their order."""
+    return Network.from_edges(states, itertools.pairwise(states), states)
+
+
+def empty_over(states: Mapping[str, Sequence[str]]) -> Network:
+    """The columns and no arrows."""
+    return Network.from_edges(states, [], states)
+
+
 # Templates. All nodes are binary, with the states "no" and "yes".
 
 
 def naive_bayes(d: int) -> Network:
     """The node `class` with arrows to the features x1, ..., xd; d from 1 to MAX_FEATURES."""
     features = _numbered(whole_number("The number of features", d, low=1, high=MAX_FEATURES))
-    return Network.from_edges(("class", *features), [("class", feature) for feature in features])
+    return naive_bayes_over(dict.fromkeys(("class", *features), BINARY), "class")
 
 
 def chain(k: int) -> Network:
     """x1 -> x2 -> ... -> xk; k from 1 to MAX_NODES."""
-    names = _nodes(k)
-    return Network.from_edges(names, itertools.pairwise(names))
+    return chain_over(dict.fromkeys(_nodes(k), BINARY))
 
 
 def tree(k: int, *, branching: int = 2) -> Network:
@@ -71,7 +91,7 @@ def full(k: int) -> Network:
 
 def empty(k: int) -> Network:
     """k nodes and no arrows; k from 1 to MAX_NODES."""
-    return Network.from_edges(_nodes(k), [])
+    return empty_over(dict.fromkeys(_nodes(k), BINARY))
 
 
 def _nodes(k: int) -> tuple[str, ...]:

@@ -14,10 +14,13 @@ from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import (
     NAMED,
     chain,
+    chain_over,
     empty,
+    empty_over,
     full,
     load_named,
     naive_bayes,
+    naive_bayes_over,
     tree,
 )
 
@@ -122,3 +125,31 @@ def test_templates() -> None:
 def test_sizes_are_bounded(build, size) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InputError, match=r"^The number of (nodes|features)"):
         build(size)
+
+
+DECLARED = {"age": ("young", "old"), "party": ("red", "green", "blue"), "vote": ("no", "yes")}
+
+
+def test_starts_over_declared_columns_keep_their_order_and_states() -> None:
+    edges = {
+        naive_bayes_over(DECLARED, "party"): {("party", "age"), ("party", "vote")},
+        chain_over(DECLARED): {("age", "party"), ("party", "vote")},
+        empty_over(DECLARED): set(),
+    }
+    for network, expected in edges.items():
+        assert network.names == tuple(DECLARED)
+        assert dict(zip(network.names, network.states, strict=True)) == DECLARED
+        assert set(network.edges) == expected
+
+
+def test_a_start_from_a_single_column_has_no_arrows() -> None:
+    one = {"vote": ("no", "yes")}
+    assert naive_bayes_over(one, "vote") == chain_over(one) == empty_over(one)
+
+
+def test_starts_from_no_columns_or_an_unknown_one_are_refused() -> None:
+    with pytest.raises(InputError, match='no column "income"'):
+        naive_bayes_over(DECLARED, "income")
+    for start in (chain_over, empty_over):
+        with pytest.raises(InputError, match="no nodes"):
+            start({})
