@@ -217,7 +217,7 @@ def test_a_bad_noise_is_refused_and_the_options_are_named(noise):
 
 @pytest.mark.parametrize("shape", [(), (3,)])
 def test_the_noise_of_real_numbers_is_drawn_as_ever(shape):
-    """Laplace: from the generator at its scale; Fourier: at scale one, then scaled. Both before this choice was there."""
+    """Laplace: from the generator at its scale; Fourier: at scale one, then scaled. As ever."""
     exact = count(ASIA, random_table(ASIA, rng(), 50))
     laplace = LaplaceUpdates(prior=ASIA, epsilon=0.7)
     expected = np.clip(exact.values + rng().laplace(scale=16 / 0.7, size=(*shape, 36)), 0, 50)
