@@ -122,15 +122,19 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     network, scale = noise.network, noise.law.scaled_to(mechanism.noise_law)
     values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
     if sense is Sense.TABLE:
-        values_before = coefficients(network, values) / scale
-        width = 2 ** widest_scope(network.elimination)
-        return _needed(noise, width, lambda drawn: least_cells(network, drawn + values_before))
+        return needed_by_the_table(noise, coefficients(network, values) / scale)
     cells = cells_per_family(network)
     values_before = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
     # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
     return _needed(
         noise, network.cell_count, lambda drawn: (marginals(network, drawn) * cells + values_before).min(axis=-1)
     )
+
+
+def needed_by_the_table(noise: UnitNoise, held: FloatArray | float = 0.0) -> Needed:
+    """Return the t that keeps the whole table non-negative with `held` coefficients (|N_I|,), as large as drawn."""
+    network = noise.network
+    return _needed(noise, 2 ** widest_scope(network.elimination), lambda drawn: least_cells(network, drawn + held))
 
 
 def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
