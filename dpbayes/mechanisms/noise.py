@@ -29,14 +29,10 @@ class NoiseLaw:
         return math.sqrt(2) * math.exp(-0.5 / self.scale) / -math.expm1(-1 / self.scale)
 
     def drawn(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw independent noise (*size), for simulations: a real release needs another source of randomness.
-
-        Whole numbers are the difference of two geometric ones: P[floor(b E) >= k] = exp(-k/b) for exponential E.
-        """
+        """Draw independent noise (*size), for simulations: a real release needs another source of randomness."""
         if self.noise is Noise.REAL:
             return rng.laplace(scale=self.scale, size=size)
-        up, down = np.floor(self.scale * rng.standard_exponential((2, *size)))
-        return up - down
+        return whole_noise(rng.standard_exponential((*size, 2)), self.scale)
 
     @property
     def drawn_once(self) -> "NoiseLaw":
@@ -56,3 +52,12 @@ class NoiseLaw:
 
 
 UNIT = NoiseLaw(Noise.REAL, 1.0)
+
+
+def whole_noise(pairs: FloatArray, scale: float | FloatArray) -> FloatArray:
+    """Return noise of whole numbers (...) from pairs (..., 2) of standard exponential draws; scales (...) share luck.
+
+    It is the difference of two geometric numbers: P[floor(b E) >= k] = P[E >= k/b] = exp(-k/b).
+    """
+    whole: FloatArray = np.floor(scale * pairs[..., 0]) - np.floor(scale * pairs[..., 1])
+    return whole

@@ -10,7 +10,7 @@ from scipy import stats
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, needed_increments
-from dpbayes.mechanisms.noise import UNIT, NoiseLaw
+from dpbayes.mechanisms.noise import UNIT, NoiseLaw, whole_noise
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, least_noise, simulate
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import cells_per_family, coefficients
@@ -110,6 +110,21 @@ def test_draws_are_whole_numbers_of_mean_zero_and_of_the_stated_spread(scale):
     assert abs(draws.mean()) <= error
     if scale >= 0.5:  # the fourth moment is at most 12 times the square of the variance here
         assert draws.var() == pytest.approx(whole(scale).sd ** 2, rel=6.2 * math.sqrt(12 / draws.size))
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_draws_go_on_from_batch_to_batch(noise):
+    """Where work is cut into blocks does not show in the numbers."""
+    law, generator = NoiseLaw(noise, 3.0), rng()
+    blocks = [law.drawn(generator, (size, 4)) for size in (2, 1, 3)]
+    assert np.array_equal(np.concatenate(blocks), law.drawn(rng(), (6, 4)))
+
+
+def test_noise_of_many_scales_from_the_same_draws_has_each_scales_law():
+    pairs, scales = rng().standard_exponential((100_000, 2)), np.array([0.5, 3.0, 40.0])
+    for scale, drawn in zip(scales, whole_noise(pairs, scales[:, None]), strict=True):
+        assert pvalue(drawn, scale) > ALARM
+        assert pvalue(drawn, 1.1 * scale) < ALARM
 
 
 def test_no_scale_means_no_noise():
