@@ -184,6 +184,16 @@ def test_splits_of_one_table_are_said_to_overlap():
     assert lines(open_page(PAGE, **FAST))[0].startswith("✓")
 
 
+def test_the_noise_is_said_to_be_of_real_numbers_where_a_curve_has_any():
+    def said(at) -> list[str]:
+        return [m.value for m in at.markdown if "The noise is of whole numbers" in m.value]
+
+    assert said(open_page(PAGE, **FAST))[0].startswith("✗")
+    assert said(open_page(PAGE, **FAST, noise="whole numbers"))[0].startswith("✗"), "the choice is another page's"
+    without = {"accuracy.laplace": "no", "accuracy.fourier": "no"}
+    assert not said(open_page(PAGE, **FAST, **without))
+
+
 def test_the_page_says_no_more_than_the_table_of_crossings():
     at = open_page(PAGE, **FAST | {"accuracy.repeats": "2"})
     assert "nowhere clearly apart from Laplace" in headline(at), "two repeats show nothing"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.accuracy.command import AccuracyRecipe
@@ -191,6 +192,12 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         holds=not real,
     )
     assumption("The noise is drawn afresh for every ε: here it is scaled, for smooth curves.", holds=False)
+    if any("noise" in parameters_of(method.kind) for method in study.methods if method.kind is not None):
+        assumption(
+            "The noise is of whole numbers, as in a real release: here it is of real ones, as in the paper. Whole "
+            "numbers spread a little less at the same ε, the more so the larger ε is.",
+            holds=False,
+        )
 
 
 def _code(recipe: AccuracyRecipe) -> None:
