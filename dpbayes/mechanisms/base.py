@@ -55,6 +55,11 @@ class Noise(enum.Enum):
         return r"\mathrm{Lap}" if self is Noise.REAL else r"\mathrm{Lap}_{\mathbb{Z}}"
 
     @property
+    def drawn(self) -> str:
+        """What is drawn, as a sentence to add: nothing where it is the usual law."""
+        return "" if self is Noise.REAL else " The noise is of whole numbers."
+
+    @property
     def told(self) -> str:
         """What the symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
