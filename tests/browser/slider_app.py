@@ -1,6 +1,7 @@
 """A page with one number and its slider and box, for the browser tests.
 
-`?slow=` seconds pass in every run, and `?after=` after the slider is shown; `?off=1` disables it, `?rests=1` hears when it rests, `?alone=1` lets its part rerun
+`?slow=` seconds pass in every run, and `?after=` after the slider is shown; `?off=1` disables it, `?rests=1` hears when
+it rests, `?alone=1` lets its part rerun
 alone.
 """
 
