@@ -15,6 +15,7 @@ from dpbayes.mechanisms import (
     LaplaceFourier,
     LaplaceUpdates,
     MapExponential,
+    Noise,
     PosteriorSampler,
     Release,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "LaplaceUpdates",
     "MapExponential",
     "Network",
+    "Noise",
     "PosteriorSampler",
     "Release",
     "audit_by_draws",

@@ -1,16 +1,18 @@
 """The audit of Laplace noise on Fourier coefficients. [Zhang16] Algorithm 2."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
-from dpbayes.audit.pictures import one_noisy_number
+from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import LaplaceFourier
+from dpbayes.mechanisms import LaplaceFourier, Noise
 from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.sensitivity import walsh_sensitivity
@@ -33,7 +35,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     overlap = network.closure.odd_overlap
     # A record can always flip half of the coefficients of one family.
     family = 2 ** (max(map(len, network.families)) - 1)
-    certain = noise if overlap.exact else LaplaceNoise(min(family, noise.moved), noise.ratio)
+    certain = noise if overlap.exact else replace(noise, moved=min(family, noise.moved))
     how = "Exactly" if overlap.exact else "At most"
     worst = WorstCase(
         f"{n:,} records, one of which flips {certain.moved:,} coefficients when it is replaced",
@@ -59,7 +61,7 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
             f"One replaced record moves {moved:,} Fourier coefficients of this network, and what that loses is worked "
             f"out for at most {MOST_MOVED:,}; remove some parents of its largest tables, or audit another mechanism."
         )
-    return LaplaceNoise(moved, 2 / mechanism.noise_scale)
+    return LaplaceNoise(moved, 2 / mechanism.noise_scale, whole=2 if mechanism.noise is Noise.WHOLE else 0)
 
 
 def _log_ratios(
@@ -76,7 +78,7 @@ AUDIT = Audit(
     kind=LaplaceFourier,
     report=audit_fourier,
     log_ratios=_log_ratios,
-    picture=lambda mechanism, worst, n: one_noisy_number(mechanism.noise_scale, step=2.0, what="coefficients"),
+    picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=2.0, what="coefficients"),
     recalibration=Recalibration(needed=lambda mechanism, n, delta: fourier_noise(mechanism, n=n).upper_epsilon(delta)),
     effort=lambda mechanism, numbers: numbers * TRANSFORMED if numbers > WIDE else numbers,
 )

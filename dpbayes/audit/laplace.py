@@ -5,11 +5,11 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.noise import LaplaceNoise
-from dpbayes.audit.pictures import one_noisy_number
+from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.sensitivity import count_sensitivity
@@ -20,7 +20,7 @@ def audit_laplace(mechanism: LaplaceUpdates, *, n: int, epsilons: ArrayLike) -> 
 
     All of 2 |I| counts move by one when the odd records differ in every column. Both counts lie in [0, n], and beyond
     either end the ratio of densities is constant: what clipping hides does not help to tell the tables apart, so the
-    pure epsilon and the whole curve stay as they are without it.
+    pure epsilon and the whole curve stay as they are without it. So it is for the probabilities of whole numbers.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     noise = laplace_noise(mechanism, n=n)
@@ -41,14 +41,15 @@ def laplace_noise(mechanism: LaplaceUpdates, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
     require_known(mechanism, LaplaceUpdates)
     moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
-    return LaplaceNoise(moved, 1 / mechanism.noise_scale if moved else 1.0)
+    ratio = 1 / mechanism.noise_scale if moved else 1.0
+    return LaplaceNoise(moved, ratio, whole=1 if mechanism.noise is Noise.WHOLE else 0)
 
 
 def _log_ratios(
     mechanism: LaplaceUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
 ) -> FloatArray:
     # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms
-    # of the clipped law too: clipping tells the attacker no less.
+    # of the clipped law too: clipping tells the attacker no less. Probabilities of whole numbers have the same ratio.
     moved = np.abs(released.updates - second) - np.abs(released.updates - first)
     told = moved.sum(axis=-1)
     # Without noise there is one table, all columns being constant, and nothing to tell.
@@ -59,6 +60,6 @@ AUDIT = Audit(
     kind=LaplaceUpdates,
     report=audit_laplace,
     log_ratios=_log_ratios,
-    picture=lambda mechanism, worst, n: one_noisy_number(mechanism.noise_scale, step=1.0, what="counts"),
+    picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
     recalibration=Recalibration(needed=lambda mechanism, n, delta: laplace_noise(mechanism, n=n).upper_epsilon(delta)),
 )

@@ -1,5 +1,6 @@
 """The worst pair of neighbours as data to be drawn: two laws over the same places, or what every row adds."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,8 @@ import numpy as np
 from dpbayes.audit.report_types import Laws, WorstCase
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import Noise
+from dpbayes.mechanisms.noise import NoiseLaw
 
 MOST_SHOWN = 60
 """Outputs without an order: only the most probable ones are drawn."""
@@ -98,6 +101,36 @@ def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:
         return np.sort(np.argsort(-most, kind="stable")[:MOST_SHOWN])
     likely = np.flatnonzero(most >= UNLIKELY * most.max())
     return np.arange(likely[0], likely[-1] + 1)
+
+
+def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
+    """Return the laws of one number that moves by `step`, in densities or in probabilities of whole numbers."""
+    if law.noise is Noise.WHOLE:
+        return one_noisy_whole_number(law.scale, step=int(step), what=what)
+    return one_noisy_number(law.scale, step=step, what=what)
+
+
+def one_noisy_whole_number(scale: float, *, step: int, what: str) -> TwoLaws:
+    """Return the laws of one whole number that moves by `step`, at evenly spaced values where there are too many."""
+    reach = math.ceil(6 * scale)
+    stride = max(1, (2 * reach + step) // _POINTS)
+    value = np.arange(-reach, reach + step + 1, stride, dtype=np.float64)
+    first, second = (math.tanh(0.5 / scale) * np.exp(-np.abs(value - at) / scale) for at in (step, 0))
+    return TwoLaws(
+        places=[f"{int(k):,}" for k in value],
+        first=first,
+        second=second,
+        x=f"noisy value less the second table's ({what})",
+        y="probability",
+        told=(
+            f"Two laws of whole numbers, Laplace of scale {numeral(scale, 4)}, {step} apart, and the loss between them."
+        ),
+        caption=(
+            f"One of the numbers that move, before clipping: it loses {numeral(step / scale, 4)} at most, and all "
+            "add up."
+        )
+        + (f" Every {stride:,}th value is drawn." if stride > 1 else ""),
+    )
 
 
 def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:

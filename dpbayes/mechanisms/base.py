@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
-from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number
@@ -41,6 +41,38 @@ class Calibration(enum.Enum):
     def suffix(self) -> str:
         """What it adds to a mechanism's name: nothing where it is the certified one."""
         return " as printed" if self is Calibration.AS_PRINTED else ""
+
+
+class Noise(enum.Enum):
+    """What is added to whole numbers: real ones, as in the papers, or whole ones, as in a real release."""
+
+    REAL = "real numbers"
+    WHOLE = "whole numbers"
+
+    @property
+    def symbol(self) -> str:
+        """The Laplace law as LaTeX."""
+        return r"\mathrm{Lap}" if self is Noise.REAL else r"\mathrm{Lap}_{\mathbb{Z}}"
+
+    @property
+    def drawn(self) -> str:
+        """What is drawn, as a sentence to add: nothing where it is the usual law."""
+        return "" if self is Noise.REAL else " The noise is of whole numbers."
+
+    @property
+    def told(self) -> str:
+        """What the symbol means, as a sentence to add: nothing where it is the usual law."""
+        if self is Noise.REAL:
+            return ""
+        return f" ${self.symbol}(b)$ draws whole numbers, $P[k] \\propto e^{{-|k|/b}}$."
+
+
+NOISE = Choice(
+    Noise,
+    title="noise",
+    description="The papers add real numbers, whose last digits may betray what they were added to. "
+    "A real release adds whole numbers; at the same scale they promise the same epsilon.",
+)
 
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)

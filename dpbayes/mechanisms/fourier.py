@@ -1,6 +1,5 @@
 """Laplace noise on Fourier coefficients: consistent and, with high probability, non-negative ("stealth")."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -16,13 +15,16 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import (
     EPSILON,
+    NOISE,
     Calibration,
+    Noise,
     Prior,
     Release,
     ReleasedPosterior,
     check_mechanism,
     require_own_counts,
 )
+from dpbayes.mechanisms.noise import UNIT, NoiseLaw
 from dpbayes.mechanisms.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -50,6 +52,7 @@ class LaplaceFourier:
     Scale b (of the integer coefficients) is 2|N_I|/epsilon as printed, or 2 O/epsilon certified, with O from
     `Closure.odd_overlap`. Certified, the empty set's coefficient, which is n and public, gets no noise. The lift of
     that coefficient is 2 t |N_I| b; at the printed scale this is the printed 4 t |N_I|^2/epsilon.
+    Noise of whole numbers has the same scale; it leaves whole coefficients, the tables rebuilt of which need not be.
     [Zhang16] Algorithm 2, Corollaries 2 and 3. Errors: InputError when a node is not binary.
     """
 
@@ -59,6 +62,7 @@ class LaplaceFourier:
     epsilon: Annotated[float, EPSILON]
     t: Annotated[float, INCREMENT] = 0.5
     calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
+    noise: Annotated[Noise, NOISE] = Noise.REAL
 
     def __post_init__(self) -> None:
         check_mechanism(self)
@@ -74,9 +78,9 @@ class LaplaceFourier:
         """Noise on coefficients, its scale, and the lift."""
         closure = self.prior.network.closure
         return (
-            f"$s_\\gamma + \\mathrm{{Lap}}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
-            f"$b = {latex(self.noise_scale)}$; one record flips at most $O = {closure.odd_overlap.value}$ of them. "
-            f"Every table is lifted by $2t|N_I|b = {latex(self.lift)}$ invented records."
+            f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
+            f"$b = {latex(self.noise_scale)}$; one record flips at most $O = {closure.odd_overlap.value}$ of them."
+            f"{self.noise.told} Every table is lifted by $2t|N_I|b = {latex(self.lift)}$ invented records."
         )
 
     @property
@@ -86,6 +90,11 @@ class LaplaceFourier:
         if self.calibration is Calibration.AS_PRINTED:
             return printed_walsh_sensitivity(network) / self.epsilon
         return walsh_sensitivity(network) / self.epsilon
+
+    @property
+    def noise_law(self) -> NoiseLaw:
+        """The law of the noise on every integer coefficient."""
+        return NoiseLaw(self.noise, self.noise_scale)
 
     @property
     def lift(self) -> float:
@@ -102,7 +111,7 @@ class LaplaceFourier:
         """The same in the cells of every node's table, which all have the same: (|I|,)."""
         cells = np.diff(self.prior.network.cell_offsets).astype(np.float64)
         noisy = cells if self.calibration is Calibration.AS_PRINTED else cells - 1
-        return math.sqrt(2) * self.noise_scale * np.sqrt(noisy) / cells
+        return self.noise_law.sd * np.sqrt(noisy) / cells
 
     @property
     def claimed(self) -> Guarantee:
@@ -112,7 +121,11 @@ class LaplaceFourier:
 
     @property
     def certified(self) -> Guarantee:
-        """2 O/b: never more than claimed, since O < |N_I|."""
+        """2 O/b: never more than claimed, since O < |N_I|.
+
+        The coefficients are whole and O of them move by two, so that whole noise of scale b loses 2 O/b as real noise
+        does.
+        """
         sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
 
@@ -127,40 +140,57 @@ class LaplaceFourier:
         require_own_counts(self.prior, statistic)
         network = self.prior.network
         exact = coefficients(network, statistic.values)
-        noise = coefficient_noise(network, self.calibration, rng, (*size, *exact.shape[:-1]))
-        noisy = exact + self.noise_scale * noise
+        size = (*size, *exact.shape[:-1])
+        noisy = exact + coefficient_noise(network, self.calibration, rng, size, law=self.noise_law)
         noisy[..., 0] += self.lift
-        public = {"n": statistic.n, "epsilon": self.epsilon, "t": self.t, "noise scale": self.noise_scale}
+        public = {
+            "n": statistic.n,
+            "epsilon": self.epsilon,
+            "t": self.t,
+            "noise": self.noise.value,
+            "noise scale": self.noise_scale,
+        }
         outcome = ReleasedPosterior(self.prior, marginals(network, noisy))
         return Release(outcome, self.certified, self.label, public)
 
 
 def coefficient_noise(
-    network: Network, calibration: Calibration, rng: np.random.Generator, size: tuple[int, ...]
+    network: Network,
+    calibration: Calibration,
+    rng: np.random.Generator,
+    size: tuple[int, ...],
+    *,
+    law: NoiseLaw = UNIT,
 ) -> FloatArray:
-    """Draw unit Laplace noise for every coefficient (*size, |N_I|); none on the empty set when certified."""
-    noise = rng.laplace(size=(*size, len(network.closure)))
+    """Draw noise of a law for every integer coefficient (*size, |N_I|); none on the empty set when certified."""
+    noise = law.drawn(rng, (*size, len(network.closure)))
     if calibration is Calibration.CERTIFIED:
         noise[..., 0] = 0.0
     return noise
 
 
 def needed_increments(
-    network: Network, calibration: Calibration, rng: np.random.Generator, *, draws: int = 10_000
+    network: Network,
+    calibration: Calibration,
+    rng: np.random.Generator,
+    *,
+    draws: int = 10_000,
+    law: NoiseLaw = UNIT,
 ) -> FloatArray:
     """Simulate the smallest t that keeps every released cell non-negative, were all counts zero: (draws,).
 
     Only noise is simulated and real counts can only help, so the answer is the same for every data set, n and
-    epsilon, and costs no privacy. Corrects [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
+    epsilon, and costs no privacy; for whole numbers, which cannot be scaled, it is that of the law's scale.
+    Corrects [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
     """
     block = max(1, _BLOCK // network.cell_count)
     needed = np.empty(draws)
     for start in range(0, draws, block):
         size = min(block, draws - start)
-        noise = coefficient_noise(network, calibration, rng, (size,))
+        noise = coefficient_noise(network, calibration, rng, (size,), law=law)
         # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
         lacking = -(marginals(network, noise) * cells_per_family(network)).min(axis=-1)
-        needed[start : start + size] = lacking / (2 * len(network.closure))
+        needed[start : start + size] = lacking / (2 * len(network.closure) * law.scale)
     return np.maximum(needed, 0.0)
 
 

@@ -10,7 +10,17 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import EPSILON, Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import (
+    EPSILON,
+    NOISE,
+    Noise,
+    Prior,
+    Release,
+    ReleasedPosterior,
+    check_mechanism,
+    require_own_counts,
+)
+from dpbayes.mechanisms.noise import NoiseLaw
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -22,6 +32,7 @@ class LaplaceUpdates:
 
     Step 4 prints the indicator of [0, n]; it is read as clipping, the law with atoms at 0 and n that the paper's
     appendix works with. Nodes may have any number of states: one record still changes two cells of each node.
+    Noise of whole numbers has the same scale, and leaves whole numbers.
     """
 
     label: ClassVar[str] = "Laplace"
@@ -29,6 +40,7 @@ class LaplaceUpdates:
     colour: ClassVar[str] = PRIVATE
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
+    noise: Annotated[Noise, NOISE] = Noise.REAL
 
     def __post_init__(self) -> None:
         check_mechanism(self)
@@ -37,33 +49,41 @@ class LaplaceUpdates:
     def formula(self) -> str:
         """Clipped noise, and its scale."""
         return (
-            f"$Z = \\mathrm{{clip}}(\\Delta + \\mathrm{{Lap}}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
-            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts."
+            f"$Z = \\mathrm{{clip}}(\\Delta + {self.noise.symbol}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
+            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.told}"
         )
 
     @property
     def noise_scale(self) -> float:
-        """b = 2|I|/epsilon, in counts; the noise has standard deviation sqrt(2) b."""
+        """b = 2|I|/epsilon, in counts; noise of real numbers has standard deviation sqrt(2) b."""
         return count_sensitivity(self.prior.network) / self.epsilon
+
+    @property
+    def noise_law(self) -> NoiseLaw:
+        """The law of every cell's noise."""
+        return NoiseLaw(self.noise, self.noise_scale)
 
     @property
     def noise_sd(self) -> FloatArray:
         """Standard deviation of every cell's noise before clipping, in counts: (K,)."""
-        return np.full(self.prior.network.cell_count, np.sqrt(2) * self.noise_scale)
+        return np.full(self.prior.network.cell_count, self.noise_law.sd)
 
     @property
     def node_noise_sd(self) -> FloatArray:
         """The same in the cells of every node's table, which all have the same: (|I|,)."""
-        return np.full(len(self.prior.network.names), np.sqrt(2) * self.noise_scale)
+        return np.full(len(self.prior.network.names), self.noise_law.sd)
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon, as [Zhang16] Corollary 1 states."""
+        """epsilon, as [Zhang16] Corollary 1 states; of whole numbers too, for they lose as much at the same scale."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 1"))
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: Lemma 1 holds with equality for every DAG, so it cannot be lowered either."""
+        """epsilon: Lemma 1 holds with equality for every DAG, so it cannot be lowered either.
+
+        Counts are whole, so that whole noise of scale b loses sum |d|/b as real noise does: 2|I|/b, and reaches it.
+        """
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
 
     def statistic(self, data: Dataset) -> Counts:
@@ -75,7 +95,12 @@ class LaplaceUpdates:
     ) -> Release[ReleasedPosterior]:
         """Draw noisy updates (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
-        noise = rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape))
+        noise = self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
-        public = {"n": statistic.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        public = {
+            "n": statistic.n,
+            "epsilon": self.epsilon,
+            "noise": self.noise.value,
+            "noise scale": self.noise_scale,
+        }
         return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, public)

@@ -18,6 +18,7 @@ from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
 from dpbayes.mechanisms.known import described, oddity
+from dpbayes.mechanisms.noise import UNIT, NoiseLaw
 from dpbayes.model.elimination import Factor, eliminated, table_cells, widest_scope
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
@@ -42,16 +43,28 @@ class Sense(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class UnitNoise:
-    """Laplace noise of scale 1 on every coefficient, `values` (draws, |N_I|), none on n where that is public."""
+    """Noise of one law on every coefficient, `values` (draws, |N_I|), none on n where that is public.
+
+    Real numbers are drawn at scale 1 and stand for every scale; whole numbers at the scale of the mechanism.
+    """
 
     network: Network
     calibration: Calibration
     values: FloatArray
+    law: NoiseLaw = UNIT
 
     @classmethod
-    def draw(cls, network: Network, calibration: Calibration, rng: np.random.Generator, *, draws: int) -> "UnitNoise":
+    def draw(
+        cls,
+        network: Network,
+        calibration: Calibration,
+        rng: np.random.Generator,
+        *,
+        draws: int,
+        law: NoiseLaw = UNIT,
+    ) -> "UnitNoise":
         """Draw the noise of `draws` releases. Errors: InputError when a node is not binary."""
-        return cls(network, calibration, coefficient_noise(network, calibration, rng, (draws,)))
+        return cls(network, calibration, coefficient_noise(network, calibration, rng, (draws,), law=law), law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +111,18 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     """Simulate the t that keeps a release of `counts` (K,) non-negative; zero counts are the worst case of tables.
 
     At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale
-    too. The whole table is the one rebuilt from N_I: real counts need not help it. [Zhang16] Corollary 3.
+    too; with whole numbers both depend on that scale. The whole table is the one rebuilt from N_I: real counts need not
+    help it. [Zhang16] Corollary 3.
 
-    Errors: InputError for what is not exactly a `LaplaceFourier`: another class may draw other noise.
+    Errors: InputError for what is not exactly a `LaplaceFourier`: another class may draw other noise; for noise that
+    is not of the mechanism's law and cannot be scaled to it.
     """
     if oddity(mechanism, LaplaceFourier):
         raise InputError(f"The noise of {described(mechanism)} is not known here, so it cannot be simulated.")
-    network, scale = noise.network, mechanism.noise_scale
+    network, scale = noise.network, noise.law.scaled_to(mechanism.noise_law)
     values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
     if sense is Sense.TABLE:
-        values_before = coefficients(network, values) / scale
-        width = 2 ** widest_scope(network.elimination)
-        return _needed(noise, width, lambda drawn: least_cells(network, drawn + values_before))
+        return needed_by_the_table(noise, coefficients(network, values) / scale)
     cells = cells_per_family(network)
     values_before = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
     # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
@@ -118,11 +131,17 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     )
 
 
+def needed_by_the_table(noise: UnitNoise, held: FloatArray | float = 0.0) -> Needed:
+    """Return the t that keeps the whole table non-negative with `held` coefficients (|N_I|,), as large as drawn."""
+    network = noise.network
+    return _needed(noise, 2 ** widest_scope(network.elimination), lambda drawn: least_cells(network, drawn + held))
+
+
 def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
-    """`least` takes noise (block, |N_I|) to the least signed sum of each release (block,), in units of its scale."""
+    """`least` takes noise (block, |N_I|) to the least signed sum of each release (block,), as large as drawn."""
     block = max(1, BLOCK // width)
     parts = [least(noise.values[start : start + block]) for start in range(0, len(noise.values), block)]
-    lacking = -np.concatenate(parts) / (2 * len(noise.network.closure))
+    lacking = -np.concatenate(parts) / (2 * len(noise.network.closure) * noise.law.scale)
     return Needed(np.sort(np.maximum(lacking, 0.0)))
 
 
@@ -130,25 +149,28 @@ def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArr
 class LeastNoise:
     """The least signed sum of noise in all tables of each size: `sums` (draws, sizes) and their `cells` (sizes,).
 
-    All that matters of the noise where every cell holds the same before it: kept once, it answers for every epsilon
-    and every symmetric prior. `coefficients` is |N_I|.
+    All that matters of the noise where every cell holds the same before it: kept once, it answers for every symmetric
+    prior, and of real numbers for every epsilon. `coefficients` is |N_I|, `law` that of the noise.
     """
 
     sums: FloatArray
     cells: FloatArray
     coefficients: int
+    law: NoiseLaw = UNIT
 
     @classmethod
     def joined(cls, parts: "Sequence[LeastNoise]") -> "LeastNoise":
         """Return all draws together; the parts are of one network."""
-        return cls(np.concatenate([part.sums for part in parts]), parts[0].cells, parts[0].coefficients)
+        first = parts[0]
+        return cls(np.concatenate([part.sums for part in parts]), first.cells, first.coefficients, first.law)
 
     def needed(self, held: float = 0.0) -> Needed:
-        """Return what keeps releases non-negative if each cell holds `held`, in units of the noise scale.
+        """Return what keeps releases non-negative if each cell holds `held`, as large as the noise was drawn.
 
-        Nothing for tables at zero counts; the prior's concentration for parameters.
+        Nothing for tables at zero counts; the prior's concentration for parameters, which real noise of scale 1 has in
+        units of the mechanism's scale.
         """
-        lacking = -(self.sums + held * self.cells).min(axis=-1) / (2 * self.coefficients)
+        lacking = -(self.sums + held * self.cells).min(axis=-1) / (2 * self.coefficients * self.law.scale)
         return Needed(np.sort(np.maximum(lacking, 0.0)))
 
 
@@ -160,7 +182,7 @@ def least_noise(noise: UnitNoise) -> LeastNoise:
     for start in range(0, len(noise.values), block):
         tables = marginals(network, noise.values[start : start + block])
         parts.append(np.stack([tables[:, cells == size].min(axis=-1) * size for size in sizes], axis=-1))
-    return LeastNoise(np.concatenate(parts), sizes, len(network.closure))
+    return LeastNoise(np.concatenate(parts), sizes, len(network.closure), noise.law)
 
 
 # The least cell of the whole table

@@ -38,7 +38,7 @@ HOLDS, FAILS, REFUSED = 0, 1, 2
 """Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
 
 
-class Command(NamedTuple):
+class ReleaseCommand(NamedTuple):
     """One command: what it is, the words it takes, and how it is run to its exit code."""
 
     about: str
@@ -328,8 +328,8 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
 """What can be made of a release, by the ending of the file."""
 
 COMMANDS = {
-    "release": Command("make a real release of a table and charge it to its budget", _add_release, _release),
-    "ledger": Command("budgets, what was spent of them, and every release", _add_ledger_command, _ledger),
-    "verify": Command("check a release without its data", _add_verify, _verify),
-    "view": Command("make a network, records, draws, a report or a script of a release", _add_view, _view),
+    "release": ReleaseCommand("make a real release of a table and charge it to its budget", _add_release, _release),
+    "ledger": ReleaseCommand("budgets, what was spent of them, and every release", _add_ledger_command, _ledger),
+    "verify": ReleaseCommand("check a release without its data", _add_verify, _verify),
+    "view": ReleaseCommand("make a network, records, draws, a report or a script of a release", _add_view, _view),
 }

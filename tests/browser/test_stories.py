@@ -171,7 +171,7 @@ def test_the_release_that_a_person_takes_away_holds_no_exact_count(visit):
     content = json.loads(text)
     assert set(content) == {"kind", "mechanism", "guarantee", "public", "network", "rows"}
     assert all(set(row) == {"row", "prior", "posterior"} for row in content["rows"])
-    assert set(content["public"]) == {"n", "epsilon", "noise scale"}
+    assert set(content["public"]) == {"n", "epsilon", "noise", "noise scale"}
     network, cpts = load_named("asia")
     exact = count(network, sample_dataset(network, cpts, 1000, stream(1, "records"))).values
     released = np.concatenate([np.subtract(row["posterior"], row["prior"]) for row in content["rows"]])

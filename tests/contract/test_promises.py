@@ -16,8 +16,12 @@ from dpbayes.mechanisms import (
     LaplaceFourier,
     LaplaceUpdates,
     MapExponential,
+    Noise,
     PosteriorSampler,
+    Release,
+    ReleasedPosterior,
 )
+from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
@@ -51,9 +55,33 @@ def additive_losses(mechanism, before: np.ndarray, after: np.ndarray) -> np.ndar
     What follows the noise (clipping, rebuilding tables) is post-processing and cannot raise it.
     """
     (first, scales), (second, _) = (noisy_coordinates(mechanism, counts) for counts in (before, after))
+    if getattr(mechanism, "noise", Noise.REAL) is Noise.WHOLE:
+        return whole_losses(first - second, scales)
     moved = np.abs(first - second)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(moved > 0, moved / scales, 0.0).sum(axis=-1)
+
+
+def whole_losses(moved: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """For independent whole noise: the largest ln P[k] - ln P[k + moved], coordinate by coordinate.
+
+    A coordinate that moves by no whole number, or has no noise, gives the table away.
+    """
+    total = np.zeros(len(moved))
+    for values, scale in zip(moved.T, scales, strict=True):
+        steps, places = np.unique(values, return_inverse=True)
+        total += np.array([worst_step(float(step), float(scale)) for step in steps])[places.ravel()]
+    return total
+
+
+def worst_step(step: float, scale: float) -> float:
+    if step == 0:
+        return 0.0
+    if not step.is_integer() or not scale:
+        return math.inf
+    k = np.arange(-abs(step) - 3, abs(step) + 4)
+    log_mass = [math.log(math.tanh(0.5 / scale)) - np.abs(at) / scale for at in (k, k + step)]
+    return float(np.max(log_mass[0] - log_mass[1]))
 
 
 def sampler_losses(mechanism, before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -163,6 +191,28 @@ class SensitivityOffByTwoLaplace(LaplaceUpdates):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SensitivityOffByOneLaplace(LaplaceUpdates):
+    """Broken on purpose: counts one move too few."""
+
+    @property
+    def noise_scale(self) -> float:
+        return LaplaceUpdates.noise_scale.fget(self) - 1 / self.epsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitivityOffByOneFourier(LaplaceFourier):
+    """Broken on purpose: charges one less for all signs that one record flips."""
+
+    @property
+    def noise_scale(self) -> float:
+        return LaplaceFourier.noise_scale.fget(self) - 1 / self.epsilon
+
+    @property
+    def certified(self) -> Guarantee:
+        return LaplaceFourier(**{f.name: getattr(self, f.name) for f in fields(self)}).certified
+
+
+@dataclass(frozen=True, kw_only=True)
 class HalfNoiseFourier(LaplaceFourier):
     """Broken on purpose: promises what the full noise would give, at half the noise."""
 
@@ -199,7 +249,15 @@ class CarelessMap(MapExponential):
 
 BROKEN = [
     (kind, settings)
-    for kind in (HalfNoiseLaplace, SensitivityOffByTwoLaplace, HalfNoiseFourier, WideSampler, CarelessMap)
+    for kind in (
+        HalfNoiseLaplace,
+        SensitivityOffByTwoLaplace,
+        SensitivityOffByOneLaplace,
+        HalfNoiseFourier,
+        SensitivityOffByOneFourier,
+        WideSampler,
+        CarelessMap,
+    )
     for settings in typical_settings(kind)
 ]
 
@@ -215,6 +273,88 @@ def test_the_enumeration_catches_mechanisms_with_too_little_noise(kind, settings
 def test_the_enumeration_catches_the_exact_posterior_at_any_epsilon(network):
     assert worst_privacy_loss(build(Exact, {}, network), 1) == math.inf
     assert not keeps(build(Exact, {}, network), 1e3, 1)
+
+
+# How real noise is made whole, and what that loses
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutLaplace(LaplaceUpdates):
+    """Broken on purpose: real noise whose fraction is cut off, which rounds towards the true count."""
+
+    def release(self, statistic, rng, size=()) -> Release:
+        noise = np.trunc(rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape)))
+        return released(self, statistic, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedLaplace(LaplaceUpdates):
+    """Not broken: real noise rounded to the nearest whole number, as the noisy count would be."""
+
+    def release(self, statistic, rng, size=()) -> Release:
+        noise = np.round(rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape)))
+        return released(self, statistic, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeScaleLaplace(LaplaceUpdates):
+    """Broken on purpose: whole noise of a scale that is rounded down to a whole number."""
+
+    @property
+    def noise_scale(self) -> float:
+        return float(math.floor(LaplaceUpdates.noise_scale.fget(self)))
+
+
+def released(mechanism: LaplaceUpdates, statistic: Counts, noise: np.ndarray) -> Release:
+    updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
+    return Release(ReleasedPosterior(mechanism.prior, updates), mechanism.certified, mechanism.label)
+
+
+def rounded_mass(cells: np.ndarray, scale: float) -> np.ndarray:
+    """P of real Laplace noise between ends (..., 2)."""
+    z = cells / scale
+    return np.diff(np.where(z < 0, np.exp(np.minimum(z, 0)) / 2, 1 - np.exp(-np.maximum(z, 0)) / 2), axis=-1)[..., 0]
+
+
+def worst_of_one_step(mass: np.ndarray) -> float:
+    """The largest ln P[k] / P[k + 1], in both directions, of a law on whole numbers around zero."""
+    return float(np.abs(np.diff(np.log(mass))).max())
+
+
+@pytest.mark.parametrize("scale", [0.3, 0.5, 1.0, 2.0, 16.0])
+def test_noise_cut_towards_zero_loses_ln_2_more_for_each_count_and_noise_rounded_to_the_nearest_loses_no_more(scale):
+    """P[0] is 1 - q when cut, and P[1] = q (1 - q)/2: a ratio of 2/q where q is promised.
+
+    Rounding to the nearest is post-processing of the noisy count, as counts are whole; so is rounding it down. To cut
+    off the noise's fraction is not: from the sum alone nobody could.
+    """
+    k = np.arange(-3.0, 4.0)
+    cut = rounded_mass(np.stack([np.where(k > 0, k, k - 1), np.where(k < 0, k, k + 1)], -1), scale)
+    assert cut.sum() == pytest.approx(float(rounded_mass(np.array([-4.0, 4.0]), scale)))
+    assert worst_of_one_step(cut) == pytest.approx(1 / scale + math.log(2))
+    nearest, down = (rounded_mass(np.stack([k - left, k + 1 - left], -1), scale) for left in (0.5, 0.0))
+    for kept in (nearest, down):
+        assert worst_of_one_step(kept) == pytest.approx(1 / scale)
+    whole = np.exp(-np.abs(k) / scale)
+    assert worst_of_one_step(whole) == pytest.approx(1 / scale)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_real_releases_with_noise_cut_towards_zero_prove_that_the_promise_is_broken(n):
+    broken = CutLaplace(prior=empty(1), epsilon=1.0)
+    assert audited_by_draws(broken, n).refutes(broken.certified)
+    kept = RoundedLaplace(prior=empty(1), epsilon=1.0)
+    assert not audited_by_draws(kept, n).refutes(kept.certified)
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 1.3, 3.0])
+@pytest.mark.parametrize("noise", Noise)
+def test_a_scale_rounded_down_breaks_the_promise(epsilon, noise):
+    broken = WholeScaleLaplace(prior=chain(2), epsilon=epsilon, noise=noise)
+    assert worst_privacy_loss(broken, 2) == pytest.approx(4 / math.floor(4 / epsilon))
+    assert not keeps(broken, broken.certified.epsilon, 2)
+    one = WholeScaleLaplace(prior=empty(1), epsilon=0.7, noise=noise)
+    assert provable_loss(one, 1) > one.certified.epsilon
 
 
 # The promise, on real releases alone: nothing below trusts a stated noise scale

@@ -1,6 +1,7 @@
 """Every mechanism at every choice of its parameters: what the contract tests run over."""
 
 from collections.abc import Mapping
+from enum import Enum
 from itertools import product
 
 import numpy as np
@@ -33,7 +34,7 @@ VARIANTS = [(kind, settings) for kind in MECHANISMS for settings in typical_sett
 every_mechanism = pytest.mark.parametrize(
     ("kind", "settings"),
     VARIANTS,
-    ids=[" ".join([k.label, *(v.value for v in s.values() if isinstance(v, Calibration))]) for k, s in VARIANTS],
+    ids=[" ".join([k.label, *(v.value for v in s.values() if isinstance(v, Enum))]) for k, s in VARIANTS],
 )
 
 

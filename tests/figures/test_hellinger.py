@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, Look
-from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, Noise, error_laws
+from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, DieNoise, error_laws
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.figures.hellinger import (
     error_box_figure,
@@ -145,7 +145,7 @@ def test_outputs_are_steps_in_the_middle_of_their_bins(width, text):
 
 
 def test_laws_of_errors_are_drawn_as_they_are():
-    laws = error_laws([Scenario(sides=3, n=9)], Noise.draw(np.random.default_rng(1), sides=3, draws=100))
+    laws = error_laws([Scenario(sides=3, n=9)], DieNoise.draw(np.random.default_rng(1), sides=3, draws=100))
     grid = np.linspace(0, 1, 11)
     shares = {method.look: law.share_within(grid) for method, law in laws.items()}
     figure = error_law_figure(grid, shares).to_plotly()

@@ -184,6 +184,21 @@ def test_splits_of_one_table_are_said_to_overlap():
     assert lines(open_page(PAGE, **FAST))[0].startswith("✓")
 
 
+def test_the_noise_is_said_to_be_of_real_or_of_whole_numbers_where_a_curve_has_any():
+    def said(at) -> list[str]:
+        return [m.value for m in at.markdown if "The noise is of whole numbers, as in a real" in m.value]
+
+    assert said(open_page(PAGE, **FAST))[0].startswith("✗")
+    at = open_page(PAGE, **FAST, noise="whole numbers")
+    assert said(at)[0].startswith("✓")
+    names = {trace["name"] for trace in figures(at)["accuracy.curves"]["data"]}
+    assert {"Laplace", "Fourier, certified"} <= names
+    assert "Fourier, as printed" not in names
+    assert "is left out, as the paper’s plot is of real numbers" in promises(at)
+    without = {"accuracy.laplace": "no", "accuracy.fourier": "no"}
+    assert not said(open_page(PAGE, **FAST, **without))
+
+
 def test_the_page_says_no_more_than_the_table_of_crossings():
     at = open_page(PAGE, **FAST | {"accuracy.repeats": "2"})
     assert "nowhere clearly apart from Laplace" in headline(at), "two repeats show nothing"

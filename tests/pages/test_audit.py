@@ -1,5 +1,6 @@
 """The Audit page: its numbers are the core's, refutations are seen, and the recipient sees nothing of the data."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
-from dpbayes.mechanisms import Calibration, LaplaceUpdates, PosteriorSampler
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.laplace_die import LaplaceCells
 from dpbayes.mechanisms.map import PrintedMap
@@ -507,3 +508,21 @@ def test_the_formulas_and_their_assumptions_are_there() -> None:
     assert "✓ &nbsp;Neighbours" in text
     assert "✗ &nbsp;The mechanism is sampled exactly" in text
     assert "✗ &nbsp;A proof for every n" in everything(opened(AuditSubject.HellingerLocal))
+
+
+@pytest.mark.parametrize("kind", ["LaplaceUpdates", "LaplaceFourier"])
+def test_whole_numbers_are_audited_by_their_own_law(kind: str) -> None:
+    at = open_page(PAGE, mechanism=kind, noise="whole numbers", data="synthetic", records="50")
+    network = load_named("asia")[0]
+    laws = {"LaplaceUpdates": LaplaceUpdates, "LaplaceFourier": LaplaceFourier}
+    whole = laws[kind](prior=network, epsilon=1.0, noise=Noise.WHOLE)
+    curve = next(t for t in figures(at)["audit.curve"]["data"] if t["name"] == "exact")
+    report = audit(whole, n=50, epsilons=curve["x"])
+    assert curve["y"] == pytest.approx(np.maximum(report.curve.deltas, LEAST_DELTA))
+    real = audit(replace(whole, noise=Noise.REAL), n=50, epsilons=curve["x"])
+    assert curve["y"] != pytest.approx(np.maximum(real.curve.deltas, LEAST_DELTA))
+    assert numbers(at)[0] == f"ε = {report.claimed.epsilon:g}"
+    laws_shown = figures(at)["audit.laws"]
+    assert laws_shown["layout"]["yaxis"]["title"]["text"] == "probability"
+    assert all(place.lstrip("-").isdigit() for place in laws_shown["data"][0]["x"])
+    assert r"\mathrm{Lap}_{\mathbb{Z}}" in everything(at)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.hellinger.errors import LEVELS, Noise, error_laws, most_throws
+from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws, most_throws
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.mechanisms.base import Calibration
@@ -28,7 +28,7 @@ SIDES = "hellinger.sides"
 
 def medians(scenario: Scenario, seed: int = 1) -> dict[DieMethod, float]:
     """Return what the page should say, from the core alone."""
-    laws = error_laws([scenario], Noise.draw(stream(seed, "hellinger"), sides=scenario.sides))
+    laws = error_laws([scenario], DieNoise.draw(stream(seed, "hellinger"), sides=scenario.sides))
     return {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
 
 

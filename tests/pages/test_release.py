@@ -16,7 +16,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
-from dpbayes.mechanisms import Calibration, LaplaceUpdates
+from dpbayes.mechanisms import Calibration, LaplaceUpdates, Noise
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
@@ -488,3 +488,25 @@ def test_odd_names_are_text_everywhere(mechanism: str, downloads: list[bytes]) -
         assert "\\<" in shown or "<" not in shown
     assert "<b>" not in repr([figure["layout"] for figure in figures(at).values()])
     assert downloads
+
+
+@pytest.mark.parametrize("mechanism", ["LaplaceUpdates", "LaplaceFourier"])
+def test_whole_numbers_are_a_choice_that_the_link_carries_and_the_formula_explains(mechanism: str) -> None:
+    at = open_page(PAGE, mechanism=mechanism)
+    assert r"\mathbb{Z}" not in everything(at)
+    fine(at.segmented_control(key="parameter.noise").set_value(Noise.WHOLE).run())
+    assert settings_of(at).parameter("noise") is Noise.WHOLE
+    assert r"$\mathrm{Lap}_{\mathbb{Z}}(b)$ draws whole numbers, $P[k] \propto e^{-|k|/b}$" in everything(at)
+    assert headline(open_page(PAGE, mechanism=mechanism, noise="whole numbers")) == headline(at)
+
+
+def test_the_numbers_of_whole_noise_are_the_cores() -> None:
+    settings = Settings()
+    network, cpts = load_named(settings.source)
+    counts = count(network, sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records")))
+    whole = LaplaceUpdates(prior=network, epsilon=1.0, noise=Noise.WHOLE)
+    found = study_release(whole, counts, stream(settings.seed, "release", "LaplaceUpdates"), 200)
+    assert np.array_equal(found.release.numbers, np.round(found.release.numbers))
+    said = f"by {numeral(found.shifts.mean(), 2)} on average"
+    assert said in headline(open_page(PAGE, noise="whole numbers"))
+    assert said not in headline(open_page(PAGE, noise="whole numbers", epsilon="2"))

@@ -1,6 +1,7 @@
 """The Stealth page: its numbers are the core's, refusals are sentences, and the recipient sees nothing of the data."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.agreement import noticed
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, simulate
 from dpbayes.model.counts import count
@@ -451,3 +452,41 @@ def test_what_no_number_of_draws_tells_is_proved_at_once(monkeypatch: pytest.Mon
     assert len(said) >= 4
     assert len(set(said)) == 1
     assert "is proved to keep 99.999% of releases" in said[0]
+
+
+# Whole numbers
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 20.0])
+def test_whole_numbers_are_simulated_by_their_own_law(epsilon: float) -> None:
+    at = open_page(PAGE, noise="whole numbers", epsilon=f"{epsilon:g}")
+    whole = replace(mechanism(epsilon=epsilon), noise=Noise.WHOLE)
+    noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000, law=whole.noise_law)
+    for sense in Sense:
+        curve = trace(at, sense.value)
+        assert curve["y"] == pytest.approx(simulate(sense, noise, whole).probability(curve["x"]))
+    t = math.ceil(simulate(Sense.MARGINALS, noise, whole).increment(0.9) * 1e4) / 1e4
+    assert f"On Asia, t = {t:.3g} keeps nine of ten releases non-negative" in headline(at)
+    press(at, f"Use t = {t:.4g} on the Release page")
+    assert settings_of(at).parameter("t") == t
+    data = sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
+    real = trace(at, REAL)
+    assert real["y"] == pytest.approx(
+        simulate(Sense.MARGINALS, noise, whole, count(ASIA, data).values).probability(real["x"])
+    )
+    proved = np.array(trace(at, "proved, at least")["y"])
+    bound = replace(certified_noise(ASIA), beyond=1 / whole.noise_scale)
+    x = np.array(trace(at, "proved, at least")["x"])
+    assert proved == pytest.approx(1 - negative_marginal_probability(ASIA, noise=bound, t=x))
+    assert r"\mathrm{Lap}_{\mathbb{Z}}" in everything(at)
+
+
+def test_the_default_increment_of_whole_numbers_is_that_of_their_law_on_the_release_page_too() -> None:
+    at = open_page("pages/release.py", mechanism="LaplaceFourier", noise="whole numbers", epsilon="20")
+    whole = replace(mechanism(epsilon=20.0), noise=Noise.WHOLE)
+    needed = needed_increments(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), law=whole.noise_law)
+    t = math.ceil(increment_for(0.9, needed) * 1e4) / 1e4
+    assert at.text_input(key="box.t").value == f"{t:g}"
+    kept = float(np.mean(needed <= t))
+    assert f"With no data at all, {kept:.1%} of releases would be non-negative" in everything(at)
+    assert t != wanted_t(0.9)

@@ -102,9 +102,11 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
     drawn: list[int] = []
     draw = fourier.coefficient_noise
 
-    def counted(network: Network, calibration: Calibration, rng: np.random.Generator, size: tuple[int, ...]) -> Any:
+    def counted(
+        network: Network, calibration: Calibration, rng: np.random.Generator, size: tuple[int, ...], **law: Any
+    ) -> Any:
         drawn.append(math.prod(size) * len(network.closure))
-        return draw(network, calibration, rng, size)
+        return draw(network, calibration, rng, size, **law)
 
     monkeypatch.setattr("dpbayes.mechanisms.stealth.coefficient_noise", counted)
     monkeypatch.setattr(fourier, "coefficient_noise", counted)

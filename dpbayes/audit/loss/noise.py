@@ -15,6 +15,12 @@ and the pure epsilon is k a, reached with probability 2^-k. S is put on a lattic
 Both are laws of mechanisms, so that their k-fold compositions bound the true curve for every epsilon. They are composed
 by Fourier transforms, as they are and tilted by e^(-s S) so that small deltas keep their digits; the error of rounding
 is bounded and taken off below, added above. For k = 1 and 2 there are closed forms in `dpbayes.audit.loss.continuous`.
+
+Whole numbers that move by s = 1, 2, ... under noise P[k] ~ q^|k|, q = e^(-1/b), lose s/b less 2/b for each of the m
+steps by which the noisy number falls short of the first table's, s at most. So S is on a lattice of step 2/b as it is,
+and the two bounds differ by rounding alone: one value has
+
+    P[m = 0] = 1/(1 + q),    P[m] = q^m (1 - q)/(1 + q) for 0 < m < s,    P[m = s] = q^s/(1 + q).
 """
 
 import math
@@ -33,6 +39,9 @@ from dpbayes.base.validation import InputError, finite_number, whole_number
 MOST_MOVED = 100_000
 """Most values that may move."""
 
+MOST_STEP = 16
+"""Farthest that whole numbers may move."""
+
 _LATTICE = 1 << 16
 _LEAST_STEPS = 8
 _TILTS = 3
@@ -46,16 +55,20 @@ _ROUND_OFF = 2.0**-53
 class LaplaceNoise:
     """Laplace noise on values of which one record moves `moved` (k), each by `ratio` (a = step/scale).
 
-    Errors: InputError for a number of values that is negative or above MOST_MOVED, and a ratio out of [1e-9, 1e9].
+    Where the noise is of whole numbers, `whole` is the step (s); 0 stands for real numbers.
+    Errors: InputError for a number of values that is negative or above MOST_MOVED, a ratio out of [1e-9, 1e9], and a
+    step that is no whole number up to MOST_STEP.
     """
 
     moved: int
     ratio: float
+    whole: int = 0
 
     def __post_init__(self) -> None:
         moved = whole_number("The number of moved values", self.moved, low=0, high=MOST_MOVED)
         object.__setattr__(self, "moved", moved)
         object.__setattr__(self, "ratio", finite_number("The step over the scale", self.ratio, low=1e-9, high=1e9))
+        object.__setattr__(self, "whole", whole_number("The step of whole numbers", self.whole, low=0, high=MOST_STEP))
 
     @property
     def pure_epsilon(self) -> float:
@@ -103,11 +116,19 @@ class LaplaceNoise:
 
     @cached_property
     def _below(self) -> "list[_Composed]":
+        if self.whole:
+            return self._exactly
         return _compositions(self.moved, *_joined(self.ratio, _steps(self.moved)))
 
     @cached_property
     def _above(self) -> "list[_Composed]":
+        if self.whole:
+            return self._exactly
         return _compositions(self.moved, *_spread(self.ratio, _steps(self.moved)))
+
+    @cached_property
+    def _exactly(self) -> "list[_Composed]":
+        return _compositions(self.moved, *_whole(self.ratio, self.whole))
 
 
 def _lower(parts: "list[_Composed]", short: FloatArray) -> FloatArray:
@@ -149,6 +170,14 @@ def _atoms(ratio: float, steps: int) -> FloatArray:
     law = np.zeros(steps + 1)
     law[0], law[-1] = 0.5, math.exp(-ratio) / 2
     return law
+
+
+def _whole(ratio: float, step: int) -> tuple[FloatArray, float]:
+    """The law of the steps that a whole number falls short: (step + 1,), and what each of them takes off the loss."""
+    rate = ratio / step
+    law = np.exp(-rate * np.arange(step + 1.0))
+    law[1:-1] *= -math.expm1(-rate)
+    return law / (1 + math.exp(-rate)), 2 * rate
 
 
 # Composition

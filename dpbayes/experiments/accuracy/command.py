@@ -22,7 +22,7 @@ from dpbayes.experiments.accuracy.plan import (
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
 from dpbayes.experiments.command import Settings, add_out, require_suffix, shell, write
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
 from dpbayes.sources.columns import Categories, encode
@@ -56,6 +56,7 @@ class AccuracyRecipe:
         words += ["--repeats", str(plan.repeats), *self._epsilon_words]
         words += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
         words += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
+        words += [] if plan.noise is Noise.REAL else ["--noise", plan.noise.name.lower()]
         return [*words, "--methods", *(method.name for method in plan.methods)]
 
     @property
@@ -162,6 +163,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--draws", metavar="N", default="100", help="of the sampler that draws many times (%(default)s)"
     )
     parser.add_argument("--cells", metavar="G", default="20", help="of the private MAP (%(default)s)")
+    parser.add_argument("--noise", default="real", help="of Laplace and Fourier: real or whole numbers (%(default)s)")
     parser.add_argument("--seed", default="1", help="(%(default)s)")
     names = ", ".join(METHODS)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
@@ -199,7 +201,8 @@ def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
         target=asked.target or default_target(network),
         source=source,
         epsilons=_epsilons(asked),
-        methods=_methods(asked.methods, network),
+        methods=_methods(asked.methods, network, _noise(asked)),
+        noise=_noise(asked),
         training=int(_number(asked, "training", whole=1)),
         testing=int(_number(asked, "testing", whole=1)) if asked.testing else MAX_RECORDS,
         repeats=int(_number(asked, "repeats", whole=1)),
@@ -276,9 +279,16 @@ def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
         raise InputError('--states must be JSON such as {"age": ["young", "old"]}.') from None
 
 
-def _methods(names: Sequence[str] | None, network: Network) -> tuple[Method, ...]:
+def _noise(asked: argparse.Namespace) -> Noise:
+    known = {noise.name.lower(): noise for noise in Noise}
+    if asked.noise not in known:
+        raise InputError(f"--noise must be one of: {', '.join(known)}.")
+    return known[asked.noise]
+
+
+def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tuple[Method, ...]:
     if not names:
-        return methods_for(network, tuple(Calibration))
+        return methods_for(network, tuple(Calibration), noise)
     for name in names:
         if name.lower() not in METHODS:
             raise InputError(f"There is no method {brief(name)}; there are {', '.join(METHODS)}.")

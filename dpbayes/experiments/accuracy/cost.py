@@ -37,7 +37,8 @@ class Size:
 
     `drawn` are the values that synthetic records hold, of which the `split` of a table draws none; `patterns` of
     test records are scored, by `columns` terms each; `local_cells` and `decisions` are those of the target's families;
-    `simulated` releases give the certified Fourier increment.
+    `simulated` releases give the certified Fourier increment. Noise is scaled to all epsilons after one of its
+    `drawings`, or as whole numbers made for each.
     """
 
     methods: tuple["Method", ...]
@@ -56,6 +57,7 @@ class Size:
     draws: int
     map_cells: int
     simulated: int
+    drawings: int = 1
 
     @property
     def kinds(self) -> float:

@@ -15,8 +15,9 @@ from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.promises import ATTEMPTS, log10_delta_of_kept
 from dpbayes.experiments.accuracy.releases import Generator, Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms import Calibration, LaplaceFourier
+from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
+from dpbayes.mechanisms.noise import NoiseLaw, whole_noise
 from dpbayes.model.fourier import cells_per_family, marginals
 
 
@@ -45,6 +46,8 @@ def _simulate(releases: Releases) -> Work[None]:
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    if releases.plan.noise is Noise.WHOLE:
+        return (yield from _whole_log_cpts(releases, counts, streams))
     if releases.simulated is None:
         yield from part_of(_simulate(releases), 0.0, 0.5)
     noise = _noise(releases, Calibration.CERTIFIED, streams("FOURIER"), len(counts))
@@ -52,6 +55,34 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
     here, noise = releases.blanket.local_counts(counts), releases.blanket.local_counts(noise)
     updates = here[:, None] + _scales(releases, Calibration.CERTIFIED)[:, None] * noise[:, None]
     return releases.log_mean(np.maximum(updates, 0.0, out=updates))
+
+
+def _whole_log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+    """The same with whole numbers, rebuilt for every epsilon from the same draws: they cannot be scaled."""
+    network, blanket = releases.plan.network, releases.blanket
+    if releases.increments is None:
+        yield from part_of(_simulate_each(releases), 0.0, 0.5)
+    assert releases.increments is not None
+    pairs = streams("FOURIER").standard_exponential((len(counts), len(network.closure), 2))
+    scales, here = _scales(releases, Calibration.CERTIFIED), blanket.local_counts(counts)
+    updates = np.empty((len(counts), len(scales), here.shape[-1]))
+    for k, (scale, t) in enumerate(zip(scales, releases.increments, strict=True)):
+        noise = whole_noise(pairs, scale)
+        noise[:, 0] = 2 * t * len(network.closure) * scale  # n gets no noise, and the lift
+        updates[:, k] = here + blanket.local_counts(marginals(network, noise))
+        yield 0.5 + 0.5 * (k + 1) / len(scales)
+    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
+
+
+def _simulate_each(releases: Releases) -> Work[None]:
+    """Find the certified increment of whole numbers at every epsilon, of as many releases as Release looks at."""
+    plan, scales, increments = releases.plan, _scales(releases, Calibration.CERTIFIED), []
+    for k, scale in enumerate(scales):
+        law, rng = NoiseLaw(Noise.WHOLE, float(scale)), stream(0, "stealth")
+        needed = needed_increments(plan.network, Calibration.CERTIFIED, rng, draws=plan.size.simulated, law=law)
+        increments.append(increment_for(plan.stealth, needed))
+        yield (k + 1) / len(scales)
+    releases.increments = np.array(increments)
 
 
 def _kept(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
@@ -115,14 +146,17 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
             f"{ATTEMPTS + 1} times at most, then clipped at zero."
         )
     if CERTIFIED in methods:
+        t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
-            f"- **{CERTIFIED.title}**: {told}$t = {latex(increment(releases, Calibration.CERTIFIED))}$, simulated for "
-            f"stealth in {plan.stealth:.1%} of releases; clipped at zero."
+            f"- **{CERTIFIED.title}**: {told}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
+            f"stealth in {plan.stealth:.1%} of releases; clipped at zero.{plan.noise.drawn}"
         )
     return lines
 
 
 def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
+    if releases.plan.noise is Noise.WHOLE and CERTIFIED in methods:
+        return [f"“{PRINTED.title}” is left out, as the paper’s plot is of real numbers; choose them to see it."]
     if PRINTED not in methods:
         return []
     power = math.ceil(log10_delta_of_kept(releases.plan))
@@ -134,7 +168,7 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
 
 
 def _seconds(size: Size) -> float:
-    return 1e-7 * size.cells
+    return 1e-7 * size.cells * size.drawings
 
 
 CERTIFIED = Method(
@@ -145,7 +179,7 @@ CERTIFIED = Method(
     calibrations=(Calibration.CERTIFIED,),
     log_cpts=_log_cpts,
     seconds=_seconds,
-    prepared=lambda size: 6e-8 * size.simulated * size.cells,
+    prepared=lambda size: 6e-8 * size.simulated * size.cells * size.drawings,
 )
 PRINTED = Method(
     name="fourier_printed",
@@ -153,6 +187,7 @@ PRINTED = Method(
     kind=LaplaceFourier,
     option=("fourier", "Fourier"),
     calibrations=(Calibration.AS_PRINTED,),
+    noises=(Noise.REAL,),  # what is kept of many tries, as in the paper's plot
     log_cpts=_kept,
     certified=_certified_as_printed,
     seconds=_seconds,

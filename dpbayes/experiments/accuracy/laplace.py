@@ -8,13 +8,18 @@ from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms import LaplaceUpdates, Noise
+from dpbayes.mechanisms.noise import whole_noise
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
     here = releases.blanket.local_counts(counts)
-    noise = streams("LAPLACE").laplace(size=here.shape)
-    updates = here[:, None] + (_unit_scale(releases) / releases.plan.grid)[:, None] * noise[:, None]
+    scales = (_unit_scale(releases) / releases.plan.grid)[:, None]
+    if releases.plan.noise is Noise.REAL:
+        updates = here[:, None] + scales * streams("LAPLACE").laplace(size=here.shape)[:, None]
+    else:
+        pairs = streams("LAPLACE").standard_exponential((*here.shape, 2))
+        updates = here[:, None] + whole_noise(pairs[:, None], scales)
     yield 0.5
     return releases.log_mean(np.clip(updates, 0.0, float(releases.plan.training), out=updates))
 
@@ -25,10 +30,10 @@ def _unit_scale(releases: Releases) -> float:
 
 
 def _formulas(methods: object, releases: Releases) -> list[str]:
-    scale = _unit_scale(releases)
+    scale, noise = _unit_scale(releases), releases.plan.noise
     return [
         f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({scale:g}/\\varepsilon)$, clipped to "
-        f"$[0, {releases.plan.training:,}]$."
+        f"$[0, {releases.plan.training:,}]$.{noise.drawn}"
     ]
 
 

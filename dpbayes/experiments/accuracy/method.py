@@ -10,7 +10,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.base import Calibration, NetworkMechanism, Outcome
+from dpbayes.mechanisms.base import Calibration, NetworkMechanism, Noise, Outcome
 
 LogCpts = Callable[[Releases, FloatArray, Streams], Work[FloatArray]]
 """Takes counts of all cells (R, all) and returns ln CPTs (R, E, K) of the target's families, or (R, 1, K)."""
@@ -22,8 +22,8 @@ class Method:
 
     `kind` is the mechanism that it belongs to, None for a baseline, to which epsilon means nothing. `option` is what
     leaves it out on the page, by its name in the link and its title. `certified` returns the epsilon proved for every
-    epsilon of the grid (E,). `seconds` is about how long it takes for one repeat beside its predictions, and
-    `prepared` once for all of them.
+    epsilon of the grid (E,), and `noises` are those that it draws, if any. `seconds` is about how long it takes for one
+    repeat beside its predictions, and `prepared` once for all of them.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Method:
     kind: type[NetworkMechanism[Outcome]] | None = field(compare=False, default=None)
     option: tuple[str, str] = field(compare=False, default=("", ""))
     calibrations: tuple[Calibration, ...] = field(compare=False, default=tuple(Calibration))
+    noises: tuple[Noise, ...] = field(compare=False, default=tuple(Noise))
     seconds: Callable[[Size], float] = field(compare=False, default=lambda size: 0.0)
     prepared: Callable[[Size], float] = field(compare=False, default=lambda size: 0.0)
 

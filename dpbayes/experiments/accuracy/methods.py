@@ -14,7 +14,7 @@ from dpbayes.experiments.accuracy import fourier, laplace, map, sampler
 from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import exact_log_cpts
-from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, Outcome
+from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, Noise, Outcome
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
@@ -45,12 +45,14 @@ METHODS: Mapping[str, Method] = {
 """All methods by their names in commands."""
 
 
-def methods_for(network: Network, calibrations: Sequence[Calibration]) -> tuple[Method, ...]:
-    """Return the methods of these calibrations that fit the network; Fourier needs binary nodes."""
+def methods_for(network: Network, calibrations: Sequence[Calibration], noise: Noise = Noise.REAL) -> tuple[Method, ...]:
+    """Return the methods of these calibrations that have this noise and fit the network; Fourier needs binary nodes."""
     return tuple(
         method
         for method in METHODS.values()
-        if set(method.calibrations) & set(calibrations) and not (method.kind and refusal(method.kind, network))
+        if set(method.calibrations) & set(calibrations)
+        and noise in method.noises
+        and not (method.kind and refusal(method.kind, network))
     )
 
 

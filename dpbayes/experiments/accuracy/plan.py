@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Size, refuse_large_runs, simulated_releases
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for, refusal
-from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.base import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.model.dataset import Dataset
@@ -101,7 +101,8 @@ class AccuracyPlan:
 
     `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
     `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
-    is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods.
+    is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods;
+    `noise` to Laplace and Fourier.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.
@@ -119,6 +120,7 @@ class AccuracyPlan:
     stealth: Annotated[float, STEALTH] = 0.9
     draws: Annotated[int, DRAWS] = 100
     cells: Annotated[int, CELLS] = 20
+    noise: Annotated[Noise, NOISE] = Noise.REAL
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -131,6 +133,12 @@ class AccuracyPlan:
             why = refusal(kind, self.network)
             if why:
                 raise InputError(why)
+        for method in self.methods:
+            if self.noise not in method.noises:
+                raise InputError(
+                    f'"{method.title}" draws {method.noises[0].value} alone: leave it out where noise is of '
+                    f"{self.noise.value}."
+                )
         if not self.methods:
             raise InputError("There is no method to compare; name at least one.")
         if self.training >= self.records:
@@ -185,6 +193,7 @@ class AccuracyPlan:
             draws=self.draws,
             map_cells=self.cells,
             simulated=simulated_releases(self.stealth, self.network.cell_count),
+            drawings=1 if self.noise is Noise.REAL else len(self.epsilons),
         )
 
     def _refuse_other_tables(self, table: Dataset) -> None:

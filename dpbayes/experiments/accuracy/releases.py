@@ -26,7 +26,8 @@ Generator = np.random.Generator
 class Releases:
     """A plan, and what is prepared once for all of its methods.
 
-    `simulated` is the certified Fourier increment, which takes long to find: None until it has been.
+    `simulated` is the certified Fourier increment, which takes long to find: None until it has been. So are the
+    `increments` (E,) of whole numbers, which depend on epsilon.
     """
 
     drawn_at_once: ClassVar[int] = 1 << 19
@@ -35,6 +36,7 @@ class Releases:
     def __init__(self, plan: "AccuracyPlan", *, simulated: float | None = None) -> None:
         self.plan = plan
         self.simulated = simulated
+        self.increments: FloatArray | None = None
         self.prior = Dirichlets.symmetric(plan.network, plan.prior)
         self.decisions = Decisions(plan.network)
         self.blanket = Blanket(plan.network, plan.network.index(plan.target))

@@ -60,18 +60,18 @@ def _spent(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class DieNoise:
     """Standard Laplace noise for every count (draws, m); a die of fewer sides takes the first columns."""
 
     cells: FloatArray
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, *, sides: int, draws: int = DRAWS) -> "Noise":
+    def draw(cls, rng: np.random.Generator, *, sides: int, draws: int = DRAWS) -> "DieNoise":
         """Draw it once, to be scaled by 1/epsilon."""
         return cls(rng.laplace(size=(draws, sides)))
 
 
-def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: Noise) -> FloatArray:
+def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: DieNoise) -> FloatArray:
     """Return the counts that a Laplace mechanism releases in each scenario of one data set: (E, draws, m).
 
     The same as `LaplaceCells` and `LaplaceOne`, for many epsilons at once.
@@ -108,7 +108,7 @@ class ErrorLaw:
         return np.append(0.0, self.shares[0])[places]
 
 
-def error_laws(scenarios: Sequence[Scenario], noise: Noise) -> dict[DieMethod, ErrorLaw]:
+def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
     """Return the laws of all mechanisms' errors; the scenarios may differ in epsilon, delta and calibration only."""
     die, counts = scenarios[0].die, scenarios[0].counts
     distance = np.abs(hellinger.distances(die, counts=counts))  # no -0 for a reader
@@ -157,7 +157,7 @@ class Accuracy:
         return frame.dropna(subset=["median"], ignore_index=True)
 
 
-def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: Noise) -> Accuracy:
+def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: DieNoise) -> Accuracy:
     """Return the errors of all mechanisms at each epsilon (E,), all else as in `scenario`. [Notes] Section 3.2."""
     places = np.asarray(epsilons, dtype=np.float64)
     scenarios = [replace(scenario, epsilon=float(epsilon)) for epsilon in places]
@@ -166,7 +166,7 @@ def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: Noi
     return Accuracy("epsilon", places, scenario.methods, errors)
 
 
-def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: Noise) -> Accuracy:
+def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: DieNoise) -> Accuracy:
     """Return the errors of all mechanisms at each n (N,), all else as in `scenario`. [Notes] Section 3.2.
 
     Every n has candidates of its own. Errors: InputError when one has more than MOST_SHOWN.
@@ -176,7 +176,7 @@ def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: No
     return Accuracy("n", np.array(throws, dtype=np.float64), scenario.methods, errors)
 
 
-def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: Noise) -> Accuracy:
+def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: DieNoise) -> Accuracy:
     """Return the errors of all mechanisms at each number of sides m (S,), all else as in `scenario`. [Notes] Section 2.
 
     The throws are spread over the sides as the scenario says. `noise` must have a column for every side of the largest

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.hellinger.errors import Noise, noisy_counts, sensitivities
+from dpbayes.experiments.hellinger.errors import DieNoise, noisy_counts, sensitivities
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.model.compositions import ranks
 from dpbayes.posteriors import hellinger
@@ -87,7 +87,7 @@ def window_around(scenario: Scenario) -> tuple[int, int]:
     return max(0, middle - reach), min(scenario.n, middle + reach)
 
 
-def outputs(scenario: Scenario, noise: Noise, *, window: tuple[int, int]) -> Outputs:
+def outputs(scenario: Scenario, noise: DieNoise, *, window: tuple[int, int]) -> Outputs:
     """Return the law of side 1's released count within `window`, of a die of two sides, in at most MOST_BINS bins.
 
     Exact but for `DieMethod.CELLS`, which is simulated.
@@ -99,7 +99,7 @@ def outputs(scenario: Scenario, noise: Noise, *, window: tuple[int, int]) -> Out
     return Outputs(edges, {method: np.diff(below[method]) for method in scenario.methods})
 
 
-def _cumulative(scenario: Scenario, noise: Noise, edges: FloatArray) -> dict[DieMethod, FloatArray]:
+def _cumulative(scenario: Scenario, noise: DieNoise, edges: FloatArray) -> dict[DieMethod, FloatArray]:
     """P[released count of side 1 < edge] at every edge."""
     die, counts = scenario.die, scenario.counts
     distance = hellinger.distances(die, counts=counts)

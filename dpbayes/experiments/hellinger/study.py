@@ -19,8 +19,8 @@ from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     SWEEP_DRAWS,
     Accuracy,
+    DieNoise,
     ErrorLaw,
-    Noise,
     accuracy_against_epsilon,
     accuracy_against_sides,
     accuracy_against_throws,
@@ -99,14 +99,14 @@ def at_setting(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw]) -> Accura
     return Accuracy("epsilon", np.array([scenario.epsilon]), scenario.methods, errors)
 
 
-def noise_here(scenario: Scenario, *, seed: int) -> Noise:
+def noise_here(scenario: Scenario, *, seed: int) -> DieNoise:
     """Return the noise of the releases simulated at the setting."""
-    return Noise.draw(stream(seed, "hellinger"), sides=scenario.sides)
+    return DieNoise.draw(stream(seed, "hellinger"), sides=scenario.sides)
 
 
-def noise_along(*, seed: int) -> Noise:
+def noise_along(*, seed: int) -> DieNoise:
     """Return the noise of the releases simulated along a curve: the same for every curve, so that they agree."""
-    return Noise.draw(stream(seed, "hellinger", "sweep"), sides=int(SIDES.high), draws=SWEEP_DRAWS)
+    return DieNoise.draw(stream(seed, "hellinger", "sweep"), sides=int(SIDES.high), draws=SWEEP_DRAWS)
 
 
 # Settings

@@ -65,5 +65,7 @@ def told(path: Path) -> Iterator[None]:
             raise BrokenLedgerError(_BROKEN[code].format(path=path)) from error
         sentence = _SENTENCES.get(code, "SQLite refuses the ledger {path}: {error}.")
         raise LedgerError(sentence.format(path=path, error=str(error).rstrip("."))) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it cannot read
+        raise BrokenLedgerError(_BROKEN[sqlite3.SQLITE_CORRUPT].format(path=path)) from error
     except OSError as error:
         raise LedgerError(f"The ledger {path} cannot be opened: {error.strerror}.") from error

@@ -93,10 +93,15 @@ THEOREM_3 = _claim(
 
 @dataclass(frozen=True)
 class CoefficientNoise:
-    """Laplace noise of scale b = sensitivity / epsilon on every coefficient but `public` of them (0 or 1)."""
+    """Laplace noise of scale b = sensitivity / epsilon on every coefficient but `public` of them (0 or 1).
+
+    `beyond` is how much further than real Laplace noise each draw may lie, in units of b: 1/b for whole numbers, which
+    are real ones with two fractions cut off, b E - b E' being rounded to floor(b E) - floor(b E').
+    """
 
     sensitivity: int
     public: int
+    beyond: float = 0.0
 
     def scale(self, epsilon: ArrayLike) -> FloatArray:
         """b at `epsilon` (...), in units of the integer coefficients."""
@@ -175,7 +180,8 @@ def table_error(
     """Bound the L1 error of each family's table (..., |I|) with probability 1 - delta for each, in records.
 
     The error is the lift plus at most b |X|_2 over the table's own coefficients (Cauchy-Schwarz), and |X|_2 is at
-    most both their sum, Gamma distributed, and sqrt(number) times their maximum. [Zhang16] Theorem 3, sharpened.
+    most both their sum, Gamma distributed, and sqrt(number) times their maximum; whole numbers add at most
+    sqrt(number). [Zhang16] Theorem 3, sharpened.
     """
     own = network.rows_per_node * 2 - noise.public
     lift = invented_records(network, noise=noise, epsilon=epsilon, t=t)[..., None]
@@ -183,7 +189,7 @@ def table_error(
     with np.errstate(divide="ignore"):
         largest = -np.log(-np.expm1(np.log1p(-delta) / own))
     length = np.minimum(np.sqrt(own) * np.maximum(largest, 0.0), special.gammainccinv(own, delta))
-    return noise.scale(epsilon)[..., None] * length + lift
+    return noise.scale(epsilon)[..., None] * (length + np.sqrt(own) * noise.beyond) + lift
 
 
 def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, delta: float) -> Bound:

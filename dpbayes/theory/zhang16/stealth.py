@@ -119,8 +119,12 @@ def _tail_of_many(terms: int, x: FloatArray) -> FloatArray:
     return tail
 
 
-def _some_sum_exceeds(terms: int, cells: float, x: FloatArray) -> FloatArray:
-    """Bound P(one of `cells` signed sums of the same `terms` draws > x): by sum |X| ~ Gamma, and cell by cell."""
+def _some_sum_exceeds(terms: int, cells: float, x: FloatArray, *, beyond: float) -> FloatArray:
+    """Bound P(one of `cells` signed sums of the same `terms` draws > x): by sum |X| ~ Gamma, and cell by cell.
+
+    Each draw lies `beyond` a Laplace draw at most, whole numbers by less than 1/b.
+    """
+    x = np.maximum(x - terms * beyond, 0.0)
     return np.minimum(special.gammaincc(terms, x), cells * signed_sum_tail(terms, x))
 
 
@@ -132,7 +136,8 @@ def negative_table_probability(network: Network, *, noise: CoefficientNoise, t: 
     """
     size = len(network.closure)
     x = 2 * np.asarray(t, dtype=np.float64) * size
-    return np.minimum(_some_sum_exceeds(size - noise.public, 2.0 ** len(network.names), x), 1.0)
+    exceeds = _some_sum_exceeds(size - noise.public, 2.0 ** len(network.names), x, beyond=noise.beyond)
+    return np.minimum(exceeds, 1.0)
 
 
 def negative_marginal_probability(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> FloatArray:
@@ -141,18 +146,18 @@ def negative_marginal_probability(network: Network, *, noise: CoefficientNoise, 
     The sum, over the families F that lie in no other, of P(Gamma(2^|F|, 1) > 2 t |N_I|), or of 2^|F| times the exact
     tail of one cell where that is less. Smaller tables are sums of larger ones. [Zhang16] Corollary 3, corrected.
     """
-    return _negative_marginals(_maximal_sizes(network), len(network.closure), noise.public, t)
+    return _negative_marginals(_maximal_sizes(network), len(network.closure), noise, t)
 
 
 def _maximal_sizes(network: Network) -> Counter[int]:
     return Counter(map(len, maximal_families(network)))
 
 
-def _negative_marginals(sizes: Counter[int], closure: int, public: int, t: ArrayLike) -> FloatArray:
+def _negative_marginals(sizes: Counter[int], closure: int, noise: CoefficientNoise, t: ArrayLike) -> FloatArray:
     x = 2 * np.asarray(t, dtype=np.float64) * closure
     total = np.zeros_like(x)
     for nodes, families in sizes.items():
-        total = total + families * _some_sum_exceeds(2**nodes - public, 2.0**nodes, x)
+        total = total + families * _some_sum_exceeds(2**nodes - noise.public, 2.0**nodes, x, beyond=noise.beyond)
     return np.minimum(total, 1.0)
 
 
@@ -240,7 +245,7 @@ def certified_increment(network: Network, probability: float, *, noise: Coeffici
     Errors: InputError for a probability outside [0, 1 - 1e-12]. [Zhang16] Corollary 3, corrected.
     """
     sizes, closure = _maximal_sizes(network), len(network.closure)
-    return _least_increment(lambda t: _negative_marginals(sizes, closure, noise.public, t), probability)
+    return _least_increment(lambda t: _negative_marginals(sizes, closure, noise, t), probability)
 
 
 def certified_table_increment(network: Network, probability: float, *, noise: CoefficientNoise) -> float:

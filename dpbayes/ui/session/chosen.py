@@ -245,7 +245,9 @@ class Chosen:
         """Return the parameters that suit the network where the person has chosen none: the t that stealth needs."""
         if "t" not in parameters_of(kind) or not self.network.is_binary:
             return {}
-        return {"t": stealth_increment(self.network, self.parameter("calibration"), STEALTH)}
+        others = {name: self.parameter(name) for name in parameters_of(kind) if name != "t"}
+        law = kind(prior=self.prior, **others).noise_law.drawn_once
+        return {"t": stealth_increment(self.network, self.parameter("calibration"), STEALTH, law)}
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")

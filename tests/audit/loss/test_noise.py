@@ -238,3 +238,103 @@ def test_more_moved_values_lose_more_at_the_same_step():
     curves = [LaplaceNoise(k, 0.3).deltas(np.linspace(0, 0.9, 10)) for k in (1, 2, 5, 20)]
     for small, large in pairwise(curves):
         assert np.all(small[1] <= large[1] + 1e-9)
+
+
+# Whole numbers
+
+
+def convolved(moved: int, step: int, scale: float, epsilon: float) -> float:
+    """delta by mpmath: the laws of one noisy number over its outputs, their losses convolved one value at a time."""
+    with mpmath.workdps(40):
+        b, whole = mpmath.mpf(scale), range(-1, step + 2)
+        q = mpmath.exp(-1 / b)
+
+        def at(k: int, mean: int) -> mpmath.mpf:
+            """Both ends stand for all that lies beyond."""
+            if k == whole[0]:
+                return q ** (mean - k) / (1 + q)
+            return q ** (k - mean) / (1 + q) if k == whole[-1] else (1 - q) / (1 + q) * q ** abs(k - mean)
+
+        one: dict[int, mpmath.mpf] = {}
+        for k in whole:
+            loss = abs(k) - abs(k - step)  # in units of 1/b
+            assert at(k, step) / at(k, 0) == pytest.approx(float(mpmath.exp(loss / b)))
+            one[loss] = one.get(loss, 0) + at(k, step)
+        total = {0: mpmath.mpf(1)}
+        for _ in range(moved):
+            joined: dict[int, mpmath.mpf] = {}
+            for (loss, mass), (more, share) in product(total.items(), one.items()):
+                joined[loss + more] = joined.get(loss + more, 0) + mass * share
+            total = joined
+        return float(sum(max(mass * (1 - mpmath.exp(epsilon - loss / b)), 0) for loss, mass in total.items()))
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+@pytest.mark.parametrize(("moved", "scale"), [(1, 1.0), (2, 0.1), (4, 16.0), (14, 28.0), (40, 3.0), (3, 0.01)])
+def test_whole_numbers_have_the_curve_of_their_convolved_losses(moved, step, scale):
+    noise = LaplaceNoise(moved, step / scale, whole=step)
+    assert noise.pure_epsilon == pytest.approx(moved * step / scale)
+    for share in (0.0, 0.2, 0.37, 0.8, 0.99, 1.0):
+        epsilon = share * noise.pure_epsilon
+        low, high = noise.deltas(epsilon)
+        exact = convolved(moved, step, scale, epsilon)
+        rounding = 1e-20  # of the pure epsilon, beyond which nothing is left
+        assert low * (1 - 1e-12) - rounding <= exact <= high * (1 + 1e-12) + rounding
+        assert high - low <= 1e-9 * max(exact, 1e-3)
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0, 50.0])
+def test_one_whole_number_that_moves_by_one_is_a_randomized_response(scale):
+    """It is told whether the noisy number is below the first table's: with odds e^(1/b)."""
+    noise, grid = LaplaceNoise(1, 1 / scale, whole=1), np.linspace(0, 1.2 / scale, 30)
+    said = 1 / (1 + math.exp(-1 / scale))
+    low, high = noise.deltas(grid)
+    exact = np.maximum(said - np.exp(grid) * (1 - said), 0)
+    assert low == pytest.approx(exact, abs=1e-12)
+    assert high == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize(("moved", "step"), [(1, 1), (4, 1), (14, 2), (50, 1)])
+def test_whole_noise_has_the_pure_epsilon_of_real_noise_and_at_fine_steps_its_curve(moved, step):
+    for epsilon in (0.5, 3.0):
+        real, whole = LaplaceNoise(moved, epsilon / moved), LaplaceNoise(moved, epsilon / moved, whole=step)
+        assert whole.pure_epsilon == real.pure_epsilon
+        assert whole.epsilon(0.0) == (whole.pure_epsilon,) * 2
+    fine = LaplaceNoise(moved, 1e-3, whole=16).deltas(np.linspace(0, moved * 1e-3, 20))
+    smooth = LaplaceNoise(moved, 1e-3).deltas(np.linspace(0, moved * 1e-3, 20))
+    assert fine[1] == pytest.approx(smooth[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_the_limits_of_whole_numbers(step):
+    """With epsilon to infinity the tables are told apart for certain, with epsilon to zero not at all."""
+    assert LaplaceNoise(5, 100.0, whole=step).deltas(0.0)[0] == pytest.approx(1, abs=1e-12)
+    assert LaplaceNoise(5, 1e-8, whole=step).deltas(0.0)[1] < 1e-7
+    assert LaplaceNoise(5, 1.0, whole=step).deltas(5.0) == (0, 0)
+    low, high = LaplaceNoise(5, 1.0, whole=step).epsilon(1e-6)
+    assert high - low < 1e-6
+    assert LaplaceNoise(5, 1.0, whole=step).deltas(high)[1] <= 1e-6
+
+
+@pytest.mark.parametrize("whole", [-1, 0.5, 17, math.nan, "one"])
+def test_a_bad_step_of_whole_numbers_is_refused(whole):
+    with pytest.raises(InputError, match="step of whole numbers must be"):
+        LaplaceNoise(1, 1.0, whole=whole)
+
+
+@pytest.mark.parametrize(("moved", "step"), [(1019, 1), (8192, 2), (50_000, 2)])
+def test_whole_numbers_need_three_transforms_of_no_more_points_than_there_are_losses(moved, step, monkeypatch):
+    sizes, rfft = [], fft.rfft
+
+    def counted(values, size):
+        sizes.append(size)
+        return rfft(values, size)
+
+    monkeypatch.setattr(fft, "rfft", counted)
+    noise = LaplaceNoise(moved, 1 / moved, whole=step)
+    low, high = noise.deltas(np.linspace(0, 1, 61))
+    noise.epsilon(1e-6)
+    assert len(sizes) <= 3
+    assert max(sizes) <= 1.1 * (moved * step + 1)
+    seen = high > 1e-12
+    assert np.max(high[seen] / low[seen]) < 1.001

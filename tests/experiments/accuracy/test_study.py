@@ -36,9 +36,11 @@ from dpbayes.experiments.accuracy.study import (
     methods_for,
 )
 from dpbayes.experiments.accuracy.tables import trimmed_table
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
+from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.fourier import cells_per_family, coefficients
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -398,7 +400,13 @@ def test_blocks_grow_to_the_study():
     assert [study.repeats for study in accuracy_blocks(plan_of())][-1] == 40
 
 
+def whole_plan(**more) -> AccuracyPlan:
+    methods = methods_for(SMALL, tuple(Calibration), Noise.WHOLE)
+    return plan_of(methods=methods, noise=Noise.WHOLE, stealth=0.5, **more)
+
+
 PLANS = {
+    "whole numbers": lambda: whole_plan(training=7, repeats=12),
     "binary": lambda: plan_of(training=7, repeats=12, stealth=0.5),
     "few test records": lambda: plan_of(training=7, testing=5, repeats=12, network=naive_bayes(9)),
     "many states": lambda: plan_of(
@@ -642,3 +650,72 @@ def test_the_target_in_the_most_families_is_the_default():
     assert default_target(naive_bayes(3)) == "class"
     assert default_target(MIXED) == "t"
     assert default_target(default_network("house_votes_84")) == "party"
+
+
+# Whole numbers
+
+
+def noise_of_curve(name: str, plan: AccuracyPlan, repeats: int) -> tuple[np.ndarray, Releases]:
+    """The noise of counts so large that none becomes negative, at every epsilon: (R, E, all cells)."""
+    roomy = replace(plan)
+    object.__setattr__(roomy, "training", 10**8)  # nothing is clipped; no such table need be made
+    releases = Releases(roomy)
+    counts = np.broadcast_to(4e6 / cells_per_family(plan.network), (repeats, plan.network.cell_count))
+    releases.log_mean = lambda updates: updates.copy()  # what follows the noise is not asked for
+    object.__setattr__(releases.plan, "training", 10**8)
+    updates = finished(METHODS[name].log_cpts(releases, counts, Streams(3)))
+    return updates - releases.blanket.local_counts(counts)[:, None], releases
+
+
+def is_whole_noise(draws: np.ndarray, scale: float) -> bool:
+    """Whether draws are those of P[k] ~ exp(-|k|/b), by their share at zero and their spread; doubt 1e-9 each."""
+    zero, n = math.tanh(0.5 / scale), draws.size
+    share = float(np.mean(draws == 0))
+    variance = 0.5 / math.sinh(0.5 / scale) ** 2
+    near = abs(share - zero) < 6.2 * math.sqrt(zero * (1 - zero) / n)
+    return near and abs(draws.var() / variance - 1) < 6.2 * math.sqrt((5 + 1 / variance) / n)
+
+
+def test_the_laplace_curve_of_whole_numbers_has_their_noise_at_every_epsilon():
+    plan = whole_plan(epsilons=(1.0, 8.0, 30.0))
+    noise, releases = noise_of_curve("laplace", plan, 4_000)
+    assert np.array_equal(noise, np.round(noise))
+    for k, epsilon in enumerate(plan.epsilons):
+        scale = LaplaceUpdates(prior=releases.prior, epsilon=epsilon).noise_scale
+        assert is_whole_noise(noise[:, k], scale)
+        assert not is_whole_noise(noise[:, k], 1.1 * scale)
+
+
+def test_the_fourier_curve_of_whole_numbers_has_their_noise_and_increment_at_every_epsilon():
+    plan = whole_plan(epsilons=(1.0, 8.0, 30.0))
+    noise, releases = noise_of_curve("fourier", plan, 20_000)
+    seen = coefficients(plan.network, noise)
+    for k, epsilon in enumerate(plan.epsilons):
+        mechanism = LaplaceFourier(prior=releases.prior, epsilon=epsilon, noise=Noise.WHOLE)
+        needed = needed_increments(
+            plan.network,
+            Calibration.CERTIFIED,
+            stream(0, "stealth"),
+            law=mechanism.noise_law,
+            draws=plan.size.simulated,
+        )
+        lift = replace(mechanism, t=increment_for(0.5, needed)).lift
+        assert seen[:, k, 0] == pytest.approx(np.full(20_000, lift), abs=1e-6)
+        drawn = np.round(seen[:, k, 1:])
+        assert seen[:, k, 1:] == pytest.approx(drawn, abs=1e-6)
+        assert is_whole_noise(drawn, mechanism.noise_scale)
+        assert not is_whole_noise(drawn, 1.1 * mechanism.noise_scale)
+
+
+def test_what_draws_real_numbers_alone_is_refused_where_noise_is_whole():
+    with pytest.raises(InputError, match='"Fourier, as printed" draws real numbers alone: leave it out'):
+        plan_of(noise=Noise.WHOLE)
+
+
+def test_a_command_says_whole_numbers_and_reads_them_back():
+    recipe = AccuracyRecipe(whole_plan(), features=4)
+    assert recipe.arguments[recipe.arguments.index("--noise") + 1] == "whole"
+    assert recipe_of(recipe.arguments).plan == recipe.plan
+    assert "--noise" not in AccuracyRecipe(plan_of(), features=4).arguments
+    with pytest.raises(InputError, match="--noise must be one of: real, whole"):
+        recipe_of(["--noise", "loud"])

@@ -10,8 +10,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.hellinger.errors import (
     LEVELS,
+    DieNoise,
     ErrorLaw,
-    Noise,
     accuracy_against_epsilon,
     accuracy_against_throws,
     audited_epsilons,
@@ -42,8 +42,8 @@ PRINTED = Calibration.AS_PRINTED
 EXPONENTIAL = (DieMethod.GLOBAL, DieMethod.SMOOTH, DieMethod.LOCAL)
 
 
-def noise(sides: int = 2, draws: int = 20_000) -> Noise:
-    return Noise.draw(stream(1, "test"), sides=sides, draws=draws)
+def noise(sides: int = 2, draws: int = 20_000) -> DieNoise:
+    return DieNoise.draw(stream(1, "test"), sides=sides, draws=draws)
 
 
 def medians(scenario: Scenario) -> dict[DieMethod, float]:
@@ -148,7 +148,7 @@ def test_noisy_counts_are_the_mechanisms_releases(method, sides):
     kind = {DieMethod.CELLS: LaplaceCells, DieMethod.ONE: LaplaceOne}[method]
     scenarios = [Scenario(sides=sides, n=8, balance=Balance.SKEWED, epsilon=e) for e in (0.05, 1.0, 4.0)]
     standard = np.random.default_rng(3).laplace(size=(500, sides if method is DieMethod.CELLS else 1))
-    found = noisy_counts(scenarios, method, Noise(standard))
+    found = noisy_counts(scenarios, method, DieNoise(standard))
     for scenario, values in zip(scenarios, found, strict=True):
         mechanism = kind(die=scenario.die, epsilon=scenario.epsilon)
         released = mechanism.release(scenario.counts, np.random.default_rng(3), (500,))

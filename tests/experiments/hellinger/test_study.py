@@ -20,7 +20,7 @@ from dpbayes.experiments.hellinger.command import command_of, python_of
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     LEVELS,
-    Noise,
+    DieNoise,
     accuracy_against_epsilon,
     accuracy_against_sides,
     accuracy_against_throws,
@@ -68,8 +68,8 @@ scenarios = st.builds(
 )
 
 
-def noise(sides: int = 6, draws: int = 500) -> Noise:
-    return Noise.draw(stream(1, "test"), sides=sides, draws=draws)
+def noise(sides: int = 6, draws: int = 500) -> DieNoise:
+    return DieNoise.draw(stream(1, "test"), sides=sides, draws=draws)
 
 
 # Along the number of sides
@@ -81,7 +81,7 @@ def test_every_point_along_sides_is_that_die_by_itself():
     assert found.places.tolist() == [2, 3, 5]
     assert found.methods == tuple(DieMethod)
     for row, m in zip(found.errors, (2, 3, 5), strict=True):
-        laws = error_laws([ODD.at(sides=m)], Noise(drawn.cells[:, :m]))
+        laws = error_laws([ODD.at(sides=m)], DieNoise(drawn.cells[:, :m]))
         for k, method in enumerate(found.methods):
             if method in laws:
                 assert row[k] == pytest.approx(laws[method].quantiles()[0]), (m, method)

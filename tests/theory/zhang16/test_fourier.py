@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import Calibration, Noise
+from dpbayes.mechanisms.fourier import coefficient_noise
+from dpbayes.mechanisms.noise import NoiseLaw
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
@@ -387,3 +391,51 @@ def test_more_than_two_states_are_refused_by_name():
 def test_naive_bayes_has_the_closure_of_section_5_1():
     for d in (1, 4, 16):
         assert len(naive_bayes(d).closure) == 2 * d + 2
+
+
+# Whole numbers
+
+
+def whole_noise(network, scale, draws):
+    """Noise of whole numbers at a scale on every coefficient but the public one, in units of the scale."""
+    law = NoiseLaw(Noise.WHOLE, scale)
+    noise = replace(certified_noise(network), beyond=1 / scale)
+    return noise, coefficient_noise(network, Calibration.CERTIFIED, rng(), (draws,), law=law) / scale
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=IDS)
+@pytest.mark.parametrize("scale", [0.5, 2.0, 16.0, 300.0])
+def test_what_is_proved_of_real_noise_holds_of_whole_numbers_once_each_may_lie_a_step_further(network, scale):
+    draws, size = 20_000, len(network.closure)
+    noise, values = whole_noise(network, scale, draws)
+    needed = -(marginals(network, values) * cells_per_family(network)).min(axis=-1) / (2 * size)
+    for t in (0.05, 0.1, 0.2, 0.5, 1.0):
+        failures = int((needed > t + 1e-9).sum())
+        bound = float(negative_marginal_probability(network, noise=noise, t=t))
+        assert bound == 1 or stats.binom.sf(failures - 1, draws, bound) > ALARM
+        real = float(negative_marginal_probability(network, noise=certified_noise(network), t=t))
+        assert real <= bound
+        assert float(negative_table_probability(network, noise=noise, t=t)) <= 1
+    t = certified_increment(network, 0.9, noise=noise)
+    assert t >= certified_increment(network, 0.9, noise=certified_noise(network))
+    assert float(negative_marginal_probability(network, noise=noise, t=t)) <= 0.1
+
+
+def test_without_that_step_the_bound_for_real_noise_would_be_too_low_for_whole_numbers():
+    """One binary node, certified: |D| > x with probability 2 q^(k + 1)/(1 + q) just below x = k + 1, above e^(-x/b)."""
+    network, scale = empty(1), 0.5
+    t = 0.999 / (2 * 2 * scale)
+    q = math.exp(-1 / scale)
+    exact = 2 * q / (1 + q)
+    assert float(negative_marginal_probability(network, noise=certified_noise(network), t=t)) < exact
+    noise = replace(certified_noise(network), beyond=1 / scale)
+    assert float(negative_marginal_probability(network, noise=noise, t=t)) >= exact
+
+
+@pytest.mark.parametrize("scale", [0.5, 16.0])
+def test_theorem_3_sharpened_holds_of_whole_numbers(scale):
+    noise, values = whole_noise(ASIA, scale, 20_000)
+    errors = np.abs(marginals(ASIA, values * scale))
+    for node, bound in enumerate(table_error(ASIA, noise=noise, epsilon=noise.sensitivity / scale, t=0.0, delta=0.05)):
+        own = errors[:, ASIA.cell_offsets[node] : ASIA.cell_offsets[node + 1]].sum(axis=-1)
+        assert stats.binom.sf(int((own > bound + 1e-9).sum()) - 1, 20_000, 0.05) > ALARM

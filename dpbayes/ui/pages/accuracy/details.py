@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.accuracy.command import AccuracyRecipe
@@ -17,6 +18,7 @@ from dpbayes.experiments.accuracy.reliability import Reliability
 from dpbayes.experiments.accuracy.sampler import MANY
 from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.figures.accuracy import reliability_figure
+from dpbayes.mechanisms import Noise
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets import controls
@@ -191,6 +193,12 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         holds=not real,
     )
     assumption("The noise is drawn afresh for every ε: here it is scaled, for smooth curves.", holds=False)
+    if any("noise" in parameters_of(method.kind) for method in study.methods if method.kind is not None):
+        assumption(
+            "The noise is of whole numbers, as in a real release; of real ones, as in the paper, it spreads a little "
+            "more at the same ε, the more so the larger ε is.",
+            holds=plan.noise is Noise.WHOLE,
+        )
 
 
 def _code(recipe: AccuracyRecipe) -> None:

@@ -163,6 +163,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     with st.expander("Settings of the mechanisms"):
         if options.curves is not CalibrationsShown.CERTIFIED:
             limited("draws")
+        controls.parameter_control("noise")
         controls.parameter_control("accuracy.stealth")
         if options.curves is not CalibrationsShown.AS_PRINTED:
             limited("cells")
@@ -170,7 +171,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
 
 def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
     """Offer the mechanisms that there are curves of, to leave some out."""
-    offered = set(methods_on_offer(options, network_asked(chosen)))
+    offered = set(methods_on_offer(options, network_asked(chosen), chosen.parameter("noise")))
     names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
     kept, key = [name for name in names if getattr(options, name) is Drawn.YES], "accuracy.mechanisms"
     controls.mirror(key, kept)
@@ -202,7 +203,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         f"{study.repeats:,} simulated repeats, {models}: {plan.training:,} records to train on, "
         f"{plan.testing:,} to test. Bands: two standard errors"
         + (" of this table's splits, which overlap: another table may differ by more. " if real else ". ")
-        + "In every repeat the same noise is scaled to every ε. "
+        + "In every repeat the same draws give the noise at every ε. "
         + ("Curator only: not private." if real else "")
     )
     data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real)

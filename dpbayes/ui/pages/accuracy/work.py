@@ -15,7 +15,7 @@ from dpbayes.experiments.accuracy.plan import (
 )
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
-from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, naive_bayes
@@ -42,9 +42,9 @@ def network_asked(chosen: Chosen) -> Network:
 _naive_bayes = functools.lru_cache(maxsize=8)(naive_bayes)
 
 
-def methods_on_offer(options: AccuracyOptions, net: Network) -> tuple[Method, ...]:
-    """Return the methods of the calibrations asked for that fit the network."""
-    return methods_for(net, CALIBRATIONS[options.curves])
+def methods_on_offer(options: AccuracyOptions, net: Network, noise: Noise) -> tuple[Method, ...]:
+    """Return the methods of the calibrations and the noise asked for that fit the network."""
+    return methods_for(net, CALIBRATIONS[options.curves], noise)
 
 
 GIVING = {
@@ -67,13 +67,13 @@ def possible(chosen: Chosen) -> Possible:
 
 def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
     """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
-    options, net = settings.options("accuracy"), network_asked(chosen)
+    options, net, noise = settings.options("accuracy"), network_asked(chosen), settings.parameter("noise")
     plan = AccuracyPlan(
         network=net,
         target=settings.target if settings.target in net.names else default_target(net),
         source=_source(chosen, options, net),
         epsilons=epsilon_grid(options.low, options.high, points=options.points),
-        methods=tuple(m for m in methods_on_offer(options, net) if m not in options.left_out),
+        methods=tuple(m for m in methods_on_offer(options, net, noise) if m not in options.left_out),
         training=options.training,
         testing=options.testing,
         repeats=options.repeats,
@@ -81,6 +81,7 @@ def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
         stealth=options.stealth,
         draws=options.draws,
         cells=options.cells,
+        noise=noise,
         seed=settings.seed,
     )
     if options.scene is Scene.NAIVE_BAYES:

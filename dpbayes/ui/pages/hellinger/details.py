@@ -10,7 +10,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.experiments.hellinger.command import command_of, python_of
-from dpbayes.experiments.hellinger.errors import MOST_AUDITED, ErrorLaw, Noise, audited_epsilons
+from dpbayes.experiments.hellinger.errors import MOST_AUDITED, DieNoise, ErrorLaw, audited_epsilons
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import with_settings
@@ -46,7 +46,7 @@ def promise(guarantee: Guarantee) -> str:
 # Sensitivities and outputs
 
 
-def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: Noise) -> None:
+def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: DieNoise) -> None:
     """Show where sensitivities are large, and what comes out."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -104,7 +104,7 @@ def _plane(chosen: Chosen, scenario: Scenario) -> None:
     download(table, scenario, seed=chosen.seed, name="hellinger-sensitivity")
 
 
-def _outputs(chosen: Chosen, scenario: Scenario, noise: Noise) -> None:
+def _outputs(chosen: Chosen, scenario: Scenario, noise: DieNoise) -> None:
     near = chosen.options("hellinger").range is OutputRange.NEAR
     released = outputs(scenario, noise, window=window_around(scenario) if near else (0, scenario.n))
     shares = {method.look: values for method, values in released.shares.items()}

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import apart, numeral
-from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, Noise, error_laws
+from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, DieNoise, ErrorLaw, error_laws
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
@@ -112,7 +112,7 @@ def _controls(scenario: Scenario, possible: Possible) -> None:
         controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
 
 
-def _errors(scenario: Scenario, noise: Noise) -> dict[DieMethod, ErrorLaw]:
+def _errors(scenario: Scenario, noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
     """Show the errors as boxes and return their laws."""
     laws = error_laws([scenario], noise)
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}

@@ -8,7 +8,7 @@ from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.increments import STEALTH, is_simulated, kept_share, stealth_increment
+from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
@@ -132,10 +132,12 @@ def _stealth(chosen: Chosen) -> None:
     net, calibration = chosen.network, chosen.parameter("calibration")
     if not net.is_binary:
         return
-    t = chosen.parameter("t", stealth_increment(net, calibration, STEALTH))
-    kept = f"{kept_share(net, calibration, t):.1%} of releases"
+    mechanism = chosen.mechanism
+    assert isinstance(mechanism, LaplaceFourier)
+    law = mechanism.noise_law.drawn_once
+    kept = f"{kept_share(net, calibration, mechanism.t, law):.1%} of releases"
     said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
     st.caption(f"With no data at all, {said} non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
-    right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target)))
+    right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target, law)))

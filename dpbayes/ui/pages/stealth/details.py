@@ -10,7 +10,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
-from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.stealth import Sense
 from dpbayes.model.network import Network, assignment
 from dpbayes.theory.zhang16.fourier import table_error, table_error_bound
@@ -145,6 +145,7 @@ def _formulas(stealth: Stealth, t: float) -> None:
     net, mechanism = stealth.network, stealth.mechanism
     closure, scale, noise = net.closure, mechanism.noise_scale, stealth.noise
     certified = mechanism.calibration is Calibration.CERTIFIED
+    reach = "2t|N_I|" if mechanism.noise is Noise.REAL else "2t|N_I| - c_F/b"
     what = "2O/\\varepsilon" if certified else "2|N_I|/\\varepsilon"
     kept = 1 - float(negative_marginal_bound(net, noise=noise, t=t).certified)
     enough = certified_increment(net, 0.9, noise=noise)
@@ -153,12 +154,12 @@ def _formulas(stealth: Stealth, t: float) -> None:
     st.markdown(
         f"""
 - **Noise**: $b = {what} = {many(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
-  $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.
+  $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.{mechanism.noise.told}
 - **Lift**: $2t|N_I|b = {many(t * stealth.records)}$ records in every table; printed
   $4t|N_I|^2/\\varepsilon = {many(t * stealth.printed_records)}$.
 - **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {near_one(float(printed_probability(t)))}$.
 - **Proved** for released tables:
-  $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > 2t|N_I|),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > 2t|N_I|)\\}}
+  $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > {reach}),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > {reach})\\}}
   = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
   $t = {latex(enough)}$ keeps nine of ten releases non-negative: proved, without any simulation.
 - **Error** (Theorem 3): with probability 0.95, the largest family's table is within {many(error)} records of the truth
@@ -177,7 +178,8 @@ def _assumptions(stealth: Stealth, sense: Sense, t: float) -> None:
         holds=is_printed_proved(net, t=t),
     )
     assumption("Every node is binary.", holds=True)
-    made_of = "the graph, the prior and ε" if sense is Sense.PARAMETERS else "the graph alone"
+    of_graph = "the graph alone" if stealth.mechanism.noise is Noise.REAL else "the graph and ε"
+    made_of = "the graph, the prior and ε" if sense is Sense.PARAMETERS else of_graph
     assumption(f"t was chosen without the data: from {made_of}.", holds=True)
     assumption("O is found exactly; otherwise a proved upper bound is used.", holds=net.closure.odd_overlap.exact)
     assumption("The empty set’s coefficient, n, is public and carries no noise.", holds=certified)

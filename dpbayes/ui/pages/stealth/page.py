@@ -141,7 +141,7 @@ def verdict(stealth: Stealth, options: StealthOptions, increment: Increment, *, 
         share = simulated_share(kept, len(stealth.worst[options.sense].increments))
         false = kept.value + 4 * kept.error < promised
     else:
-        proved = float(proved_probability(stealth.network, stealth.mechanism.calibration, options.sense, np.array(t)))
+        proved = float(proved_probability(stealth.network, stealth.noise, options.sense, np.array(t)))
         at_least = "more than 99.9%" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
         share, false = f"{at_least} of", False
     return (
@@ -205,6 +205,7 @@ def _controls(t: float | None) -> None:
     controls.parameter_control("stealth.sense")
     controls.parameter_control("epsilon")
     controls.parameter_control("calibration")
+    controls.parameter_control("noise")
     if t is not None and t <= INCREMENT.high:
         st.button(
             f"Use t = {numeral(t, 4)} on the Release page",
@@ -221,8 +222,8 @@ def _picture(stealth: Stealth, sense: Sense, t: float | None) -> None:
     real = stealth.real.probability(stealth.grid) if stealth.real is not None else None
     chosen = None
     if t is not None:
-        worst, calibration = stealth.worst.get(sense), stealth.mechanism.calibration
-        proved = float(proved_probability(stealth.network, calibration, sense, np.array(t)))
+        worst = stealth.worst.get(sense)
+        proved = float(proved_probability(stealth.network, stealth.noise, sense, np.array(t)))
         chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0))
     chart(
         stealth_figure(stealth.grid, simulated, bounds, real, chosen=chosen, records=stealth.records),
@@ -247,11 +248,10 @@ def _numbers(stealth: Stealth, options: StealthOptions, increment: Increment) ->
         "so for the whole table rebuilt from few coefficients, which real counts can make negative. "
         f"Dotted: proved for {sense.value}.{aside}{_known_from(stealth, options, increment)}"
     )
-    calibration = stealth.mechanism.calibration
     records = []
     for each in Sense:
         worst = stealth.worst.get(each)
-        proved = float(proved_probability(stealth.network, calibration, each, np.array(t)))
+        proved = float(proved_probability(stealth.network, stealth.noise, each, np.array(t)))
         records.append(
             {
                 "what is non-negative": each.value,

@@ -17,6 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.noise import NoiseLaw
 from dpbayes.mechanisms.stealth import (
     LeastNoise,
     Needed,
@@ -24,12 +25,12 @@ from dpbayes.mechanisms.stealth import (
     UnitNoise,
     is_table_in_reach,
     least_noise,
+    needed_by_the_table,
     simulate,
     table_work,
 )
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, negative_table_probability
@@ -102,7 +103,7 @@ class Stealth:
     @property
     def noise(self) -> CoefficientNoise:
         """The noise in use, as the bounds know it."""
-        return noise_of(self.network, self.mechanism.calibration)
+        return noise_of(self.network, self.mechanism.calibration, self.mechanism.noise_law.drawn_once)
 
     @property
     def draws(self) -> int:
@@ -126,18 +127,21 @@ class Stealth:
 def stealth_of(chosen: Chosen) -> Stealth:
     """Return simulations and bounds for what is chosen. Errors: InputError when a node is not binary."""
     network, calibration, sense = chosen.network, chosen.parameter("calibration"), chosen.options("stealth").sense
-    mechanism = LaplaceFourier(prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration)
-    simulation = running("stealth", (network, calibration), lambda: _worst_steps(network, calibration))
+    mechanism = LaplaceFourier(
+        prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration, noise=chosen.parameter("noise")
+    )
+    law = mechanism.noise_law.drawn_once
+    simulation = running("stealth", (network, calibration, law), lambda: _worst_steps(network, calibration, law))
     simulation.work()
     noise = Worst.joined(simulation.so_far)
     worst = {
         Sense.MARGINALS: noise.least.needed(),
-        Sense.PARAMETERS: noise.least.needed(chosen.settings.prior / mechanism.noise_scale),
+        Sense.PARAMETERS: noise.least.needed(chosen.settings.prior / law.scaled_to(mechanism.noise_law)),
     }
     if noise.table is not None:
         worst[Sense.TABLE] = noise.table
     grid = _grid(worst[Sense.MARGINALS])
-    proved = _proved(network, calibration, sense, tuple(grid))
+    proved = _proved(network, noise_of(network, calibration, law), sense, tuple(grid))
     again, refused = _real(chosen, mechanism, sense) if chosen.is_curator else (None, "")
     if again is None:
         return Stealth(mechanism, worst, None, refused, grid, proved, (simulation,))
@@ -145,14 +149,14 @@ def stealth_of(chosen: Chosen) -> Stealth:
     return Stealth(mechanism, worst, Needed.joined(again.so_far), "", grid, proved, (simulation, again))
 
 
-def proved_probability(network: Network, calibration: Calibration, sense: Sense, t: np.ndarray) -> np.ndarray:
+def proved_probability(network: Network, noise: CoefficientNoise, sense: Sense, t: np.ndarray) -> np.ndarray:
     """Return the proved probability of a non-negative release; positive parameters need no more than the tables."""
     bound = negative_table_probability if sense is Sense.TABLE else negative_marginal_probability
-    return 1 - bound(network, noise=noise_of(network, calibration), t=t)
+    return 1 - bound(network, noise=noise, t=t)
 
 
 _proved = st.cache_data(scope="session", max_entries=32, show_spinner=False, hash_funcs={Network: hash})(
-    lambda network, calibration, sense, grid: proved_probability(network, calibration, sense, np.array(grid))
+    lambda network, noise, sense, grid: proved_probability(network, noise, sense, np.array(grid))
 )
 
 
@@ -176,17 +180,16 @@ def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Work[tuple[
     return in_parts(lambda number: step(min(each, draws - number * each)), math.ceil(draws / each))
 
 
-def _worst_steps(network: Network, calibration: Calibration) -> Work[tuple[Worst, ...]]:
-    """Simulate what depends on the graph alone; the whole table only where it is in reach."""
+def _worst_steps(network: Network, calibration: Calibration, law: NoiseLaw) -> Work[tuple[Worst, ...]]:
+    """Simulate what depends on the graph and the law of the noise; the whole table only where it is in reach."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
     each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
     if is_table_shown:
         each = max(1, min(each, TABLE_STEP // table_work(network)))
-    mechanism = LaplaceFourier(prior=Dirichlets.symmetric(network), epsilon=1.0, calibration=calibration)
 
     def step(size: int) -> Worst:
-        noise = UnitNoise.draw(network, calibration, rng, draws=size)
-        return Worst(least_noise(noise), simulate(Sense.TABLE, noise, mechanism) if is_table_shown else None)
+        noise = UnitNoise.draw(network, calibration, rng, draws=size, law=law)
+        return Worst(least_noise(noise), needed_by_the_table(noise) if is_table_shown else None)
 
     return _steps(draws, each=each, step=step)
 
@@ -206,9 +209,10 @@ def _real(chosen: Chosen, mechanism: LaplaceFourier, sense: Sense) -> tuple[Runn
     rng = stream(0, "stealth")
 
     def step(size: int) -> Needed:
-        return simulate(sense, UnitNoise.draw(network, calibration, rng, draws=size), mechanism, counts.values)
+        noise = UnitNoise.draw(network, calibration, rng, draws=size, law=mechanism.noise_law.drawn_once)
+        return simulate(sense, noise, mechanism, counts.values)
 
-    key = (network, calibration, mechanism.epsilon, chosen.settings.prior, sense, counts.digest)
+    key = (network, calibration, mechanism.noise, mechanism.epsilon, chosen.settings.prior, sense, counts.digest)
     return running("stealth.real", key, lambda: _steps(draws, each=max(1, each), step=step)), ""
 
 
@@ -243,7 +247,7 @@ def agreement_of(stealth: Stealth, t: float, *, records: int | None, seed: int, 
     families = sharing_families(network, node)[:2]
     public = min(records if records is not None else WITHOUT_TABLE, MOST_SHOWN)
     fourier = replace(stealth.mechanism, t=min(t, INCREMENT.high))
-    key = (network, fourier.calibration, fourier.epsilon, fourier.t, node, public, seed)
+    key = (network, fourier.calibration, fourier.noise, fourier.epsilon, fourier.t, node, public, seed)
     work = running("stealth.agreement", key, lambda: _agreement_steps(fourier, public, seed, node, families))
     if not work.taken or not any(other.going for other in stealth.works):
         work.work()
@@ -255,7 +259,7 @@ def _agreement_steps(
 ) -> Work[tuple[dict[str, Noticed], ...]]:
     """Simulate releases of a made-up table under Laplace and under Fourier: nothing here depends on anybody's data."""
     network = fourier.prior.network
-    mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon), fourier)
+    mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon, noise=fourier.noise), fourier)
     drawn = {each.label: stream(seed, "stealth", each.label) for each in mechanisms}
 
     def step(size: int) -> dict[str, Noticed]:

@@ -1,0 +1,142 @@
+"""Audits of whole-number noise beside the enumeration of all releases of tiny networks."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.pictures import noisy_number
+from dpbayes.audit.registry import audit_of
+from dpbayes.audit.reports import AuditVerdict, audit, recalibrated
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.mechanisms.noise import NoiseLaw
+from dpbayes.model.counts import count
+from dpbayes.model.fourier import coefficients
+from dpbayes.model.network import Network
+from tests.strategies import ASIA, V_STRUCTURE, chain, empty, random_table
+
+GRID = np.linspace(0, 2.5, 26)
+
+TINY = {
+    "one node": (empty(1), 3),
+    "three states": (Network.from_edges("a", [], {"a": "xyz"}), 3),
+    "two nodes": (chain(2), 2),
+    "v-structure": (V_STRUCTURE, 1),
+}
+
+
+def log_law(mean: int, ends: tuple[int, int], scale: float) -> np.ndarray:
+    """ln P of mean + D clipped to both ends, from P[D = k] = (1 - q)/(1 + q) q^|k|: summed over 1,000 scales."""
+    low, high = ends
+    reach = int(60 * scale) + abs(low) + abs(high) + 2
+    k = np.arange(-reach, reach + 1)
+    mass = np.exp(-np.abs(k) / scale)
+    law = np.zeros(high - low + 1)
+    np.add.at(law, np.clip(mean + k, low, high) - low, mass / mass.sum())
+    return np.log(law)
+
+
+def enumerated(mechanism, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """ln P of every release from every table (X, R), and all neighbouring pairs (N, 2).
+
+    Clipped counts as they are; of coefficients, which lie in [-n, n], what is beyond is told no further: the ratio of
+    probabilities stays what it is at the ends.
+    """
+    network, scale = mechanism.prior.network, mechanism.noise_scale
+    tables = all_tables(network, n=n)
+    values, ends = tables.counts, (0, n)
+    if isinstance(mechanism, LaplaceFourier):
+        values, ends = np.round(coefficients(network, values)).astype(int)[:, 1:], (-n, n)
+    one = {mean: log_law(mean, ends, scale) for mean in range(ends[0], ends[1] + 1)}
+    laws = []
+    for row in values:
+        law = np.zeros(1)
+        for mean in row:
+            law = np.add.outer(law, one[int(mean)]).ravel()
+        laws.append(law)
+    return np.stack(laws), tables.pairs
+
+
+def cases() -> list:
+    found = []
+    for (name, (network, n)), epsilon in product(TINY.items(), [0.5, 1.0, 2.0]):
+        found.append(pytest.param(LaplaceUpdates, {}, network, n, epsilon, id=f"laplace {name} {epsilon}"))
+        if network.is_binary:
+            found += [
+                pytest.param(LaplaceFourier, {"calibration": c}, network, n, epsilon, id=f"{c.value} {name} {epsilon}")
+                for c in Calibration
+            ]
+    return found
+
+
+@pytest.mark.parametrize(("kind", "options", "network", "n", "epsilon"), cases())
+def test_the_audit_is_what_all_releases_of_all_neighbouring_tables_show(kind, options, network, n, epsilon):
+    mechanism = kind(prior=network, epsilon=epsilon, noise=Noise.WHOLE, **options)
+    laws, pairs = enumerated(mechanism, n)
+    report = audit(mechanism, n=n, epsilons=GRID)
+    assert report.exact == pytest.approx(exact_pure_epsilon(laws, pairs=pairs).epsilon, rel=1e-9)
+    assert report.exact == pytest.approx(mechanism.certified.epsilon, rel=1e-12)
+    assert report.at_least == report.exact
+    is_tight = mechanism.claimed.epsilon == mechanism.certified.epsilon
+    assert report.verdict is (AuditVerdict.PROVED_AND_TIGHT if is_tight else AuditVerdict.HOLDS)
+    exact = exact_curve(laws, pairs=pairs, epsilons=GRID).deltas
+    assert report.curve.deltas == pytest.approx(exact, abs=1e-9)
+    assert report.curve.lower == pytest.approx(exact, abs=1e-9)
+    # The needed epsilon at a delta, and no real noise in its place.
+    known = audit_of(mechanism)
+    needed = known.recalibration.needed(mechanism, n, 0.05)
+    assert needed == pytest.approx(exact_epsilon(laws, pairs=pairs, delta=0.05).epsilon, abs=1e-8)
+    real = audit(kind(prior=network, epsilon=epsilon, **options), n=n, epsilons=GRID)
+    assert np.abs(real.curve.deltas - exact).max() > 1e-5
+
+
+@pytest.mark.parametrize("kind", [LaplaceUpdates, LaplaceFourier])
+def test_a_pure_target_needs_as_much_noise_whole_as_real_and_one_with_delta_its_own(kind):
+    whole = kind(prior=ASIA, epsilon=1.0, noise=Noise.WHOLE)
+    turned = recalibrated(whole, n=50, target=2.0)
+    assert turned.noise is Noise.WHOLE
+    assert turned.epsilon == pytest.approx(2.0, rel=1e-9)
+    turned = recalibrated(whole, n=50, target=1.0, delta=1e-3)
+    assert audit(turned, n=50, epsilons=[1.0]).curve.deltas[0] <= 1e-3
+    more = kind(prior=ASIA, epsilon=turned.epsilon * 1.01, noise=Noise.WHOLE)
+    assert audit(more, n=50, epsilons=[1.0]).curve.lower[0] > 1e-3
+
+
+@pytest.mark.parametrize("kind", [LaplaceUpdates, LaplaceFourier])
+def test_an_attacker_weighs_a_release_as_its_law_says(kind):
+    """ln P[r | x] - ln P[r | y] of real draws, clipped counts included."""
+    network, n = chain(2), 5
+    mechanism = kind(prior=network, epsilon=2.0, noise=Noise.WHOLE)
+    rng = np.random.default_rng(4)
+    first, second = (count(network, random_table(network, rng, n)) for _ in range(2))
+    released = mechanism.release(first, rng, (200,)).outcome
+    told = audit_of(mechanism).log_ratios(mechanism, released, first=first.values, second=second.values)
+    values, means, ends = released.updates, (first.values, second.values), (0, n)
+    if kind is LaplaceFourier:
+        values = coefficients(network, values)[:, 1:]
+        means, ends = tuple(coefficients(network, mean)[1:] for mean in means), (-1000, 1000)
+    places = np.clip(np.round(values).astype(int), *ends) - ends[0]
+    by_law = []
+    for mean in means:
+        laws = [log_law(round(float(m)), ends, mechanism.noise_scale) for m in mean]
+        by_law.append(sum(law[places[:, k]] for k, law in enumerate(laws)))
+    assert told == pytest.approx(by_law[0] - by_law[1], abs=1e-8)
+
+
+@pytest.mark.parametrize(("scale", "step"), [(0.1, 1), (2.0, 1), (2.0, 2), (28.0, 2), (5e3, 2)])
+def test_the_picture_has_probabilities_of_whole_numbers_and_the_loss_between_them(scale, step):
+    picture = noisy_number(NoiseLaw(Noise.WHOLE, scale), step=float(step), what="counts")
+    places = np.array([int(place.replace(",", "")) for place in picture.places])
+    stride = int(places[1] - places[0])
+    assert stride * picture.first.sum() == pytest.approx(1, abs=0.02)
+    assert picture.first == pytest.approx(
+        math.tanh(1 / (2 * scale)) * np.exp(-np.abs(places - step) / scale), rel=1e-12
+    )
+    loss = np.log(picture.first) - np.log(picture.second)
+    assert loss.max() == pytest.approx(step / scale)
+    assert picture.y == "probability"
+    assert len(places) <= 900
+    assert noisy_number(NoiseLaw(Noise.REAL, scale), step=float(step), what="counts").y == "density"
