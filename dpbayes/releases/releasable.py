@@ -18,7 +18,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential
-from dpbayes.mechanisms.base import Outcome, ReleasedPosterior
+from dpbayes.mechanisms.base import Noise, Outcome, ReleasedPosterior
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
@@ -138,7 +138,7 @@ LAPLACE = Releasable(
     allowed=lambda epsilon: epsilon,
     draw=lambda asked, counts, calibration: with_laplace(counts, calibration),
     outcome=_clipped,
-    simulated=lambda asked: LaplaceUpdates(prior=asked.dirichlets, epsilon=float(asked.epsilon)),
+    simulated=lambda asked: LaplaceUpdates(prior=asked.dirichlets, epsilon=float(asked.epsilon), noise=Noise.WHOLE),
     accuracy=lambda asked, scale: (
         f"Nine of ten of the counts are within {_within(scale)} records of the true ones, so small groups cannot be "
         "told from the noise."
@@ -185,7 +185,7 @@ FOURIER = Releasable(
     draw=lambda asked, counts, calibration: with_laplace(coefficients(asked.network, counts)[1:], calibration),
     outcome=_rebuilt,
     simulated=lambda asked: LaplaceFourier(
-        prior=asked.dirichlets, epsilon=float(asked.epsilon), t=float(asked.settings["t"])
+        prior=asked.dirichlets, epsilon=float(asked.epsilon), t=float(asked.settings["t"]), noise=Noise.WHOLE
     ),
     accuracy=lambda asked, scale: (
         f"Nine of ten of the coefficients are within {_within(scale)} of the true ones, so small groups cannot be "

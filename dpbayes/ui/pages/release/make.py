@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import amount_text
 from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
@@ -49,6 +49,10 @@ def _make(chosen: Chosen) -> None:
         return
     request = request_of(chosen, dataset)
     _summary(path, request)
+    if getattr(chosen.mechanism, "noise", Noise.WHOLE) is Noise.REAL:
+        st.caption(
+            "A release has noise of whole numbers; the page shows that law once it is chosen beside the picture."
+        )
     is_unseen = st.checkbox(UNSEEN, key="make.unseen")
     before = shown_again(path, request)
     if before is not None:
