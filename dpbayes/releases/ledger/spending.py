@@ -139,17 +139,24 @@ def _reservation(dataset: str, epsilon: Fraction, question: bytes) -> Entry:
 
 def _spent(path: Path, entry: Entry, draw: Callable[[], bytes], *, after: int) -> Event:
     reservation = _reserve(path, entry, after=after)
-    try:
-        outcome = checked_bytes("An outcome", draw())
-    except BaseException as error:
-        _note_failure(path, reservation, error)
-        if isinstance(error, Exception):
-            raise _lost(reservation, f"The drawing failed ({type(error).__name__})") from error
-        raise
+    outcome = _drawn(path, reservation, draw)
+    if isinstance(outcome, EpsilonLostError):
+        raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
     try:
         return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
     except LedgerError as error:
         raise _lost(reservation, str(error).rstrip(".")) from error
+
+
+def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
+    """Return what was drawn, or what is to be raised instead, which remembers nothing of how the drawing failed."""
+    try:
+        return checked_bytes("An outcome", draw())
+    except BaseException as error:
+        _note_failure(path, reservation, error)
+        if isinstance(error, Exception):
+            return _lost(reservation, f"The drawing failed ({type(error).__name__})")
+        raise
 
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
