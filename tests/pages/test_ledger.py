@@ -4,9 +4,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.releases import ledger
+from dpbayes.releases import ledger, noise
 from dpbayes.releases.document import read_document
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.sources.bif import read_bif
@@ -138,6 +140,55 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
     fine(at.run())
     assert "was released before" in at.info[0].value
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+
+
+def confirmed(at: AppTest) -> AppTest:
+    """Tick what must be stated, and press the button that spends."""
+    fine(at.checkbox(key="make.unseen").check().run())
+    return fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+
+
+def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list that fills with the shares that the page's bar shows."""
+    shares: list[float] = []
+    show = DeltaGenerator.progress
+
+    def shown(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:
+        shares.append(value)
+        return show(bar, value, text)
+
+    monkeypatch.setattr(DeltaGenerator, "progress", shown)
+    return shares
+
+
+def test_a_long_draw_shows_how_far_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened(tmp_path, budget="3")
+    monkeypatch.setattr(noise, "BLOCK", 9)
+    shares = told_shares(monkeypatch)
+    at = confirmed(make_open(open_page("pages/release.py", epsilon="0.5")))
+    assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
+    assert not at.get("progress"), "the bar goes when the release is there"
+    assert "checks hold" in at.success[0].value
+
+
+def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(tmp_path, budget="3")
+    monkeypatch.setattr(noise, "BLOCK", 9)
+    shown: list[float] = []
+
+    def interrupted(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:
+        shown.append(value)
+        raise RerunException(RerunData())
+
+    monkeypatch.setattr(DeltaGenerator, "progress", interrupted)
+    confirmed(make_open(open_page("pages/release.py", epsilon="0.5")))
+    assert shown == [0.25], "the first step was told, and Streamlit ended the run there"
+    (spending,) = ledger.spendings(path, "garden")
+    assert spending.state == "released"
+    at = make_open(open_page("pages/release.py", epsilon="0.5"))
+    assert "was released before" in at.info[0].value
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
 from dpbayes.releases import noise, releasable
 from dpbayes.releases.noise import Calibrated
 from dpbayes.sources.columns import Categories, OwnState, encode
@@ -39,9 +40,12 @@ def frame_of(table: dict[tuple[str, str], int]) -> pd.DataFrame:
     return pd.DataFrame(records, columns=list(STATES)).replace({states[-1]: None for states in STATES.values()})
 
 
+def table_of(table: dict[tuple[str, str], int]) -> Dataset:
+    return encode(frame_of(table), [column.domain for column in COLUMNS if column.domain is not None])
+
+
 def counts_of(table: dict[tuple[str, str], int]) -> Counts:
-    columns = [column.domain for column in COLUMNS if column.domain is not None]
-    return count(NETWORK, encode(frame_of(table), columns))
+    return count(NETWORK, table_of(table))
 
 
 BINARY = network("city -> ill", {"city": ("here", "there"), "ill": ("no", "yes")})

@@ -8,6 +8,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import Calibration, Noise
+from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import amount_text
 from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
@@ -62,10 +63,25 @@ def _make(chosen: Chosen) -> None:
     if st.button(f"Make it and spend ε = {amount_text(request.epsilon)}", disabled=not is_unseen, type="primary"):
         for doubt in ledger.remember_table(path, request.dataset, chosen.dataset):
             st.warning(escaped(doubt))
-        bar = st.progress(0.0, "Drawing …")
-        published = publish(path, request, chosen.counts, progress=lambda share: bar.progress(share, "Drawing …"))
-        bar.empty()
-        _show(published)
+        _show(_published(path, request, chosen.counts))
+
+
+def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published:
+    """Publish under a bar. A click meanwhile, by which Streamlit ends a run, waits until the ledger has the release."""
+    bar, ended = st.progress(0.0, "Drawing …"), list[BaseException]()
+
+    def show(share: float) -> None:
+        if not ended:
+            try:
+                bar.progress(share, "Drawing …")
+            except BaseException as end:  # raised into the draw, it would cost epsilon for nothing
+                ended.append(end)
+
+    published = publish(path, request, counts, progress=show)
+    if ended:
+        raise ended[0]
+    bar.empty()
+    return published
 
 
 def _show(published: Published) -> None:

@@ -1,0 +1,185 @@
+"""What a recipient's browser is sent holds nothing of a table but its noisy integers and n; nor does a failed draw."""
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from google.protobuf.message import Message
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.releases import ledger, publishing
+from dpbayes.releases.document import read_document
+from dpbayes.releases.ledger import store
+from dpbayes.releases.publishing import publish
+from dpbayes.ui.session.settings import Settings
+from tests.pages.conftest import figures, fine, open_page, sentences
+from tests.releases import leaking
+from tests.releases.leaking import TRUE, as_text, betrayed, counts_of
+from tests.releases.made import asked, opened
+
+SETTINGS = Settings(parameters=(("epsilon", 0.5),))
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the server's ledger is, with a budget for one dataset."""
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return opened(tmp_path, budget="3")
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
+    """Every message that a browser is sent, as it is sent, also what is replaced a moment later."""
+    messages: list[Message] = []
+    enqueue = ForwardMsgQueue.enqueue
+
+    def kept(queue: ForwardMsgQueue, message: Any) -> None:
+        messages.append(message)
+        enqueue(queue, message)
+
+    monkeypatch.setattr(ForwardMsgQueue, "enqueue", kept)
+    return messages
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, bytes]]:
+    """The label and the content of every download, by the name of its file."""
+    files: dict[str, tuple[str, bytes]] = {}
+    real = st.download_button
+
+    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
+        content = data() if callable(data) else data
+        files[file_name] = (label, content.encode() if isinstance(content, str) else content)
+        return real(label, data, file_name=file_name, **other)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    return files
+
+
+def scalars(message: Message) -> Iterator[str]:
+    """Every text, number and run of bytes of a message, however deep."""
+    for field, value in message.ListFields():
+        several = value if field.is_repeated else [value]
+        if field.message_type and field.message_type.GetOptions().map_entry:
+            several = [*value.keys(), *value.values()]
+        for each in several:
+            if isinstance(each, Message):
+                yield from scalars(each)
+            else:
+                yield each.decode(errors="replace") if isinstance(each, bytes) else str(each)
+
+
+def all_of(messages: list[Message]) -> str:
+    return "\n".join(text for message in messages for text in scalars(message))
+
+
+def upload(data: bytes) -> AppTest:
+    at = open_page("pages/ledger.py", seat="recipient")
+    return fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+
+
+def test_a_recipient_is_sent_nothing_of_the_table(
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sent: list[Message],
+    offered: dict[str, tuple[str, bytes]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    leaking.without_chance(monkeypatch)
+    counts = counts_of(TRUE)
+    request = asked(network=leaking.NETWORK, n=counts.n)
+    ledger.remember_table(path, "garden", leaking.table_of(TRUE))
+    at = upload(publish(path, request, counts).document)
+    assert "file.rows" in figures(at)
+    text = "\n".join([all_of(sent), json.dumps(figures(at)), caplog.text])
+    assert "records of the dataset garden" in text
+    assert not betrayed(text, counts)
+    assert set(offered) == {
+        *("release.json", "release.bif", "release.html", "release.py", "draws.parquet", "records.csv"),
+        "records.parquet",
+    }
+    for file, (label, content) in offered.items():
+        assert not betrayed("\n".join([file, label, as_text(file, content)]), counts), file
+    with store.reading(path) as (connection, books):
+        kept = [event for event in books.events if event.content_hash and event.kind.value != "released"]
+        secrets = [store.content_of(connection, event) for event in kept if event.kind.value != "reserved"]
+    assert len(secrets) == 2
+    out = [text.encode(), *(content for _, content in offered.values()), *(m.SerializeToString() for m in sent)]
+    for secret in [*secrets, *(each.hex().encode() for each in secrets), *(event.hash.encode() for event in kept)]:
+        assert not any(secret in data for data in out)
+
+
+def test_a_count_that_were_sent_would_be_seen(
+    path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[Message], offered: dict[str, tuple[str, bytes]]
+) -> None:
+    counts = counts_of(TRUE)
+    document = publish(path, asked(network=leaking.NETWORK, n=counts.n), counts).document
+    monkeypatch.setattr(
+        "dpbayes.ui.widgets.opened_release.html_report", lambda document: f"<p>{counts.values[3]} records</p>"
+    )
+    monkeypatch.setattr("dpbayes.ui.widgets.opened_release.LEVEL", 6271 / 17890)
+    rows = "dpbayes.ui.widgets.opened_release.rows_figure"
+    monkeypatch.setattr(rows, lambda labels, curves, truth: _broken(labels, counts))
+    at = upload(document)
+    assert betrayed(json.dumps(figures(at)), counts)
+    assert betrayed(offered["release.html"][1].decode(), counts)
+
+
+def _broken(labels: list[str], counts: Any) -> Any:
+    import plotly.graph_objects as go
+
+    return go.Figure(go.Bar(x=labels, y=(counts.values / counts.n)[: len(labels)]))
+
+
+# The page that draws
+
+
+def make(settings: Settings) -> AppTest:
+    """Make a release of the page's own table, as the curator does."""
+    at = open_page("pages/release.py", settings)
+    at.session_state["make"] = True
+    fine(at.run())
+    fine(at.checkbox(key="make.unseen").check().run())
+    return fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+
+
+def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
+    path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[Message], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    leaking.failing_in_the_middle(monkeypatch)
+    at = make(SETTINGS)
+    assert any("stays spent" in sentence for sentence in sentences(at))
+    assert ledger.events(path)[-1].kind is ledger.EventKind.FAILED
+    assert "FailedFunction" not in all_of(sent) + caplog.text
+
+
+def test_the_sessions_seed_reaches_no_release(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked of OpenDP is the same whatever the seed, and the same seed does not give the same release."""
+    given: list[tuple[bytes, list[int]]] = []
+    real = publishing.drawing
+
+    def watched(request: Any, counts: Any, *other: Any) -> Any:
+        given.append((request.question, counts.values.tolist()))
+        with leaking.no_other_randomness(monkeypatch):
+            step = yield from real(request, counts, *other)
+        return step
+
+    monkeypatch.setattr(publishing, "drawing", watched)
+    documents = []
+    for number, seed in enumerate((5, 5, 6)):
+        folder = path.parent / str(number)
+        folder.mkdir()
+        monkeypatch.setenv("DPBAYES_LEDGER", str(opened(folder)))
+        make(replace(SETTINGS, seed=seed))
+        (spending,) = ledger.spendings(folder / "ledger.sqlite", "garden")
+        documents.append(ledger.outcome(folder / "ledger.sqlite", spending.row))
+    assert given[0] == given[1] == given[2]
+    assert len({read_document(data).integers for data in documents}) == 3
