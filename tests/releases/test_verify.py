@@ -310,3 +310,44 @@ def test_composed_and_drawn_are_what_was_passed_in():
     document = read_document(forged(composed=Composed(), drawn=Provenance("2026-01-01T00:00:00Z", "a", "b", "c")))
     assert document.composed == Composed()
     assert not failed(forged(composed=Composed()))
+
+
+# Long arrays
+
+
+@st.composite
+def spoiled_arrays(draw: st.DrawFn) -> dict:
+    """A document with other values in the arrays that have one for each cell, and sometimes another fault besides."""
+    odd = st.one_of(st.none(), st.booleans(), st.floats(allow_nan=False), st.just([]), st.just({}))
+    texts = st.one_of(st.from_regex(r"[0-9]{1,3}([.][0-9]{1,3})?\n?", fullmatch=True), st.text(max_size=4))
+    integers = st.one_of(st.lists(st.integers()), st.lists(st.one_of(st.integers(), odd, texts)), odd, texts)
+    priors = st.one_of(st.lists(texts), st.lists(st.one_of(texts, odd)), odd, st.integers())
+    told = told_of() | {"integers": draw(integers)}
+    told["request"] = draw(st.one_of(st.just(told["request"] | {"prior": draw(priors)}), odd))
+    spoil = draw(st.sampled_from(["nothing", "more", "fewer", "format"]))
+    told |= {"more": {"more": 1}, "format": {"format": 7}}.get(spoil, {})
+    return {name: value for name, value in told.items() if spoil != "fewer" or name != "integers"}
+
+
+@given(spoiled_arrays())
+def test_the_schema_is_kept_to_as_strictly_as_a_walk_over_every_value_does(told):
+    walked = next(Draft202012Validator(schema()).iter_errors(told), None)
+    error = module.schema_error(told)
+    assert (error is None) == (walked is None)
+    if error is not None:
+        assert (list(error.absolute_path), error.message) == (list(walked.absolute_path), walked.message)
+
+
+def test_every_array_with_a_value_for_each_cell_is_walked_by_one_of_its_values(monkeypatch):
+    """What the walk is given does not grow with the network; the lists that it is spared were looked at in full."""
+    told, given = told_of(), []
+    told["integers"] *= 100
+    told["request"]["prior"] = ["1", "2"] * 600
+    walk = Draft202012Validator.iter_errors
+    monkeypatch.setattr(
+        Draft202012Validator, "iter_errors", lambda self, content: given.append(content) or walk(self, content)
+    )
+    assert module.schema_error(told) is None
+    assert (given[0]["integers"], given[0]["request"]["prior"]) == (told["integers"][:1], ["1"])
+    told["integers"][-1] = 0.5
+    assert list(module.schema_error(told).absolute_path) == ["integers", len(told["integers"]) - 1]
