@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import accuracy, record, regression
+from benchmarks import accuracy, record, regression, releases
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
@@ -58,6 +58,17 @@ def test_the_benchmarks_of_the_experiments_give_sane_records():
     assert all(r.value > 0 and r.bound for r in records)
     plan = accuracy.figure_plan((accuracy.METHODS["laplace"],), features=2, repeats=2, points=3)
     assert (plan.repeats, len(plan.epsilons)) == (2, 3)
+
+
+def test_the_benchmarks_of_real_releases_give_sane_records():
+    records = releases.named(names=("asia",), repeats=1) + releases.large(parents=3, repeats=1)
+    assert [r.name for r in records] == [
+        *("Asia, released, kept and checked", "Asia, release checked"),
+        *("22 cells, released, kept and checked", "22 cells, release checked"),
+    ]
+    assert all(r.value > 0 and r.bound for r in records)
+    assert [r.baseline for r in records if r.baseline] == ["the noise alone"]
+    assert releases.wide(releases.WIDE)[0].cell_count == 131_104
 
 
 def test_the_benchmark_of_wide_graphs_opens_every_page():

@@ -338,6 +338,23 @@ def test_the_schema_is_kept_to_as_strictly_as_a_walk_over_every_value_does(told)
         assert (list(error.absolute_path), error.message) == (list(walked.absolute_path), walked.message)
 
 
+@pytest.mark.parametrize("odd", [True, 1.0, 1.5, None, "1", [], {}, 2**80])
+def test_an_odd_integer_is_what_it_is_to_the_schema(odd):
+    told = told_of()
+    told["integers"] += [odd]
+    is_fit = next(Draft202012Validator(schema()).iter_errors(told), None) is None
+    assert (module.schema_error(told) is None) == is_fit == (odd in (1.0, 2**80) and odd is not True)
+
+
+@pytest.mark.parametrize("odd", ["1\n", "1.", " 1", "-1", "1e5", "\u0661", "1.5", 1, None, True, []])
+def test_an_odd_prior_is_what_it_is_to_the_schema(odd):
+    told = told_of()
+    told["request"]["prior"] = ["1", "2", odd]
+    is_fit = next(Draft202012Validator(schema()).iter_errors(told), None) is None
+    assert (module.schema_error(told) is None) == is_fit
+    assert is_fit or odd != "1.5"
+
+
 def test_every_array_with_a_value_for_each_cell_is_walked_by_one_of_its_values(monkeypatch):
     """What the walk is given does not grow with the network; the lists that it is spared were looked at in full."""
     told, given = told_of(), []
