@@ -22,7 +22,7 @@ from dpbayes.releases.publishing import Published, publish, require_declared, sh
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest, parsed_epsilon
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views.bif import released_bif
+from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
 from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
@@ -294,7 +294,10 @@ def _view(asked: argparse.Namespace) -> int:
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
-    asked.out.write_bytes(VIEWS[asked.out.suffix](read_document(data), asked))
+    document = read_document(data)
+    asked.out.write_bytes(VIEWS[asked.out.suffix](document, asked))
+    if asked.out.suffix == ".bif" and (remark := unread_elsewhere(document.request.network)):
+        print(remark, file=sys.stderr)
     print(f"Written to {asked.out}")
     return HOLDS
 

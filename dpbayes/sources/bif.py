@@ -17,7 +17,7 @@ MAX_CHARACTERS = 5_000_000
 """Longest text that is read: beyond it, a file is hardly a network that a person wants to see."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.+<>=-]+")
-_KEYWORDS = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
+KEYWORDS = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
 
 
 def read_bif(text: str) -> tuple[Network, FloatArray]:
@@ -54,7 +54,7 @@ def write_bif(network: Network, probabilities: ArrayLike) -> str:
 
 
 def _written(name: str) -> str:
-    if _PLAIN.fullmatch(name) and name not in _KEYWORDS:
+    if _PLAIN.fullmatch(name) and name not in KEYWORDS:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -2,18 +2,24 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
 from dpbayes.releases.document import read_document
+from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.sources.bif import read_bif
+from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, sentences
-from tests.releases.made import opened, released
+from tests.releases.made import asked, opened, released
 
 PAGE = "pages/ledger.py"
 
@@ -107,6 +113,48 @@ def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: P
         assert not at.success
         assert "not what it says" in at.error[0].value
         assert "file.rows" not in figures(at)
+
+
+def large_release(folder: Path) -> bytes:
+    """Return a release of a node with 15 parents, 65,566 cells: its noise is none, which takes no time to draw."""
+    names = [f"p{k}" for k in range(15)]
+    network = Network.from_edges([*names, "my node"], [(name, "my node") for name in names])
+    values = np.zeros(network.cell_count, dtype=np.int64)
+    values[network.cell_offsets[:-1]] = 60
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "_laplace", lambda scale, real=noise._laplace: Noiseless(real(scale)))
+        return publish(opened(folder), asked(network=network), Counts(network, values, 60)).document
+
+
+class Noiseless:
+    """OpenDP's measurement, which answers what it is given."""
+
+    def __init__(self, real: Any) -> None:
+        self.map = real.map
+
+    def __call__(self, values: list[int]) -> list[int]:
+        return values
+
+
+def test_a_large_release_is_shown_by_a_few_of_its_rows(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, checked = large_release(tmp_path), []
+    verify = opened_release.verify
+    monkeypatch.setattr(opened_release, "verify", lambda data: checked.append(data) or verify(data))
+    at = open_page(PAGE, seat="recipient")
+    fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+    assert "checks hold" in at.success[0].value
+    assert len(figures(at)["file.rows"]["data"][0]["x"]) == opened_release.ROWS_AT_ONCE
+    captions = "\n".join(caption.value for caption in at.caption)
+    assert "first 40 of 32,783 rows" in captions
+    assert "more than 20,000 cells" in captions
+    assert "may refuse" in captions, "a name with a space"
+    labels = [button.label for button in at.get("download_button")]
+    assert "Network, BIF" in labels
+    assert not [label for label in labels if "draws" in label], "65,566 columns make no file"
+    fine(at.text_input(key="file.records").set_value("20").run())
+    assert checked == [data], "checked once, not at every move"
 
 
 def test_the_recipient_sees_nothing_of_the_ledger(path: Path, tmp_path: Path) -> None:

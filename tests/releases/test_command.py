@@ -4,14 +4,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes import __main__
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.releases import noise
 from dpbayes.releases.command import COMMANDS, FAILS, HOLDS, REFUSED, VIEWS, main
+from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif
-from tests.releases.made import NETWORK, opened, written
+from tests.releases.made import NETWORK, asked, opened, written
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +57,16 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
     assert main([*words, "--graph-unseen", "--again"]) == HOLDS
     assert "1 is left" in capsys.readouterr().out
     assert (tmp_path / "release.json").read_bytes() != first
+
+
+def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
+    monkeypatch.setattr(noise, "BLOCK", 3)
+    assert main([*words, "--graph-unseen"]) == HOLDS
+    said = capsys.readouterr().err
+    assert [line for line in said.split("\r") if line.strip()] == [
+        *(f"Drawing … {share}%" for share in (25, 50, 75)),
+        "Drawing … 100%\n",
+    ], "twelve cells, three at a step"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +129,16 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
     draws = ["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "7"]
     assert main(draws) == HOLDS
     assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
+
+
+def test_names_that_other_programs_may_not_read_are_told(tmp_path, capsys):
+    network = Network.from_edges(["my node"], [], {"my node": ("no", "yes")})
+    published = publish(opened(tmp_path), asked(network=network, n=7), Counts(network, np.array([3, 4]), 7))
+    (tmp_path / "release.json").write_bytes(published.document)
+    for ending, told in ((".bif", True), (".py", False)):
+        assert main(["view", str(tmp_path / "release.json"), "--out", str(tmp_path / f"view{ending}")]) == HOLDS
+        assert ('"my node"' in capsys.readouterr().err) is told
+    assert read_bif((tmp_path / "view.bif").read_text())[0] == network
 
 
 def test_no_view_is_made_of_what_does_not_verify(file, tmp_path, capsys):

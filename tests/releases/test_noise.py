@@ -252,3 +252,29 @@ def test_dirichlets_of_a_request_are_those_of_its_simulation():
     request = asked(mechanism="map", prior=("0.3",))
     assert isinstance(request.entry.simulated(request).prior, Dirichlets)
     assert request.entry.simulated(request).prior.alpha.tolist() == request.dirichlets.alpha.tolist()
+
+
+# Long draws
+
+
+def test_a_hundred_thousand_values_are_drawn_in_blocks_that_tell_how_far_they_are(monkeypatch):
+    """Every value is drawn once, in its place; a share is told after each block, and the last is all of it."""
+    sizes = []
+
+    def drawn(values):
+        sizes.append(len(values))
+        return [value + 1 for value in values]
+
+    monkeypatch.setattr(noise, "_laplace", lambda scale: drawn)
+    values = np.arange(100_000)
+    work, drawings = noise.with_laplace(values, Calibrated(Fraction(1), Fraction(1))), []
+
+    def kept():
+        drawings.append((yield from work))
+
+    shares = list(kept())
+    assert drawings == [tuple((values + 1).tolist())]
+    assert max(sizes) == noise.BLOCK
+    assert len(shares) == math.ceil(100_000 / noise.BLOCK)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1

@@ -1,7 +1,13 @@
 """The released network as BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read."""
 
+import re
+
+from dpbayes.base.validation import brief
+from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.sources.bif import write_bif
+from dpbayes.sources.bif import KEYWORDS, write_bif
+
+_READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def released_bif(document: ReleaseDocument) -> str:
@@ -10,3 +16,19 @@ def released_bif(document: ReleaseDocument) -> str:
     Errors: those of `release_of`.
     """
     return write_bif(document.request.network, release_of(document).outcome.probabilities)
+
+
+def unread_elsewhere(network: Network) -> str:
+    """Return a sentence about the first name or state that other readers of BIF may refuse, "" without one.
+
+    In quotes, as they stand in the file, this program reads all names; pyAgrum 3.3 reads no quotes, nor a number with
+    a point.
+    """
+    words = (*network.names, *(state for states in network.states for state in states))
+    odd = next((word for word in words if not _READ_BY_ALL.fullmatch(word) or word in KEYWORDS), None)
+    if odd is None:
+        return ""
+    return (
+        f"Other programs may refuse {brief(odd)} in a BIF file, where they know names of plain letters, digits, _ "
+        "and - only; this one reads it."
+    )

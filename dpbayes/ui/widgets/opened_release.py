@@ -12,7 +12,7 @@ from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.verify import Verification, verify
-from dpbayes.releases.views.bif import released_bif
+from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
 from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
@@ -24,6 +24,9 @@ from dpbayes.ui.widgets.show import assumption
 ROWS_AT_ONCE = 40
 LEVEL = 0.95
 DRAWS = 1000
+MOST_COLUMNS = 10_000
+"""Cells of a network whose draws are offered as a file: each is a column, and 131,000 of them took half a minute."""
+
 MOST_RECORDS = 1_000_000
 
 
@@ -103,14 +106,15 @@ def _views(document: ReleaseDocument, release: Release[Outcome], data: bytes, *,
         offer("Network, BIF", "release.bif", lambda: released_bif(document).encode(), "text/plain")
         offer("Report, HTML", "release.html", lambda: html_report(document).encode(), "text/html")
         offer("Script, Python", "release.py", lambda: python_script(document).encode(), "text/x-python")
-        if isinstance(release.outcome, ReleasedPosterior):
-            draws = min(DRAWS, max(1, 50_000_000 // document.request.network.cell_count))
+        if isinstance(release.outcome, ReleasedPosterior) and document.request.network.cell_count <= MOST_COLUMNS:
             offer(
-                f"{draws:,} posterior draws, Parquet",
+                f"{DRAWS:,} posterior draws, Parquet",
                 "draws.parquet",
-                lambda: draws_parquet(release.posterior, draws, _generator()),
+                lambda: draws_parquet(release.posterior, DRAWS, _generator()),
                 "application/vnd.apache.parquet",
             )
+    if remark := unread_elsewhere(document.request.network):
+        st.caption(escaped(remark))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = st.text_input("Synthetic records", "1,000", key=f"{key}.records", width=160)
         n = whole_number("The number of records", number.replace(",", "").strip(), low=0, high=MOST_RECORDS)
