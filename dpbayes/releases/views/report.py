@@ -29,17 +29,20 @@ _TERMS = {
 """What of the certificate stands on the page, by its heading."""
 
 _STYLE = """
-@page { size: A4; margin: 12mm }
-body { font: 10pt/1.35 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
-h1 { font-size: 17pt; margin: 0 0 2mm } h2 { font-size: 11.5pt; margin: 4mm 0 1mm }
-ol { margin: 0; padding-left: 5mm; font-size: 11.5pt }
-.bars { columns: 2; column-gap: 8mm } .bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
+@page { size: A4; margin: 10mm 12mm }
+body { font: 10pt/1.3 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
+@media print { body { max-width: none; margin: 0 } }
+h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size: 11.5pt; margin: 3mm 0 1mm }
+h2 { break-after: avoid } p { margin: 1mm 0 0 }
+ol { margin: 0; padding-left: 5mm; font-size: 11pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
+.bars { columns: 2; column-gap: 8mm; font-size: 9pt }
+.bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
 .bars span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-.bars i { width: 34mm; height: 2.4mm; background: #e4e7eb; print-color-adjust: exact }
+.bars i { flex: none; width: 26mm; height: 2.4mm; background: #e4e7eb; print-color-adjust: exact }
 .bars b { display: block; height: 100%; background: #b45309; print-color-adjust: exact }
-.bars em { width: 11mm; text-align: right; font-style: normal; font-variant-numeric: tabular-nums }
-dl { display: grid; grid-template-columns: 28mm 1fr; gap: .6mm 3mm; margin: 0; font-size: 8.6pt }
-dt { font-weight: 600 } dd { margin: 0 } ul { margin: 0; padding-left: 4mm; font-size: 8.6pt }
+.bars em { flex: none; width: 12mm; text-align: right; font-style: normal; font-variant-numeric: tabular-nums }
+dl { display: grid; grid-template-columns: 30mm 1fr; gap: .6mm 3mm; margin: 0; font-size: 8.4pt }
+dt { font-weight: 600 } dd { margin: 0; overflow-wrap: anywhere } ul { margin: 0; padding-left: 4mm; font-size: 8.4pt }
 code { font-size: 8pt; overflow-wrap: anywhere }
 """
 
