@@ -171,6 +171,19 @@ def test_a_ledger_that_was_edited_is_one_sentence(path: Path, tmp_path: Path) ->
     one_sentence(open_page(PAGE), "is no ledger")
 
 
+def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    at = open_page(PAGE)
+    at.session_state["ledger.check"] = True
+    fine(at.run())
+    kept = next(caption.value for caption in at.caption if "kept elsewhere" in caption.value).rpartition(" ")[2]
+    fine(at.text_input(key="ledger.seen").set_value(kept).run())
+    assert "2 rows are as they were written" in at.success[0].value
+    fine(at.text_input(key="ledger.seen").set_value("0" * 64).run())
+    one_sentence(at, "rows were cut off")
+    assert not at.success
+
+
 # Making one
 
 

@@ -1,7 +1,11 @@
 """Real releases from the command line: every command, its exit code, and what it writes."""
 
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +16,7 @@ import pytest
 from dpbayes import __main__
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.releases import noise
+from dpbayes.releases import ledger, noise
 from dpbayes.releases.command import COMMANDS, FAILS, HOLDS, REFUSED, VIEWS, main
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif
@@ -117,6 +121,30 @@ def test_the_ledger_is_opened_raised_listed_checked_and_exported(tmp_path, file,
     row = next(line.split()[1].rstrip(",") for line in listed.splitlines() if "released" in line and "row" in line)
     assert main([*path, "export", row, "--out", str(tmp_path / "again.json")]) == HOLDS
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+
+
+def test_a_ledger_without_its_last_rows_is_known_by_a_hash_kept_elsewhere(tmp_path, capsys):
+    """The write-ahead log holds the newest rows when a program was killed: without it a copy is an older ledger."""
+    path = opened(tmp_path)
+    with closing(sqlite3.connect(path)) as killed:
+        killed.execute("SELECT count(*) FROM event").fetchone()  # while one looks on, nobody tidies up
+        ledger.raise_budget(path, "garden", Fraction(3), reason="the newest row")
+        assert Path(f"{path}-wal").stat().st_size
+        alone, whole = tmp_path / "alone", tmp_path / "whole"
+        for folder, files in ((alone, [path]), (whole, [path, Path(f"{path}-wal")])):
+            folder.mkdir()
+            for file in files:
+                shutil.copy(file, folder)
+    assert main(["ledger", "--ledger", str(whole / path.name), "check"]) == HOLDS
+    said = capsys.readouterr().out
+    assert "All 3 rows" in said
+    kept = said.rpartition(" ")[2].strip()
+    assert main(["ledger", "--ledger", str(whole / path.name), "check", "--seen", kept]) == HOLDS
+    capsys.readouterr()
+    assert main(["ledger", "--ledger", str(alone / path.name), "check"]) == HOLDS
+    assert "All 2 rows" in capsys.readouterr().out, "the copy is whole in itself, and older"
+    assert main(["ledger", "--ledger", str(alone / path.name), "check", "--seen", kept]) == REFUSED
+    assert "rows were cut off" in capsys.readouterr().err
 
 
 def test_every_view_is_made_of_the_file_alone(file, tmp_path):
