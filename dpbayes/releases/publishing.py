@@ -77,6 +77,7 @@ def publish(
                 return document
             progress(step.share if isinstance(step, Partial) else step)
 
+    request.entry.calibrated(request.sensitivity.value, request.epsilon)  # what cannot be drawn here costs nothing
     if after:
         ledger.spend_again(path, request.dataset, request.epsilon, request.question, draw, after=after)
     else:

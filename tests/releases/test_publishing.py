@@ -1,5 +1,6 @@
 """The event of a release: charged first, drawn once, shown again for nothing, refused where it would betray records."""
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -55,6 +56,15 @@ def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(publishing, "drawing", never)
     with pytest.raises(ledger.OverBudgetError):
         publish(path, asked(), counts())
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
+    path = opened(tmp_path)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(InputError, match="needs OpenDP") as refusal:
+        publish(path, asked(), counts())
+    assert not isinstance(refusal.value, ledger.EpsilonLostError)
     assert ledger.account_of(path, "garden").spent == 0
 
 
