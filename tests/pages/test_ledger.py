@@ -10,6 +10,8 @@ from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.sources.bif import read_bif
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, sentences
 from tests.releases.made import opened, released
 
@@ -163,6 +165,17 @@ def test_more_than_the_budget_is_one_sentence_and_nothing_is_drawn(path: Path, t
     fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
     assert any("budget of" in sentence for sentence in sentences(at))
     assert "made.rows" not in figures(at)
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_the_same_records_under_another_name_are_doubted_before_anything_is_spent(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    ledger.open_dataset(path, "orchard", Fraction(1), reason="the same people again")
+    ledger.remember_table(path, "orchard", Chosen(Settings()).dataset)
+    at = make_open(open_page("pages/release.py"))
+    assert not sentences(at)
+    fine(at.selectbox(key="make.dataset").set_value("garden").run())
+    assert any("came under the name" in sentence for sentence in sentences(at))
     assert ledger.account_of(path, "garden").spent == 0
 
 
