@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.releases.views.bif import released_bif
@@ -90,8 +91,9 @@ def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> N
     document = read_document(published.document)
     shown = "\n".join(text.value for text in at.markdown)
     assert "60 records of the dataset garden" in shown
-    rows = figures(at)["ledger.rows"]["data"][0]["x"]
-    assert len(rows) == document.request.network.row_count
+    rows = figures(at)["ledger.rows"]["data"][0]
+    assert len(rows["x"]) == document.request.network.row_count
+    assert rows["marker"]["color"] == LaplaceUpdates.colour
     assert read_bif(released_bif(document))[0] == document.request.network
 
 
