@@ -43,7 +43,7 @@ def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
     at = open_page(PAGE)
     assert "No dataset has a budget yet" in headline(at)
     assert not path.exists()
-    form(at, "Open", name="votes", budget="1.5", reason="decided by the board")
+    form(at, "Open the dataset", name="votes", budget="1.5", reason="decided by the board")
     assert "Of the budget of votes, ε = 1.5, 0 is spent and 1.5 is left." in headline(at)
     assert ledger.account_of(path, "votes").budget == Fraction(3, 2)
 
@@ -58,16 +58,16 @@ def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
     ],
 )
 def test_a_budget_that_is_none_is_one_sentence(path: Path, texts: dict[str, str], part: str) -> None:
-    at = form(open_page(PAGE), "Open", **texts)
+    at = form(open_page(PAGE), "Open the dataset", **texts)
     one_sentence(at, part)
     assert not path.exists()
 
 
 def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
-    at = form(open_page(PAGE), "Raise", new="2.5", why="a second question")
+    at = form(open_page(PAGE), "Raise the budget", new="2.5", why="a second question")
     assert "ε = 2.5" in headline(at)
-    form(at, "Raise", new="2", why="less")
+    form(at, "Raise the budget", new="2", why="less")
     one_sentence(at, "can only be raised")
     assert ledger.account_of(path, "garden").budget == Fraction(5, 2)
 
