@@ -37,7 +37,7 @@ CHANGES = """() => new Promise(tell => {
     watch.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
     setTimeout(() => { watch.disconnect(); tell(changes); }, 2000);
 })"""
-"""How much changes on a page in two seconds: a page that runs over and over changes, one that was forgotten does not."""
+"""How much changes in two seconds: a page that runs over and over changes, one that was forgotten does not."""
 
 
 class AppScreen(Screen):

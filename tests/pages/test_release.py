@@ -17,6 +17,7 @@ from dpbayes.base.text import numeral
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, Noise
+from dpbayes.mechanisms.base import Noise
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
@@ -510,3 +511,11 @@ def test_the_numbers_of_whole_noise_are_the_cores() -> None:
     said = f"by {numeral(found.shifts.mean(), 2)} on average"
     assert said in headline(open_page(PAGE, noise="whole numbers"))
     assert said not in headline(open_page(PAGE, noise="whole numbers", epsilon="2"))
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_choice_is_shown_on_the_next_page_at_once() -> None:
+    """The control there has the same key and is another one, which shows nothing by itself."""
+    at = open_page("pages/release.py", noise="whole numbers")
+    fine(at.switch_page("pages/audit.py").run())
+    assert at.segmented_control(key="parameter.noise").value is Noise.WHOLE
