@@ -17,7 +17,6 @@ from dpbayes.base.text import numeral
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import Calibration, LaplaceUpdates, Noise
-from dpbayes.mechanisms.base import Noise
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
