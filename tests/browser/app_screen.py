@@ -31,12 +31,23 @@ QUIET = """([quiet, most]) => new Promise(tell => {
 """Whether no script ran for `quiet` milliseconds on end, within `most`."""
 
 
+CHANGES = """() => new Promise(tell => {
+    let changes = 0;
+    const watch = new MutationObserver((all) => (changes += all.length));
+    watch.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
+    setTimeout(() => { watch.disconnect(); tell(changes); }, 2000);
+})"""
+"""How much changes in two seconds: a page that runs over and over changes, one that was forgotten does not."""
+
+
 class AppScreen(Screen):
     """What a person sees and does in the app; the editor's gestures come from `Screen`."""
 
     def settle(self, quiet_ms: int = 250) -> None:
         """Wait until the server has had nothing to say for a while, as the browser itself sees it."""
-        assert self.page.evaluate(QUIET, [quiet_ms, SLOW_MS]), "the page never came to rest"
+        if not self.page.evaluate(QUIET, [quiet_ms, SLOW_MS]):
+            changes = self.page.evaluate(CHANGES)
+            raise AssertionError(f"the page never came to rest: {changes} changes in two seconds at {self.page.url}")
 
     def go(self, title: str) -> None:
         """Turn to a page by its name in the navigation: from the list that opens under its section, if it is in one."""

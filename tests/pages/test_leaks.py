@@ -126,7 +126,7 @@ def test_a_count_that_were_sent_would_be_seen(
     )
     monkeypatch.setattr("dpbayes.ui.widgets.opened_release.LEVEL", 6271 / 17890)
     rows = "dpbayes.ui.widgets.opened_release.rows_figure"
-    monkeypatch.setattr(rows, lambda labels, curves, truth: _broken(labels, counts))
+    monkeypatch.setattr(rows, lambda labels, *_, **__: _broken(labels, counts))
     at = upload(document)
     assert betrayed(json.dumps(figures(at)), counts)
     assert betrayed(offered["release.html"][1].decode(), counts)

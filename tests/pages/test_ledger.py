@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
@@ -17,6 +18,8 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.sources.bif import read_bif
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, sentences
 from tests.releases.made import asked, opened, released
@@ -48,7 +51,7 @@ def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
     at = open_page(PAGE)
     assert "No dataset has a budget yet" in headline(at)
     assert not path.exists()
-    form(at, "Open", name="votes", budget="1.5", reason="decided by the board")
+    form(at, "Open the dataset", name="votes", budget="1.5", reason="decided by the board")
     assert "Of the budget of votes, ε = 1.5, 0 is spent and 1.5 is left." in headline(at)
     assert ledger.account_of(path, "votes").budget == Fraction(3, 2)
 
@@ -63,16 +66,16 @@ def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
     ],
 )
 def test_a_budget_that_is_none_is_one_sentence(path: Path, texts: dict[str, str], part: str) -> None:
-    at = form(open_page(PAGE), "Open", **texts)
+    at = form(open_page(PAGE), "Open the dataset", **texts)
     one_sentence(at, part)
     assert not path.exists()
 
 
 def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
-    at = form(open_page(PAGE), "Raise", new="2.5", why="a second question")
+    at = form(open_page(PAGE), "Raise the budget", new="2.5", why="a second question")
     assert "ε = 2.5" in headline(at)
-    form(at, "Raise", new="2", why="less")
+    form(at, "Raise the budget", new="2", why="less")
     one_sentence(at, "can only be raised")
     assert ledger.account_of(path, "garden").budget == Fraction(5, 2)
 
@@ -96,8 +99,9 @@ def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> N
     document = read_document(published.document)
     shown = "\n".join(text.value for text in at.markdown)
     assert "60 records of the dataset garden" in shown
-    rows = figures(at)["ledger.rows"]["data"][0]["x"]
-    assert len(rows) == document.request.network.row_count
+    rows = figures(at)["ledger.rows"]["data"][0]
+    assert len(rows["x"]) == document.request.network.row_count
+    assert rows["marker"]["color"] == LaplaceUpdates.colour
     assert read_bif(released_bif(document))[0] == document.request.network
 
 
@@ -275,6 +279,17 @@ def test_more_than_the_budget_is_one_sentence_and_nothing_is_drawn(path: Path, t
     fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
     assert any("budget of" in sentence for sentence in sentences(at))
     assert "made.rows" not in figures(at)
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_the_same_records_under_another_name_are_doubted_before_anything_is_spent(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    ledger.open_dataset(path, "orchard", Fraction(1), reason="the same people again")
+    ledger.remember_table(path, "orchard", Chosen(Settings()).dataset)
+    at = make_open(open_page("pages/release.py"))
+    assert not sentences(at)
+    fine(at.selectbox(key="make.dataset").set_value("garden").run())
+    assert any("came under the name" in sentence for sentence in sentences(at))
     assert ledger.account_of(path, "garden").spent == 0
 
 

@@ -147,10 +147,14 @@ def numeric(page: str) -> list[str]:
 
 
 def contexts(page: str) -> list[dict[str, str]]:
-    """Return the choices of a page; of the many claims one for each way of speaking, all are tested without a page."""
+    """Return the choices of a page; of the many claims one for each way of speaking, all are tested without a page.
+
+    Of the audit's subjects every other one: each has pictures of its edges in a test of its own.
+    """
     of_a_kind = {(EXHIBITS[claim.name].says, EXHIBITS[claim.name].uses): claim for claim in BoundClaim}
     kinds = [{"bounds.claim": claim.value} for claim in of_a_kind.values()]
-    return thorough(CONTEXTS[page], sample=kinds if page == "bounds" else CONTEXTS[page])
+    sample = {"bounds": kinds, "audit": CONTEXTS["audit"][::2]}.get(page, CONTEXTS[page])
+    return thorough(CONTEXTS[page], sample=sample)
 
 
 def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> AppTest:

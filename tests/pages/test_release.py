@@ -510,3 +510,11 @@ def test_the_numbers_of_whole_noise_are_the_cores() -> None:
     said = f"by {numeral(found.shifts.mean(), 2)} on average"
     assert said in headline(open_page(PAGE, noise="whole numbers"))
     assert said not in headline(open_page(PAGE, noise="whole numbers", epsilon="2"))
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_choice_is_shown_on_the_next_page_at_once() -> None:
+    """The control there has the same key and is another one, which shows nothing by itself."""
+    at = open_page("pages/release.py", noise="whole numbers")
+    fine(at.switch_page("pages/audit.py").run())
+    assert at.segmented_control(key="parameter.noise").value is Noise.WHOLE

@@ -27,7 +27,7 @@ from dpbayes.releases.ledger.spending import (
     spendings,
 )
 from dpbayes.releases.ledger.store import ledger_path
-from dpbayes.releases.ledger.tables import remember_table
+from dpbayes.releases.ledger.tables import remember_table, table_doubts
 
 __all__ = [
     "Account",
@@ -57,4 +57,5 @@ __all__ = [
     "spend",
     "spend_again",
     "spendings",
+    "table_doubts",
 ]

@@ -9,36 +9,55 @@ import numpy as np
 
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.ledger.events import Entry, EventKind, checked_dataset, content_hash
+from dpbayes.releases.ledger.books import Books
+from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_dataset, content_hash
 from dpbayes.releases.ledger.spending import account_in
-from dpbayes.releases.ledger.store import add, content_of, writing
+from dpbayes.releases.ledger.store import add, content_of, reading, writing
 
 
 def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
-    """Remember which records came under a dataset's name, and return a sentence for each doubt.
+    """Remember which records came under a dataset's name, and return the doubts, as `table_doubts` does.
+
+    Errors: LedgerError.
+    """
+    name = checked_dataset(dataset)
+    with writing(path) as (connection, books):
+        account_in(books, name)
+        print_of = fingerprint(data, content_of(connection, books.events[0]))
+        if not any(event.dataset == name for event in _same(books, print_of)):
+            add(connection, books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
+        return _doubts(books, name, print_of)
+
+
+def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
+    """Return a sentence for each doubt whether these are the records that the name stands for; nothing is kept.
 
     Doubts: other records came under this name, whose budget is about the same people each time; or these records came
     under another name, which would give them a second budget. The hash's key lies in the ledger's first row; without
     the ledger nobody can compare a table with it. Errors: LedgerError.
     """
     name = checked_dataset(dataset)
-    with writing(path) as (connection, books):
+    with reading(path) as (connection, books):
         account_in(books, name)
-        print_of = fingerprint(data, content_of(connection, books.events[0]))
-        seen = [event for event in books.events if event.kind is EventKind.TABLE]
-        # The row's hash covers the SHA-256 of what it holds, so that equal prints have equal hashes.
-        same = {event.dataset for event in seen if event.content_hash == content_hash(print_of)}
-        if name not in same:
-            add(connection, books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
-        others = any(event.dataset == name and event.content_hash != content_hash(print_of) for event in seen)
+        return _doubts(books, name, fingerprint(data, content_of(connection, books.events[0])))
+
+
+def _same(books: Books, print_of: bytes) -> tuple[Event, ...]:
+    # The row's hash covers the SHA-256 of what it holds, so that equal prints have equal hashes.
+    seen = (event for event in books.events if event.kind is EventKind.TABLE)
+    return tuple(event for event in seen if event.content_hash == content_hash(print_of))
+
+
+def _doubts(books: Books, name: str, print_of: bytes) -> tuple[str, ...]:
+    same = _same(books, print_of)
+    others = [event for event in books.events if event.kind is EventKind.TABLE and event not in same]
     doubts = [
-        f"Other records than these came under the name {brief(name)} before; a new table needs a name of its own."
-    ]
-    doubts = doubts if others else []
-    doubts += [
         f"The same records came under the name {brief(other)} before; what is spent there counts against them too."
-        for other in sorted(same - {name})
+        for other in sorted({event.dataset for event in same} - {name})
     ]
+    if any(event.dataset == name for event in others):
+        other_records = "Other records than these came under the name"
+        doubts = [f"{other_records} {brief(name)} before; a new table needs a name of its own.", *doubts]
     return tuple(doubts)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
@@ -23,9 +24,13 @@ def mirror(key: str, value: object) -> None:
     """Let the widget of this key show `value`; what was typed and refused does not linger.
 
     What it shows already is not written again: that would go to the browser, and pull back a hand still on the move.
+    On another page it is another widget, which shows nothing yet.
     """
-    if key not in st.session_state or not _same(st.session_state[key], value):
+    run, pages = get_script_run_ctx(), st.session_state.setdefault("mirrored", {})
+    page = run.page_script_hash if run is not None else ""
+    if pages.get(key) != page or key not in st.session_state or not _same(st.session_state[key], value):
         st.session_state[key] = value
+    pages[key] = page
 
 
 def _same(shown: object, value: object) -> bool:

@@ -9,7 +9,6 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
 from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
-from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
@@ -43,7 +42,7 @@ def opened_release(data: bytes, *, key: str) -> None:
     for sentence in document.told["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     release = release_of(document)
-    _rows(document.request.network, release, key=key)
+    _rows(document, release, key=key)
     _views(document, release, data, key=key)
     with st.expander("The certificate"):
         for name, text in document.told["certificate"].items():
@@ -74,8 +73,9 @@ def _checks(verification: Verification) -> None:
             st.caption(escaped(sentence))
 
 
-def _rows(network: Network, release: Release[Outcome], *, key: str) -> None:
-    """Draw the telling state of the first rows."""
+def _rows(document: ReleaseDocument, release: Release[Outcome], *, key: str) -> None:
+    """Draw the telling state of the first rows, in the mechanism's own colour."""
+    network, mechanism = document.request.network, document.request.entry.simulated(document.request)
     rows = np.arange(min(network.row_count, ROWS_AT_ONCE))
     telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
     cells = network.row_starts[rows] + telling
@@ -84,7 +84,7 @@ def _rows(network: Network, release: Release[Outcome], *, key: str) -> None:
     if isinstance(release.outcome, ReleasedPosterior):
         low, high = release.posterior.interval(LEVEL, cells=cells)
     chart(
-        rows_figure([network.cell_label(int(cell)) for cell in cells], (mean, low, high), None),
+        rows_figure([network.cell_label(int(cell)) for cell in cells], (mean, low, high), None, own=mechanism.colour),
         key=f"{key}.rows",
         alt="The released probability of one state of every row, with its 95% interval where there is a posterior.",
     )

@@ -14,6 +14,7 @@ import pytest
 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import store
+from dpbayes.releases.ledger.errors import told
 from tests.releases.ledger.drawing import Drawing
 from tests.test_docs import ROOT
 
@@ -288,3 +289,8 @@ def test_any_error_is_one_sentence(
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert str(refusal.value).startswith(sentence.replace("PATH", str(path)))
     assert draw.calls == []
+
+
+def test_what_sqlite_quotes_and_is_no_text_is_a_damaged_ledger(tmp_path: Path) -> None:
+    with pytest.raises(ledger.BrokenLedgerError, match="is damaged"), told(tmp_path):
+        b"\xff".decode()

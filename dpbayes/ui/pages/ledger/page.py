@@ -83,7 +83,7 @@ def _open_dataset(path: Path) -> None:
         name = st.text_input("Name of the dataset", placeholder="votes-1984", key="ledger.name")
         budget = st.text_input("Its budget, the total ε", placeholder="1.0", key="ledger.budget")
         reason = st.text_input("Why so much", placeholder="decided by the board in March", key="ledger.reason")
-        if st.form_submit_button("Open"):
+        if st.form_submit_button("Open the dataset"):
             with sentence_instead():
                 ledger.open_dataset(path, name, decimal("The budget", budget), reason=reason)
                 st.rerun()
@@ -94,7 +94,7 @@ def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
         name = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
         budget = st.text_input("Its new total ε", key="ledger.new")
         reason = st.text_input("Why more", key="ledger.why")
-        if st.form_submit_button("Raise", disabled=not accounts):
+        if st.form_submit_button("Raise the budget", disabled=not accounts):
             with sentence_instead():
                 ledger.raise_budget(path, str(name), decimal("The budget", budget), reason=reason)
                 st.rerun()

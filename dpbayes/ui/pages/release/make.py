@@ -54,15 +54,16 @@ def _make(chosen: Chosen) -> None:
         st.caption(
             "A release has noise of whole numbers; the page shows that law once it is chosen beside the picture."
         )
-    is_unseen = st.checkbox(UNSEEN, key="make.unseen")
     before = shown_again(path, request)
     if before is not None:
         st.info(f"This was released before, in row {before.row}: to show it again costs nothing.")
         _show(before)
         return
+    for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
+        st.warning(escaped(doubt))
+    is_unseen = st.checkbox(UNSEEN, key="make.unseen")
     if st.button(f"Make it and spend ε = {amount_text(request.epsilon)}", disabled=not is_unseen, type="primary"):
-        for doubt in ledger.remember_table(path, request.dataset, chosen.dataset):
-            st.warning(escaped(doubt))
+        ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts))
 
 

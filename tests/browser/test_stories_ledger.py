@@ -1,0 +1,43 @@
+"""A real release from the budget to the recipient's hands, in a real browser."""
+
+import secrets
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from dpbayes.releases.verify import verify
+from tests.browser.app_screen import SLOW_MS
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_file(visit, tmp_path: Path) -> None:
+    screen = visit("ledger")
+    name = f"clinic-{secrets.token_hex(4)}"  # the server's ledger lasts as long as the server
+    if not screen.main.get_by_label("Name of the dataset").is_visible():
+        screen.main.get_by_text("Open a dataset").click()
+    for label, text in (("Name of the dataset", name), ("Its budget, the total ε", "2"), ("Why so much", "a test")):
+        screen.main.get_by_label(label).fill(text)
+    screen.main.get_by_role("button", name="Open the dataset").click()
+    expect(screen.headline).to_contain_text(name, timeout=SLOW_MS)
+    screen.go("Release")
+    screen.main.get_by_text("Make this release …").click()
+    expect(screen.main.get_by_text("I chose the graph")).to_be_visible(timeout=SLOW_MS)
+    screen.main.get_by_text("I chose the graph").click()
+    make = screen.main.get_by_role("button", name="Make it and spend ε = 1")
+    expect(make).to_be_enabled(timeout=SLOW_MS)
+    make.click()
+    expect(screen.main.get_by_text("checks hold")).to_be_visible(timeout=SLOW_MS)
+    with screen.page.expect_download() as download:
+        screen.main.get_by_role("button", name="release.json").click()
+    download.value.save_as(tmp_path / "release.json")
+    assert verify((tmp_path / "release.json").read_bytes()).holds
+    screen.option("Recipient").click()
+    screen.go("Ledger")
+    expect(screen.headline).to_contain_text("without the records", timeout=SLOW_MS)
+    assert screen.main.get_by_text(name).count() == 0
+    screen.main.locator("input[type=file]").set_input_files(tmp_path / "release.json")
+    expect(screen.main.get_by_text("checks hold")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.chart("file-rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
+    expect(screen.main.get_by_text(f"of the dataset {name}").first).to_be_visible()
