@@ -176,6 +176,12 @@ def families_after(choice: StructureChoice, cards: Sequence[int], joined: Sequen
     return tuple(sorted(families, key=lambda family: (family.parents, family.child)))
 
 
+def pair_count(choice: StructureChoice, columns: int) -> int:
+    """Return the most pairs of a node and its parents that are scored, each by one look at all records."""
+    others = columns - 1
+    return columns * sum(math.comb(others, size) for size in range(min(choice.parents, others) + 1))
+
+
 def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: Sequence[int]) -> Round:
     """Return the round after these nodes were joined: how it is drawn depends on no record, given them."""
     families = families_after(choice, cards, joined)
@@ -223,8 +229,7 @@ def require_feasible_over(choice: StructureChoice, columns: Network, n: int) -> 
         raise InputError(f"The table has no column {brief(choice.first)}.")
     if n > MOST_RECORDS:
         raise InputError(f"The table has {n:,} records; a graph can be chosen from at most {MOST_RECORDS:,}.")
-    others = len(cards) - 1
-    pairs = len(cards) * sum(math.comb(others, size) for size in range(min(choice.parents, others) + 1))
+    pairs = pair_count(choice, len(cards))
     if pairs > MOST_PAIRS:
         raise InputError(
             f"{len(cards)} columns with up to {choice.parents} parents make {pairs:,} pairs of a node and its parents; "
