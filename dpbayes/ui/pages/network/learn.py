@@ -33,9 +33,6 @@ from dpbayes.ui.widgets.show import sentence_instead
 AT_ONCE = 50_000_000
 """Looks at a record up to which the page simulates unasked: about a second."""
 
-FAINT = 0.25
-"""Share of the strongest dependence up to which noise is said in a caption."""
-
 
 def learn_privately(chosen: Chosen) -> None:
     """Offer to choose a graph from the records; the curator alone can."""
@@ -73,25 +70,19 @@ def _choice(nodes: list[str]) -> StructureChoice:
     return StructureChoice(epsilon=parsed_epsilon(epsilon), parents=parents, first=first)
 
 
-def noise_sentence(choice: StructureChoice, data: Dataset) -> str:
-    """Return how noise compares with what there can be to see: a rule of n, the columns and epsilon alone."""
+def _say_noise(choice: StructureChoice, data: Dataset) -> None:
+    """Say how noise compares with what there can be to see: a rule of n, the columns and epsilon alone."""
     share = noise_share(choice, cards_of(data), data.n)
     what = f"{data.n:,} records, {len(data.names):,} columns and ε = {amount_text(choice.epsilon)}"
     if share >= 1:
         times = "beyond" if math.isinf(share) else f"{numeral(share, 2)} times"
-        return (
+        st.info(
             f"With {what}, noise can be {times} the strongest dependence that there is: the choice is mostly noise; "
             "take fewer columns or a larger ε."
         )
-    return f"With {what}, dependence below about {share:.0%} of the strongest that there can be is lost in noise."
-
-
-def _say_noise(choice: StructureChoice, data: Dataset) -> None:
-    share, sentence = noise_share(choice, cards_of(data), data.n), noise_sentence(choice, data)
-    if share >= 1:
-        st.info(sentence)
     else:
-        st.caption(sentence)
+        lost = f"dependence below about {share:.0%} of the strongest that there can be is lost in noise"
+        st.caption(f"With {what}, {lost}.")
 
 
 def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
