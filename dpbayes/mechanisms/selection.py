@@ -73,8 +73,15 @@ def simulate_flip(scores: ArrayLike, scale: float, rng: np.random.Generator) -> 
 def draw_flip(scores: IntArray, *, sensitivity: int, epsilon: Fraction) -> int:
     """Return a candidate drawn by OpenDP in exact arithmetic from the operating system's randomness.
 
-    Scores are whole numbers, so that nothing is rounded before the draw. OpenDP's own privacy map is asked first, and
-    the scale grows until its answer is at most epsilon, exactly. Errors: InputError if it never is.
+    Scores are whole numbers, so that nothing is rounded before the draw. Errors: those of `confirmed_chooser`.
+    """
+    return int(confirmed_chooser(sensitivity, epsilon)([int(score) for score in scores]))
+
+
+def confirmed_chooser(sensitivity: int, epsilon: Fraction) -> Any:
+    """Return what draws from a list of scores, once OpenDP's own privacy map has confirmed it; nothing is drawn here.
+
+    The scale grows until the map's answer is at most epsilon, exactly. Errors: InputError if it never is.
     """
     import opendp.prelude as dp  # late: it takes long, and only a real release needs it
 
@@ -84,7 +91,7 @@ def draw_flip(scores: IntArray, *, sensitivity: int, epsilon: Fraction) -> int:
     for _ in range(_ROUNDINGS):
         chooser: Any = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
         if Fraction(chooser.map(sensitivity)) <= epsilon:
-            return int(chooser([int(score) for score in scores]))
+            return chooser
         scale = math.nextafter(scale, math.inf)
     raise InputError("OpenDP does not confirm the privacy of this choice, so that nothing was drawn.")
 

@@ -176,6 +176,12 @@ def families_after(choice: StructureChoice, cards: Sequence[int], joined: Sequen
     return tuple(sorted(families, key=lambda family: (family.parents, family.child)))
 
 
+def pair_count(choice: StructureChoice, columns: int) -> int:
+    """Return the most pairs of a node and its parents that are scored, each by one look at all records."""
+    others = columns - 1
+    return columns * sum(math.comb(others, size) for size in range(min(choice.parents, others) + 1))
+
+
 def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: Sequence[int]) -> Round:
     """Return the round after these nodes were joined: how it is drawn depends on no record, given them."""
     families = families_after(choice, cards, joined)
@@ -184,19 +190,46 @@ def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: S
     return Round(len(families), choice.epsilon / (len(cards) - 1), sensitivity)
 
 
+def noise_share(choice: StructureChoice, cards: Sequence[int], n: int) -> float:
+    """Return how large noise is beside the strongest dependence there can be, in the round where it is largest.
+
+    It is public. Permute-and-flip among k pairs takes the largest score with exponential noise, which at k equal scores
+    has a mean of scale (1 + 1/2 + ... + 1/k); a node of s states is at most at 2 n^2 (1 - 1/s) from independent of its
+    parents, where it follows from them and its states are equally many. Nodes are taken to be joined in table order:
+    which order it will be is not known before. 0 where there is nothing to choose.
+    """
+    return max((_noise_share(choice, cards, n, range(k)) for k in range(1, len(cards))), default=0.0)
+
+
+def _noise_share(choice: StructureChoice, cards: Sequence[int], n: int, joined: Sequence[int]) -> float:
+    families = families_after(choice, cards, joined)
+    fewest = max(min(_product(cards, family.parents), cards[family.child]) for family in families)
+    if fewest < 2 or len(families) == 1:
+        return 0.0
+    strongest = 2 * n**2 * (1 - 1 / fewest)
+    scale = flip_scale(round_after(choice, cards, n, joined).sensitivity, choice.epsilon / (len(cards) - 1))
+    return scale * sum(1 / k for k in range(1, len(families) + 1)) / strongest if n else math.inf
+
+
 def require_feasible(choice: StructureChoice, data: Dataset) -> None:
     """Refuse what could not be carried through, before anything is drawn; no record is looked at.
 
     Errors: InputError for no columns, states that no network can have, an unknown first node, and sizes above a limit.
     """
-    cards = cards_of(data)
-    _network(data, {})
-    if choice.first is not None:
-        data.column(choice.first)
-    if data.n > MOST_RECORDS:
-        raise InputError(f"The table has {data.n:,} records; a graph can be chosen from at most {MOST_RECORDS:,}.")
-    others = len(cards) - 1
-    pairs = len(cards) * sum(math.comb(others, size) for size in range(min(choice.parents, others) + 1))
+    require_feasible_over(choice, Network(data.names, data.states, ((),) * len(data.names)), data.n)
+
+
+def require_feasible_over(choice: StructureChoice, columns: Network, n: int) -> None:
+    """Refuse what could not be carried through with n records of these columns, of which no arrow is used.
+
+    Errors: those of `require_feasible`, but for columns that no network can have.
+    """
+    cards = [len(states) for states in columns.states]
+    if choice.first is not None and choice.first not in columns.position:
+        raise InputError(f"The table has no column {brief(choice.first)}.")
+    if n > MOST_RECORDS:
+        raise InputError(f"The table has {n:,} records; a graph can be chosen from at most {MOST_RECORDS:,}.")
+    pairs = pair_count(choice, len(cards))
     if pairs > MOST_PAIRS:
         raise InputError(
             f"{len(cards)} columns with up to {choice.parents} parents make {pairs:,} pairs of a node and its parents; "
@@ -235,8 +268,9 @@ def _is_full(choice: StructureChoice, cards: Sequence[int], family: CandidateFam
     cells = _product(cards, family.parents) * cards[family.child]
     if family.parents and cells > choice.most_cells:
         return False
-    more = [cards[j] for j in joined if j not in family.parents]
-    return len(family.parents) == choice.parents or all(cells * card > choice.most_cells for card in more)
+    return len(family.parents) == choice.parents or all(
+        cells * cards[j] > choice.most_cells for j in joined if j not in family.parents
+    )
 
 
 def _scores(

@@ -5,6 +5,7 @@ what else stands in the document, so that anybody can make it again and compare.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -20,6 +21,9 @@ MOST_RELEASES = 10**9
 
 _WEAK = 10
 """An epsilon from which on a promise hides next to nothing: odds may change by a factor of 22,000."""
+
+_FEW = 12
+"""Most numbers that a sentence tells one by one."""
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -98,18 +102,47 @@ def certificate_of(
 def _composed(request: ReleaseRequest, composed: Composed) -> str:
     total = decimal_text(composed.epsilon + request.epsilon)
     before = f"{composed.releases:,} {'release' if composed.releases == 1 else 'releases'}"
-    return (
+    told = (
         f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of epsilon "
         f"{decimal_text(composed.epsilon)} together; with this one it is {total}, the exact sum."
     )
+    return told if request.graph_epsilon is None else f"{told} {_graph(request, request.graph_epsilon)}"
+
+
+def _graph(request: ReleaseRequest, epsilon: Fraction) -> str:
+    rounds = len(request.graph_candidates)
+    return (
+        f"The graph was chosen privately from the records, as a release of its own of epsilon {decimal_text(epsilon)}, "
+        f"which is one of those before and is counted once. {candidates_text(request.graph_candidates)}: "
+        f"{'it' if rounds == 1 else 'each'} was taken by permute-and-flip on whole scores, at epsilon "
+        f"{decimal_text(epsilon / rounds)}."
+    )
+
+
+def candidates_text(candidates: Sequence[int]) -> str:
+    """Return from how many pairs the rounds of a private choice of a graph chose: a few by number, many as a range."""
+    if len(candidates) == 1:
+        return f"One round chose one of {_number(candidates[0], 'pair')} of a node and its parents"
+    if len(candidates) <= _FEW:
+        each = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
+    else:
+        each = f"between {min(candidates):,} and {max(candidates):,}"
+    return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {each} pairs in turn"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _not_covered(request: ReleaseRequest) -> list[str]:
-    graph = f"The choice of the graph: the curator states that it was chosen {request.graph.value}"
-    if request.graph is GraphChoice.PRIVATELY and request.graph_epsilon is not None:
-        graph += f", {decimal_text(request.graph_epsilon)}, which is none of this release's"
+    graph = f"The choice of the graph: the curator states that it was chosen {request.graph.value}."
+    if request.graph is GraphChoice.PRIVATELY:
+        graph = (
+            "Which columns the graph was chosen over and which of them is the first: that they were named without "
+            "looking at the records, only the curator knows."
+        )
     return [
-        f"{graph}.",
+        graph,
         f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
         f"The number of records, {request.n:,}, is public, and so is the prior.",
         "How long drawing took, which an onlooker of the curator's machine might measure.",
@@ -129,17 +162,19 @@ def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Com
     columns = f"{nodes:,} {'column' if nodes == 1 else 'columns'}"
     total = composed.epsilon + request.epsilon
     number = composed.releases + 1
+    which = "this one" if request.graph is GraphChoice.UNSEEN else "this one and the choice of its graph"
     return (
         f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
         f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
-        f"Whoever reads it, and whatever they know besides, {_odds(request.epsilon)}.",
-        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, this one included, have spent epsilon "
-        f"{decimal_text(total)}; from all of them together, a reader {_odds(total)}.",
+        f"Whoever reads it, and whatever they know besides, {odds(request.epsilon)}.",
+        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, {which} included, have spent epsilon "
+        f"{decimal_text(total)}; from all of them together, a reader {odds(total)}.",
         request.entry.accuracy(request, calibration.scale),
     )
 
 
-def _odds(epsilon: Fraction) -> str:
+def odds(epsilon: Fraction) -> str:
+    """Return what a reader can do at an epsilon, as the rest of a sentence."""
     if epsilon >= _WEAK:
         return f"may learn nearly all of any one record: an epsilon of {decimal_text(epsilon)} hides next to nothing"
     factor = numeral(math.exp(float(epsilon)))

@@ -1,16 +1,17 @@
-"""Real releases without a browser: `python -m dpbayes release | ledger | verify | view`, each with `--help`."""
+"""Real releases without a browser: `python -m dpbayes release | learn | ledger | verify | view`, each with `--help`."""
 
 import argparse
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.mechanisms.structure_choice import StructureChoice
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -18,9 +19,17 @@ from dpbayes.releases import ledger
 from dpbayes.releases.canonical import decimal, decimal_text
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.ledger import amount_text
-from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
+from dpbayes.releases.publishing import (
+    Published,
+    learnt_as,
+    publish,
+    publish_structure,
+    require_declared,
+    shown_again,
+)
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest, parsed_epsilon
+from dpbayes.releases.structure import StructureRequest, is_structure, read_structure
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
@@ -30,12 +39,16 @@ from dpbayes.releases.views.script import python_script
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import encode
 from dpbayes.sources.domains import read_domains
-from dpbayes.sources.edgelist import network
+from dpbayes.sources.edgelist import network, read_edges, write_edges
 from dpbayes.sources.files import read_table
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
 HOLDS, FAILS, REFUSED = 0, 1, 2
 """Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
+
+
+ARROWS = (".txt", ".edges")
+"""How the file of a list of arrows ends."""
 
 
 class ReleaseCommand(NamedTuple):
@@ -66,45 +79,59 @@ def main(words: Sequence[str]) -> int:
 
 
 def _add_release(parser: argparse.ArgumentParser) -> None:
-    _add_ledger(parser)
-    parser.add_argument("--dataset", required=True, metavar="ID", help="the name that the ledger has for the table")
-    parser.add_argument("--data", required=True, type=Path, metavar="FILE", help="the table: CSV, Parquet or workbook")
-    parser.add_argument("--domains", required=True, type=Path, metavar="FILE", help="its domain description, JSON")
-    parser.add_argument("--network", required=True, metavar="FILE|EDGES", help='a BIF file, or "rain -> grass; sun"')
+    _add_table(parser)
+    parser.add_argument(
+        "--network", required=True, metavar="FILE|EDGES", help='a file (.bif, .txt, .edges), or "rain -> grass; sun"'
+    )
     parser.add_argument("--mechanism", required=True, choices=list(RELEASABLE), help="whose noise can be drawn exactly")
-    parser.add_argument("--epsilon", required=True, help="a decimal; exactly this is charged")
     parser.add_argument("--prior", default="1", help="the Dirichlet parameter of every cell (default: 1)")
     for name, parameter in _settings().items():
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{parameter.description} ({_whose(name)})")
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
-        help="say that the graph was chosen without looking at the records; without it nothing is released",
+        help="say that the graph was chosen without looking at the records",
     )
-    parser.add_argument("--domains-published", action="store_true", help="the domains are from a published description")
-    parser.add_argument("--again", action="store_true", help="draw and pay once more for what was released before")
+    parser.add_argument(
+        "--graph-learnt",
+        action="store_true",
+        help="the graph is one that `learn` paid for: the ledger says what it cost; without either nothing is released",
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where release.json goes")
 
 
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of whatever looks at a table and is paid for."""
+    _add_ledger(parser)
+    parser.add_argument("--dataset", required=True, metavar="ID", help="the name that the ledger has for the table")
+    parser.add_argument("--data", required=True, type=Path, metavar="FILE", help="the table: CSV, Parquet or workbook")
+    parser.add_argument("--domains", required=True, type=Path, metavar="FILE", help="its domain description, JSON")
+    parser.add_argument("--domains-published", action="store_true", help="the domains are from a published description")
+    parser.add_argument("--epsilon", required=True, help="a decimal; exactly this is charged")
+    parser.add_argument("--again", action="store_true", help="draw and pay once more for what was released before")
+
+
 def _release(asked: argparse.Namespace) -> int:
-    if not asked.graph_unseen:
-        raise InputError("A graph that was learnt from these records betrays them; say --graph-unseen if it was not.")
+    if asked.graph_unseen == asked.graph_learnt:
+        raise InputError(
+            "A graph that was learnt from these records betrays them; say --graph-unseen if it was not, or "
+            "--graph-learnt if the ledger has it as learnt privately."
+        )
     path = ledger.ledger_path(asked.ledger)
     data = _table(asked.data, asked.domains)
+    drawn = _network(asked.network, data)
     request = ReleaseRequest(
         dataset=asked.dataset,
-        network=_network(asked.network, data),
+        network=drawn,
         mechanism=asked.mechanism,
         epsilon=parsed_epsilon(asked.epsilon),
         n=data.n,
         prior=(asked.prior,),
         settings={name: getattr(asked, name) for name in _settings() if getattr(asked, name) is not None},
-        graph=GraphChoice.UNSEEN,
-        domains=DomainChoice.PUBLISHED if asked.domains_published else DomainChoice.CURATOR,
+        domains=_domain_choice(asked),
+        **(_stated(path, asked.dataset, drawn) if asked.graph_learnt else {"graph": GraphChoice.UNSEEN}),
     )
-    ledger.account_of(path, asked.dataset)  # before the table's print is kept
-    for doubt in ledger.remember_table(path, asked.dataset, data):
-        print(doubt, file=sys.stderr)
+    _remember(path, asked.dataset, data)
     published = _published(path, request, count(request.network, data), again=asked.again)
     asked.out.write_bytes(published.document)
     print("\n".join(read_document(published.document).told["sentences"]))
@@ -123,6 +150,28 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts, *, again: bo
     return published
 
 
+def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
+    """Return what a release states of a learnt graph. Errors: InputError where the ledger has no such graph."""
+    learnt = learnt_as(path, dataset, drawn)
+    if learnt is None:
+        raise InputError(
+            f"The ledger has no learnt graph of {brief(dataset)} that is this one; learn it first, or say "
+            "--graph-unseen if no record was looked at."
+        )
+    return learnt.document.stated
+
+
+def _domain_choice(asked: argparse.Namespace) -> DomainChoice:
+    return DomainChoice.PUBLISHED if asked.domains_published else DomainChoice.CURATOR
+
+
+def _remember(path: Path, dataset: str, data: Dataset) -> None:
+    """Keep the table's print, and tell what is in doubt."""
+    ledger.account_of(path, dataset)  # before the print is kept
+    for doubt in ledger.remember_table(path, dataset, data):
+        print(doubt, file=sys.stderr)
+
+
 def _told_share(share: float) -> None:
     print(f"\rDrawing … {100 * share:.0f}%", end="", file=sys.stderr, flush=True)
 
@@ -135,9 +184,13 @@ def _table(data: Path, domains: Path) -> Dataset:
 
 
 def _network(text: str, data: Dataset) -> Network:
-    """Return the graph of a BIF file or of typed edges, over the table's own domains."""
-    is_file = text.lower().endswith(".bif")
-    drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0] if is_file else network(text)
+    """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains."""
+    if text.lower().endswith(".bif"):
+        drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0]
+    elif text.lower().endswith(ARROWS) and "->" not in text:
+        drawn = Network.from_edges(*read_edges(Path(text).read_text(encoding="utf-8-sig")))
+    else:
+        drawn = network(text)
     missing = next((name for name in drawn.names if name not in data.position), None)
     if missing is not None:
         raise InputError(f"The node {brief(missing)} is not a column of the table.")
@@ -150,6 +203,56 @@ def _settings() -> dict[str, Parameter]:
 
 def _whose(name: str) -> str:
     return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
+
+
+# learn
+
+
+_MOST = 2**53
+"""The largest number that is read; what is too large for a choice, the choice says itself."""
+
+
+def _add_learn(parser: argparse.ArgumentParser) -> None:
+    _add_table(parser)
+    parser.add_argument("--parents", default="2", help="the most parents of a node (default: 2)")
+    parser.add_argument("--cells", default="500", help="the most cells of a node's table (default: 500)")
+    parser.add_argument(
+        "--first", metavar="COLUMN", help="the node to begin with, named without looking (default: the first column)"
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"ends in {' or '.join(ARROWS)}")
+
+
+def _learn(asked: argparse.Namespace) -> int:
+    if asked.out.suffix.lower() not in ARROWS:
+        raise InputError(
+            f"A learnt graph is a list of arrows, without probabilities; let {brief(asked.out.name)} end in "
+            f"{' or '.join(ARROWS)}."
+        )
+    path = ledger.ledger_path(asked.ledger)
+    data = _table(asked.data, asked.domains)
+    choice = StructureChoice(
+        epsilon=parsed_epsilon(asked.epsilon),
+        parents=whole_number("The number of parents", asked.parents, low=1, high=_MOST),
+        most_cells=whole_number("The number of cells", asked.cells, low=1, high=_MOST),
+        first=asked.first,
+    )
+    request = StructureRequest.of(asked.dataset, data, choice, _domain_choice(asked))
+    _remember(path, asked.dataset, data)
+    published = _learnt(path, request, data, again=asked.again)
+    document = read_structure(published.document)
+    asked.out.write_text(write_edges(document.network), encoding="utf-8")
+    print("\n".join(document.told["sentences"]))
+    print(f"Written to {asked.out}; row {published.row} of the ledger. {_left(path, asked.dataset)}")
+    return HOLDS
+
+
+def _learnt(path: Path, request: StructureRequest, data: Dataset, *, again: bool) -> Published:
+    before = shown_again(path, request)
+    if before is not None and not again:
+        print("This was learnt before: the same graph is shown again, at no cost.", file=sys.stderr)
+        return before
+    past = ledger.asked(path, request.dataset, request.question) if again else ()
+    return publish_structure(path, request, data, after=past[-1].row if past else 0)
 
 
 # ledger
@@ -210,7 +313,7 @@ def _raised(path: Path, asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _exported(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    asked.out.write_bytes(ledger.outcome(path, whole_number("The row", asked.row, low=1, high=2**53)))
+    asked.out.write_bytes(ledger.outcome(path, whole_number("The row", asked.row, low=1, high=_MOST)))
     yield f"Written to {asked.out}"
 
 
@@ -246,7 +349,7 @@ def _left(path: Path, dataset: str) -> str:
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a release.json")
+    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph as `ledger export` writes it")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="also ask the curator's ledger for this release")
 
 
@@ -294,6 +397,10 @@ def _view(asked: argparse.Namespace) -> int:
     if asked.out.suffix not in VIEWS:
         raise InputError(f"A view is written to a file ending in {', '.join(VIEWS)}; {brief(asked.out.name)} does not.")
     data = asked.file.read_bytes()
+    if is_structure(data):
+        raise InputError(
+            f"{brief(asked.file.name)} is a learnt graph, which has no counts; make a release of it first."
+        )
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
@@ -335,6 +442,7 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
 
 COMMANDS = {
     "release": ReleaseCommand("make a real release of a table and charge it to its budget", _add_release, _release),
+    "learn": ReleaseCommand("choose a graph privately from a table and charge it to its budget", _add_learn, _learn),
     "ledger": ReleaseCommand("budgets, what was spent of them, and every release", _add_ledger_command, _ledger),
     "verify": ReleaseCommand("check a release without its data", _add_verify, _verify),
     "view": ReleaseCommand("make a network, records, draws, a report or a script of a release", _add_view, _view),

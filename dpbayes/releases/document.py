@@ -96,7 +96,7 @@ def read_document(data: bytes) -> ReleaseDocument:
     version = told.get("version")
     if type(version) is not int or version != VERSION:
         raise InputError(f"The release is of version {brief(version)}; this program reads version {VERSION}.")
-    _require_shape("The release", told, _SHAPE)
+    require_shape("The release", told, _SHAPE)
     noise, composed = told["noise"], told["composed"]
     return ReleaseDocument(
         _same_request(told["request"]),
@@ -139,6 +139,7 @@ _SHAPE: Mapping[str, Any] = {
         "prior": [str],
         "graph": str,
         "graph_epsilon": _TEXT_OR_NONE,
+        "graph_candidates": [int],
         "domains": str,
     },
     "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
@@ -153,18 +154,18 @@ _SHAPE: Mapping[str, Any] = {
 """The types of what a document has; the schema says more."""
 
 
-def _require_shape(what: str, told: object, shape: Any) -> None:
+def require_shape(what: str, told: object, shape: Any) -> None:
     """Refuse what has not exactly these fields and types. Errors: InputError that names the place."""
     if isinstance(shape, dict):
         if not isinstance(told, dict) or set(told) != set(shape):
             raise InputError(f"{what} must be an object of exactly these fields: {', '.join(shape)}.")
         for name, inner in shape.items():
-            _require_shape(f'{what}\'s "{name}"', told[name], inner)
+            require_shape(f'{what}\'s "{name}"', told[name], inner)
     elif isinstance(shape, list):
         if not isinstance(told, list):
             raise InputError(f"{what} must be a list.")
         for each in told:
-            _require_shape(what, each, shape[0])
+            require_shape(what, each, shape[0])
     else:
         _require_value(what, told, shape)
 

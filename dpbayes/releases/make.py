@@ -27,10 +27,15 @@ def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, 
     installed, or it does not confirm the calibration; then nothing was drawn.
     """
     _require_counts_of(request, counts)
-    drawn = Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
+    drawn = provenance_at(time)
     calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
     integers = yield from part_of(request.entry.draw(request, counts.values, calibration), 0, 1)
     return written(request, calibration, integers, composed_so_far, drawn)
+
+
+def provenance_at(time: datetime) -> Provenance:
+    """Return when and with what is drawn. Errors: InputError for a time without a time zone."""
+    return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
 
 
 def _require_counts_of(request: ReleaseRequest, counts: Counts) -> None:

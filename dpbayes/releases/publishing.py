@@ -3,22 +3,46 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
+from typing import Protocol
 
 from dpbayes.base.steps import Partial
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.make import drawing
-from dpbayes.releases.request import ReleaseRequest
+from dpbayes.releases.request import GraphChoice, ReleaseRequest
+from dpbayes.releases.structure import (
+    StructureDocument,
+    StructureRequest,
+    draw_structure_document,
+    is_structure,
+    read_structure,
+    require_drawable,
+    same_graph,
+)
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 
 
+class Chargeable(Protocol):
+    """What can be charged to a dataset: what is asked, in one form, and what it costs."""
+
+    @property
+    def dataset(self) -> str: ...
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def question(self) -> bytes: ...
+
+
 @dataclass(frozen=True)
 class Published:
-    """A release that may be shown: the row of its reservation in the ledger, and the bytes of `release.json`."""
+    """A release that may be shown: the row of its reservation in the ledger, and the bytes of its document."""
 
     row: int
     document: bytes
@@ -46,7 +70,7 @@ def require_declared(columns: Iterable[DeclaredColumn]) -> None:
             )
 
 
-def shown_again(path: Path, request: ReleaseRequest) -> Published | None:
+def shown_again(path: Path, request: Chargeable) -> Published | None:
     """Return the newest release of this very request, which costs nothing more; None if there is none."""
     spending = ledger.find(path, request.dataset, request.question)
     return None if spending is None else Published(spending.row, ledger.outcome(path, spending.row))
@@ -63,9 +87,10 @@ def publish(
     """Make a release of a table's counts and charge it to its dataset in the ledger at `path`.
 
     A request that was made before is refused, but as the next one `after` the row of the newest that the person has
-    seen. Errors: InputError before anything is spent; `ledger.EpsilonLostError` once it is and there is nothing to
-    show.
+    seen. Errors: InputError before anything is spent, also for a graph that is said to be chosen privately and was not
+    released so; `ledger.EpsilonLostError` once it is and there is nothing to show.
     """
+    _require_graph_paid(path, request)
 
     def draw() -> bytes:
         work = drawing(request, counts, _composed_before(path, request), datetime.now(UTC))
@@ -78,6 +103,61 @@ def publish(
             progress(step.share if isinstance(step, Partial) else step)
 
     request.entry.calibrated(request.sensitivity.value, request.epsilon)  # what cannot be drawn here costs nothing
+    return _charged(path, request, draw, after=after)
+
+
+def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, after: int = 0) -> Published:
+    """Learn a graph from a table, as a release of its own that is charged before anything is drawn.
+
+    `after` and errors are those of `publish`.
+    """
+    require_drawable(request, data)
+
+    def draw() -> bytes:
+        return draw_structure_document(request, data, _composed_before(path, request), datetime.now(UTC))
+
+    return _charged(path, request, draw, after=after)
+
+
+@dataclass(frozen=True)
+class LearntGraph:
+    """A learnt graph that the ledger has: the row of its reservation, and its document."""
+
+    row: int
+    document: StructureDocument
+
+
+def learnt_graphs(path: Path, dataset: str) -> tuple[LearntGraph, ...]:
+    """Return all graphs that were learnt from a dataset and released, in the order of the rows."""
+    released = [spending.row for spending in ledger.spendings(path, dataset) if spending.release]
+    outcomes = [(row, ledger.outcome(path, row)) for row in released]
+    return tuple(LearntGraph(row, read_structure(data)) for row, data in outcomes if is_structure(data))
+
+
+def learnt_as(path: Path, dataset: str, network: Network) -> LearntGraph | None:
+    """Return the first graph learnt from a dataset that is this one, so that the answer stays; else None."""
+    graphs = learnt_graphs(path, dataset)
+    return next((graph for graph in graphs if same_graph(graph.document.network, network)), None)
+
+
+def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
+    """Refuse a graph said to be chosen privately unless the ledger has that very choice, which its row has paid."""
+    if request.graph is not GraphChoice.PRIVATELY:
+        return
+    stated = {
+        "graph": request.graph,
+        "graph_epsilon": request.graph_epsilon,
+        "graph_candidates": request.graph_candidates,
+    }
+    documents = [graph.document for graph in learnt_graphs(path, request.dataset)]
+    if not any(same_graph(each.network, request.network) and each.stated == stated for each in documents):
+        raise InputError(
+            f"The ledger has no released choice of this very graph, at this epsilon, for {brief(request.dataset)}; "
+            "learn the graph first, or take the one that was learnt."
+        )
+
+
+def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
     if after:
         ledger.spend_again(path, request.dataset, request.epsilon, request.question, draw, after=after)
     else:
@@ -87,7 +167,7 @@ def publish(
     return published
 
 
-def _composed_before(path: Path, request: ReleaseRequest) -> Composed:
+def _composed_before(path: Path, request: Chargeable) -> Composed:
     """What the ledger has of the dataset besides the reservation for this request, which is among its rows by now.
 
     What others reserve at the same moment is counted too: too much rather than too little.

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
 from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.structure_choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text
@@ -74,7 +75,8 @@ class ReleaseRequest:
 
     `dataset` is the id that the curator gives the table. `prior` are decimals as typed, one for every cell, or one that
     holds for all; 1 is uniform. `settings` are the mechanism's own numbers, decimals as typed; what is left out is
-    typical. `graph_epsilon` is what a private choice of the graph was given. Errors: InputError.
+    typical. `graph_epsilon` is what a private choice of the graph cost, and `graph_candidates` among how many pairs of
+    a node and its parents each of its rounds chose; both are empty for other graphs. Errors: InputError.
     """
 
     dataset: str
@@ -86,27 +88,35 @@ class ReleaseRequest:
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     graph: GraphChoice
     graph_epsilon: Fraction | None = None
+    graph_candidates: tuple[int, ...] = ()
     domains: DomainChoice
 
     def __post_init__(self) -> None:
         entry = releasable(self.mechanism)
-        _require_few(self.network.names)
+        require_few(self.network.names)
         entry.require(self.network)
         for name, value in {
-            "dataset": _checked_id(self.dataset),
-            "epsilon": checked_epsilon(_exact("epsilon", self.epsilon)),
+            "dataset": checked_id(self.dataset),
+            "epsilon": checked_epsilon(exact("epsilon", self.epsilon)),
             "n": whole_number("The number of records", self.n, low=1, high=MOST_RECORDS),
             "prior": _checked_prior(self.network, self.prior),
             "settings": _checked_settings(entry, self.settings),
         }.items():
             object.__setattr__(self, name, value)
-        _require_writable(self.network)
+        require_writable(self.network)
         if not isinstance(self.graph, GraphChoice) or not isinstance(self.domains, DomainChoice):
             raise InputError("A release must say how its graph was chosen and how its domains were declared.")
         if (self.graph is GraphChoice.PRIVATELY) != (self.graph_epsilon is not None):
             raise InputError("A graph that was chosen privately, and no other, has an epsilon of its own; state it.")
+        rounds = len(self.network.names) - 1 if self.graph is GraphChoice.PRIVATELY else 0
+        if len(self.graph_candidates) != rounds or (self.graph_epsilon is not None and not rounds):
+            raise InputError(
+                "A graph that was chosen privately, and no other, has a round for each node but the first."
+            )
+        for number in self.graph_candidates:
+            whole_number("The number of candidates", number, low=1, high=MOST_PAIRS)
         if self.graph_epsilon is not None:
-            checked_epsilon(_exact("The graph's epsilon", self.graph_epsilon))
+            checked_epsilon(exact("The graph's epsilon", self.graph_epsilon))
         if not self.sensitivity.value:
             raise InputError(
                 "Nothing that this mechanism hands over depends on the records; there is nothing to release."
@@ -143,6 +153,7 @@ class ReleaseRequest:
             "prior": list(self.prior),
             "graph": self.graph.value,
             "graph_epsilon": None if self.graph_epsilon is None else fraction_text(self.graph_epsilon),
+            "graph_candidates": list(self.graph_candidates),
             "domains": self.domains.value,
         }
 
@@ -155,7 +166,7 @@ class ReleaseRequest:
 def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
     """Return the request that JSON tells, of the types that the schema states. Errors: InputError."""
     nodes = told["network"]
-    _require_few(nodes)  # before anything is worked out of them
+    require_few(nodes)  # before anything is worked out of them
     network = Network(
         tuple(node["name"] for node in nodes),
         tuple(tuple(node["states"]) for node in nodes),
@@ -170,34 +181,39 @@ def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
         n=told["n"],
         prior=tuple(told["prior"]),
         settings=told["settings"],
-        graph=_choice(GraphChoice, told["graph"]),
+        graph=choice_called(GraphChoice, told["graph"]),
         graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
-        domains=_choice(DomainChoice, told["domains"]),
+        graph_candidates=tuple(told["graph_candidates"]),
+        domains=choice_called(DomainChoice, told["domains"]),
     )
 
 
 # Checks
 
 
-def _choice(kind: type[Choice], text: str) -> Choice:
+def choice_called(kind: type[Choice], text: str) -> Choice:
+    """Return the choice that a document states in words. Errors: InputError for other words."""
     try:
         return kind(text)
     except ValueError:
         raise InputError(f"A release does not know the choice {brief(text)}.") from None
 
 
-def _require_few(nodes: Sequence[object]) -> None:
+def require_few(nodes: Sequence[object]) -> None:
+    """Refuse more nodes than a release may have. Errors: InputError."""
     if len(nodes) > MOST_NODES:
         raise InputError(f"The network has {len(nodes):,} nodes; a release may have {MOST_NODES:,}.")
 
 
-def _exact(name: str, value: object) -> Fraction:
+def exact(name: str, value: object) -> Fraction:
+    """Return a fraction. Errors: InputError for what is none, such as a float."""
     if not isinstance(value, Fraction):
         raise InputError(f"{name} must be the fraction that was typed, not {brief(value)}.")
     return value
 
 
-def _checked_id(dataset: object) -> str:
+def checked_id(dataset: object) -> str:
+    """Return a dataset's id. Errors: InputError for one that is empty, long or more than a line."""
     if not isinstance(dataset, str) or not dataset.strip() or len(dataset) > MOST_LETTERS:
         raise InputError(f"The dataset needs an id of at most {MOST_LETTERS} letters.")
     if not dataset.isprintable() or dataset != dataset.strip():
@@ -235,7 +251,8 @@ def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping
     return MappingProxyType(checked)
 
 
-def _require_writable(network: Network) -> None:
+def require_writable(network: Network) -> None:
+    """Refuse names and states that are too long or no text. Errors: InputError."""
     texts = (*network.names, *(state for states in network.states for state in states))
     if max(map(len, texts)) > MOST_LETTERS:
         raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")

@@ -18,9 +18,19 @@ from dpbayes.audit.report_types import SLACK
 from dpbayes.audit.reports import audit
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
-from dpbayes.releases.canonical import decimal_text
+from dpbayes.mechanisms.selection import confirmed_chooser
+from dpbayes.releases.canonical import decimal_text, digest
 from dpbayes.releases.certificate import certificate_of, sentences_of
 from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
+from dpbayes.releases.noise import opendp
+from dpbayes.releases.request import GraphChoice
+from dpbayes.releases.structure import (
+    StructureDocument,
+    is_structure,
+    read_structure,
+    rounds_told,
+    structure_sentences,
+)
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -64,12 +74,15 @@ def schema() -> dict[str, Any]:
 def verify(data: bytes) -> Verification:
     """Check the bytes of a release; a file that is none fails in its first check, which says why."""
     try:
-        document = read_document(data)
+        if is_structure(data):
+            what, said_of = "learnt graph", _checked_graph(read_structure(data))
+        else:
+            what, said_of = "release", _checked(read_document(data))
     except InputError as error:
         return Verification((_fails("form", str(error)),))
-    checks = [_holds("form", "The file is a release of a version known here, in the one form that it is written in.")]
+    checks = [_holds("form", f"The file is a {what} of a version known here, in the one form that it is written in.")]
     left_out: list[str] = []
-    for said in _checked(document):
+    for said in said_of:
         if isinstance(said, Check):
             checks.append(said)
         else:
@@ -87,6 +100,59 @@ def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
     yield _map(document)
     yield _audit(document)
     yield _certificate(document)
+    if document.request.graph is GraphChoice.PRIVATELY:
+        yield _graph_counted(document)
+
+
+def _graph_counted(document: ReleaseDocument) -> Check:
+    """Check that what was composed before can hold the graph's choice: never counted would show here."""
+    cost, before = document.request.graph_epsilon or Fraction(0), document.composed
+    if before.epsilon < cost or not before.releases:
+        return _fails("graph", "What was spent before is less than what the choice of its graph cost.")
+    return _holds("graph", f"What was spent before has room for the {decimal_text(cost)} that its graph's choice cost.")
+
+
+# A learnt graph
+
+
+def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
+    request, told = document.request, document.told
+    content = {name: value for name, value in told.items() if name != "hash"}
+    if told["hash"] == digest(content):
+        yield _holds("hash", "Its hash is that of what it holds.")
+    else:
+        yield _fails("hash", "Its hash is another than that of what it holds.")
+    if request.is_possible(document.network, document.joined):
+        yield _holds("graph", "Each node was joined with parents that were on offer in its round.")
+    else:
+        yield _fails("graph", "A node has parents that were not on offer when it was joined.")
+    if told["rounds"] == rounds_told(request, document.joined):
+        epsilon = decimal_text(request.epsilon)
+        yield _holds("epsilon", f"The rounds are those of its columns, and cost {epsilon} together, as is promised.")
+    else:
+        yield _fails("epsilon", "The rounds are not those that its columns and the order of its nodes give.")
+    yield _confirmed(document)
+    if told["sentences"] == structure_sentences(request, document.joined, document.composed, document.drawn):
+        yield _holds("sentences", "Its sentences are those that its numbers give.")
+    else:
+        yield _fails("sentences", "Its sentences are not what its own numbers give.")
+
+
+def _confirmed(document: StructureDocument) -> Check | str:
+    try:
+        opendp()
+    except InputError:
+        return "OpenDP was not asked again: it is not installed here."
+    rounds = {(int(each.sensitivity), each.epsilon) for each in document.request.rounds_of(document.joined)}
+    try:
+        for sensitivity, epsilon in rounds:
+            confirmed_chooser(sensitivity, epsilon)
+    except InputError:
+        return _fails("OpenDP", "OpenDP's privacy map answers more than the promised epsilon.")
+    return _holds("OpenDP", "OpenDP's own privacy map, asked again, confirms the epsilon of each round.")
+
+
+# A release
 
 
 def _holds(name: str, sentence: str) -> Check:

@@ -22,6 +22,7 @@ from dpbayes.mechanisms.structure_choice import (
     cards_of,
     draw_structure,
     families_after,
+    noise_share,
     require_feasible,
     round_after,
     round_log_pmf,
@@ -38,6 +39,7 @@ CERTAINTY = 1e-9
 WITHOUT_SEED = 1e-6
 """How improbable a false alarm is where the operating system draws, each time anew."""
 
+TEN = empty(10)
 HALF = StructureChoice(epsilon=Fraction(1, 2))
 Graph = tuple[tuple[int, tuple[int, ...]], ...]
 """The families of a choice in the order in which they were joined: more than the network tells."""
@@ -408,3 +410,50 @@ def test_at_equal_epsilon_the_distance_takes_the_strongest_arrow_more_often_than
         chances.append(math.exp(log_pmf[families.index(arrow)]))
     assert chances[0] > 0.9
     assert chances[1] < 0.75
+
+
+# How much of a choice is noise
+
+
+def test_the_share_of_noise_is_that_of_the_formula():
+    """Two binary columns: one pair, so nothing to choose; three: in the last round two pairs, at epsilon / 2 each."""
+    assert noise_share(HALF, (2, 2), 100) == 0
+    one_parent = dataclasses.replace(HALF, parents=1)
+    scale = 2 * 4 * 99 / 0.25
+    assert noise_share(one_parent, (2, 2, 2), 100) == pytest.approx(scale * 1.5 / 100**2)
+    assert noise_share(one_parent, (2, 1, 1), 100) == 0
+    assert math.isinf(noise_share(one_parent, (2, 2, 2), 0))
+
+
+def test_the_share_of_noise_falls_with_records_and_epsilon_and_grows_with_columns():
+    def share(*, d: int = 6, n: int = 400, epsilon: int = 1) -> float:
+        return noise_share(StructureChoice(epsilon=Fraction(epsilon)), (2,) * d, n)
+
+    assert share(n=800) == pytest.approx(share() / 2, rel=0.01)
+    assert share(epsilon=2) == pytest.approx(share() / 2)
+    assert share(d=12) > share(d=6)
+
+
+def test_no_dependence_is_stronger_than_the_strongest_there_can_be():
+    for states in (2, 3, 5):
+        even = 30 * np.eye(states, dtype=np.int64)
+        n = int(even.sum())
+        assert DISTANCE.of(even) == 2 * n**2 * (states - 1) // states
+        rng = np.random.default_rng(states)
+        for lines in (2, states, 7):
+            counts = rng.multinomial(n, rng.dirichlet(np.full(lines * states, 0.2))).reshape(lines, states)
+            assert DISTANCE.of(counts) <= 2 * n**2 * (1 - 1 / min(lines, states)) + CERTAINTY
+
+
+@pytest.mark.parametrize(("n", "is_lost"), [(30, True), (5000, False)])
+def test_where_noise_is_beyond_the_strongest_dependence_even_a_copy_is_lost_among_others(n, is_lost):
+    """Ten columns, of which the last is a copy of the first: with few records it is often joined to another one."""
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 2, (n, 10))
+    codes[:, 9] = codes[:, 0]
+    data = table_of(TEN, codes)
+    choice = StructureChoice(epsilon=Fraction(1), parents=1)
+    assert (noise_share(choice, cards_of(data), n) > 1) == is_lost
+    chosen = [simulate_structure(choice, data, np.random.default_rng(seed)).network for seed in range(20)]
+    copies = sum(any({parent, child} == {TEN.names[0], TEN.names[9]} for parent, child in net.edges) for net in chosen)
+    assert (copies < 20) == is_lost

@@ -17,6 +17,13 @@ N = 200
 TIME = datetime(2026, 3, 31, 12, tzinfo=UTC)
 BEFORE = Composed(2, Fraction(3, 10))
 
+LEARNT = {
+    "graph": GraphChoice.PRIVATELY,
+    "graph_epsilon": Fraction(1, 5),
+    "graph_candidates": (7, 12, 20, 28, 30, 24, 21),
+}
+"""What a request about ASIA states of a graph that was learnt."""
+
 
 def asked(network: Network = ASIA, **changes) -> ReleaseRequest:
     told = {

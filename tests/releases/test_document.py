@@ -20,8 +20,8 @@ from dpbayes.releases.certificate import Composed, Provenance, certificate_of, s
 from dpbayes.releases.document import posterior_of, read_document, release_of
 from dpbayes.releases.make import draw_document, drawing
 from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, GraphChoice, request_from
-from tests.releases.asking import BEFORE, TIME, N, asked, counted, drawn
+from dpbayes.releases.request import DomainChoice, request_from
+from tests.releases.asking import BEFORE, LEARNT, TIME, N, asked, counted, drawn
 from tests.strategies import ASIA, V_STRUCTURE
 
 
@@ -245,10 +245,14 @@ def test_the_certificate_states_what_a_promise_must():
 
 
 def test_the_certificate_follows_what_was_chosen():
-    certificate, _ = said(
-        asked(graph=GraphChoice.PRIVATELY, graph_epsilon=Fraction(1, 5), domains=DomainChoice.PUBLISHED)
+    certificate, sentences = said(asked(**LEARNT, domains=DomainChoice.PUBLISHED))
+    assert "a release of its own of epsilon 0.2, which is one of those before" in certificate["composed"]
+    assert (
+        "7 rounds each chose one pair of a node and its parents, of 7, 12, 20, 28, 30, 24 and 21"
+        in (certificate["composed"])
     )
-    assert any("epsilon of its own, 0.2" in sentence for sentence in certificate["not_covered"])
+    assert "this one and the choice of its graph included, have spent epsilon 0.8" in sentences[2]
+    assert any("Which columns the graph was chosen over" in sentence for sentence in certificate["not_covered"])
     assert any("published description" in sentence for sentence in certificate["not_covered"])
 
 

@@ -11,7 +11,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases import request as module
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import GraphChoice, parsed_epsilon, prior_texts, request_from
-from tests.releases.asking import asked
+from tests.releases.asking import LEARNT, asked
 from tests.strategies import ASIA, V_STRUCTURE
 
 TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"], "b": ["0", "1"]})
@@ -37,7 +37,7 @@ def test_epsilon_is_never_a_double():
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_request_is_read_from_its_own_question(mechanism):
-    request = asked(mechanism=mechanism, graph=GraphChoice.PRIVATELY, graph_epsilon=Fraction(1, 5))
+    request = asked(mechanism=mechanism, **LEARNT)
     again = request_from(json.loads(request.question))
     assert again == request
     assert again.question == request.question
@@ -105,6 +105,10 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
         ({"mechanism": "map", "settings": {"cells": Fraction(1, 3)}}, "decimal"),
         ({"graph": GraphChoice.PRIVATELY}, "epsilon of its own"),
         ({"graph_epsilon": Fraction(1)}, "epsilon of its own"),
+        (LEARNT | {"graph_candidates": ()}, "a round for each node"),
+        (LEARNT | {"graph_candidates": (0,) * 7}, "candidates must be between"),
+        (LEARNT | {"network": Network.from_edges("a", []), "graph_candidates": ()}, "a round for each node"),
+        ({"graph_candidates": (3,)}, "a round for each node"),
         ({"graph": "unseen"}, "how its graph was chosen"),
         ({"network": TERNARY, "mechanism": "fourier"}, "binary"),
         ({"network": Network.from_edges("a", [], {"a": ["x"]})}, "nothing to release"),

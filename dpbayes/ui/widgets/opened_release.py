@@ -9,18 +9,22 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
 from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
+from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
+from dpbayes.releases.structure import StructureDocument, is_structure, read_structure
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
 from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
 from dpbayes.releases.views.script import python_script
+from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption
 
 ROWS_AT_ONCE = 40
+ARROWS_AT_ONCE = 60
 LEVEL = 0.95
 DRAWS = 1000
 MOST_COLUMNS = 10_000
@@ -38,6 +42,9 @@ def opened_release(data: bytes, *, key: str) -> None:
     _checks(verification)
     if not verification.holds:
         return
+    if is_structure(data):
+        _learnt_graph(read_structure(data), data, key=key)
+        return
     document = read_document(data)
     for sentence in document.told["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
@@ -48,6 +55,27 @@ def opened_release(data: bytes, *, key: str) -> None:
         for name, text in document.told["certificate"].items():
             told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{told}")
+
+
+def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None:
+    """Show a learnt graph: its sentences, its arrows, and its files."""
+    for sentence in document.told["sentences"]:
+        st.markdown(f"- {escaped(sentence)}")
+    arrow_list(document.network)
+    with st.container(horizontal=True):
+        st.download_button(
+            "graph.json", data, "graph.json", "application/json", key=f"{key}.graph.json", on_click="ignore"
+        )
+        st.download_button(
+            "List of arrows", write_edges(document.network), "network.txt", key=f"{key}.arrows", on_click="ignore"
+        )
+
+
+def arrow_list(network: Network) -> None:
+    """Say which arrows a graph has, the first of them where there are many."""
+    arrows = [f"{parent} → {child}" for parent, child in network.edges]
+    more = len(arrows) - ARROWS_AT_ONCE
+    st.markdown(escaped("; ".join(arrows[:ARROWS_AT_ONCE]) or "No arrows.") + (f" … and {more:,} more" * (more > 0)))
 
 
 def _verified(data: bytes, key: str) -> Verification:

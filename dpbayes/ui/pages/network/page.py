@@ -1,5 +1,6 @@
 """The Network page: the editor, the costs, import and export."""
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import pandas as pd
@@ -14,7 +15,8 @@ from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
-from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.named_networks import NAMED, chain_over, empty_over, naive_bayes_over
+from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
@@ -32,12 +34,19 @@ MANY_ARROWS = 60
 FILE = "The network of the file"
 CHOICES = ("data", *NAMED, *TEMPLATES)
 
+OVER_COLUMNS: Mapping[str, Callable[[Mapping[str, Sequence[str]], str], Network]] = {
+    "columns.bayes": naive_bayes_over,
+    "columns.chain": lambda states, root: chain_over(states),
+    "columns.empty": lambda states, root: empty_over(states),
+}
+"""Graphs over the states of the table's columns, which look at no record; only naive Bayes has a root."""
+
 
 def network_page(chosen: Chosen) -> None:
     """Show the drawing; noise moves with epsilon, all else follows when the hand rests."""
     page = places()
     with page.controls:
-        start_from()
+        start_from(chosen)
         bars = st.container(key="bars")
 
     def moving(page: Places, chosen: Chosen) -> Network:
@@ -57,6 +66,7 @@ def network_page(chosen: Chosen) -> None:
             costs(net, epsilon=chosen.epsilon)
         with page.picture:
             arrows(net, epsilon=chosen.epsilon)
+    learn_privately(chosen)
     exchange(chosen)
 
 
@@ -131,14 +141,23 @@ def _turn(drawn: Drawing, direction: str) -> None:
     st.rerun()  # of all: the page alone would leave the bar's words about the drawing before
 
 
-def start_from() -> None:
-    """Offer ready networks and shapes."""
-    kind = st.selectbox("Start from", CHOICES, format_func=_choice_title, key="start.kind")
+def start_from(chosen: Chosen) -> None:
+    """Offer ready networks, shapes, and the table's own columns joined without a look at its records."""
+    choices = (*CHOICES, *OVER_COLUMNS) if chosen.domains else CHOICES
+    kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind")
     left, right = st.columns(2, vertical_alignment="bottom")
-    size = left.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
+    size, root = "", ""
+    if kind == "columns.bayes":
+        root = left.selectbox("Class column", list(chosen.domains), key="start.class")
+    else:
+        size = left.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
     if right.button("Use", width="stretch", help="Replace the drawing"):
-        spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
         with sentence_instead():
+            if kind in OVER_COLUMNS:
+                over = OVER_COLUMNS[kind](chosen.domains, root)
+                replace_drawing("The chosen network", graph=code_of(drawable(Graph.of(over))))
+                st.rerun()
+            spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
             if spec:
                 graph_of(spec)
             replace_drawing("The chosen network" if spec else "The table's own network", graph=spec)
@@ -153,6 +172,9 @@ def _choice_title(kind: str) -> str:
         "tree": "tree of …",
         "full": "complete graph of …",
         "empty": "no arrows, … nodes",
+        "columns.bayes": "naive Bayes over the table’s columns",
+        "columns.chain": "chain of the table’s columns",
+        "columns.empty": "the table’s columns, no arrows",
     }
     return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
 

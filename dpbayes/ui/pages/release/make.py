@@ -11,17 +11,16 @@ from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import amount_text
-from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
+from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
 from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest, parsed_epsilon
-from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.releases.request import GraphChoice, ReleaseRequest, parsed_epsilon
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.uploads import upload
+from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
 UNSEEN = "I chose the graph and the prior without looking at these records."
+PRIOR_UNSEEN = "I chose the prior without looking at these records."
 
 
 def make_release(chosen: Chosen) -> None:
@@ -34,25 +33,25 @@ def make_release(chosen: Chosen) -> None:
 
 def _make(chosen: Chosen) -> None:
     path = ledger.ledger_path()
-    _require_releasable(chosen)
+    require_releasable(chosen)
     st.markdown(
         "What the page shows is simulated. Here the noise is drawn once, exactly, from this computer’s own randomness; "
         "its ε is charged to the dataset’s budget, and what comes out may be handed on."
     )
-    datasets = [account.dataset for account in ledger.accounts(path)] if path.exists() else []
-    if not datasets:
-        st.info("No dataset has a budget yet: open one in the ledger.")
-        st.page_link("pages/ledger.py", label="Ledger", icon=":material/arrow_forward:")
-        return
-    only = 0 if len(datasets) == 1 else None
-    dataset = st.selectbox("Whose budget", datasets, index=only, placeholder="Choose a dataset", key="make.dataset")
+    dataset = whose_budget(path, key="make.dataset")
     if dataset is None:
         return
-    request = request_of(chosen, dataset)
+    learnt = learnt_as(path, dataset, chosen.network)
+    request = request_of(chosen, dataset, learnt)
     _summary(path, request)
     if getattr(chosen.mechanism, "noise", Noise.WHOLE) is Noise.REAL:
         st.caption(
             "A release has noise of whole numbers; the page shows that law once it is chosen beside the picture."
+        )
+    if learnt is not None:
+        st.caption(
+            f"The drawn graph is the one that was learnt privately in row {learnt.row} of the ledger, for "
+            f"ε = {amount_text(learnt.document.request.epsilon)}, which is counted there."
         )
     before = shown_again(path, request)
     if before is not None:
@@ -61,7 +60,7 @@ def _make(chosen: Chosen) -> None:
         return
     for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
         st.warning(escaped(doubt))
-    is_unseen = st.checkbox(UNSEEN, key="make.unseen")
+    is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
     if st.button(f"Make it and spend ε = {amount_text(request.epsilon)}", disabled=not is_unseen, type="primary"):
         ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts))
@@ -87,23 +86,18 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published
 
 def _show(published: Published) -> None:
     opened_release(published.document, key="made")
-    st.page_link("pages/ledger.py", label="Ledger", icon=":material/arrow_forward:")
+    ledger_link()
 
 
 def _summary(path: Path, request: ReleaseRequest) -> None:
     """Say what will be spent, what is left then, and how exact it will be."""
-    account = ledger.account_of(path, request.dataset)
+    charge(path, request.dataset, request.epsilon)
     calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
-    after = account.left - request.epsilon
-    left, middle, right = st.columns(3)
-    left.metric(f"Left of ε = {amount_text(account.budget)}", amount_text(account.left))
-    middle.metric("It spends ε", amount_text(request.epsilon))
-    right.metric("Left after it", amount_text(after) if after >= 0 else "too little")
     st.caption(escaped(request.entry.accuracy(request, calibration.scale)))
 
 
-def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
-    """Return what is asked for: the page's mechanism and numbers, as texts.
+def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
+    """Return what is asked for: the page's mechanism and numbers, as texts; of the learnt graph, what its choice cost.
 
     Errors: InputError for a mechanism without an exact draw, and for the printed form.
     """
@@ -120,13 +114,6 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
         n=chosen.dataset.n,
         prior=(typed(chosen.settings.prior),),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
-        graph=GraphChoice.UNSEEN,
-        domains=DomainChoice.PUBLISHED if chosen.settings.data in SHIPPED else DomainChoice.CURATOR,
+        domains=domain_choice(chosen),
+        **({"graph": GraphChoice.UNSEEN} if learnt is None else learnt.document.stated),
     )
-
-
-def _require_releasable(chosen: Chosen) -> None:
-    """Refuse a table whose domains betray records. Errors: InputError."""
-    mine = upload()
-    if chosen.settings.data == "upload" and mine is not None:
-        require_declared(DeclaredColumn(column.name, column) for column in mine.encoded)

@@ -1,0 +1,142 @@
+"""Learning a graph privately: simulated for nothing, or drawn once and paid from a dataset's budget."""
+
+import math
+
+import streamlit as st
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.structure_choice import (
+    ChosenStructure,
+    StructureChoice,
+    cards_of,
+    noise_share,
+    pair_count,
+    require_feasible,
+    simulate_structure,
+)
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.publishing import Published, publish_structure, shown_again
+from dpbayes.releases.request import parsed_epsilon
+from dpbayes.releases.structure import StructureRequest, read_structure
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.drawings import replace_drawing
+from dpbayes.ui.session.graphs import Graph, code_of, drawable
+from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
+from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
+from dpbayes.ui.widgets.show import sentence_instead
+
+AT_ONCE = 50_000_000
+"""Looks at a record up to which the page simulates unasked: about a second."""
+
+
+def learn_privately(chosen: Chosen) -> None:
+    """Offer to choose a graph from the records; the curator alone can."""
+    if not chosen.is_curator:
+        return
+    with st.expander("Learn privately …", on_change="rerun", key="learn") as part:
+        if part.open:
+            with sentence_instead():
+                _learn(chosen)
+
+
+def _learn(chosen: Chosen) -> None:
+    table = chosen.dataset
+    nodes = [name for name in table.names if name in chosen.graph.names]
+    if len(nodes) < 2:
+        raise InputError("Fewer than two nodes of the drawing are columns of the table; add columns as nodes first.")
+    st.markdown(
+        f"Chooses arrows among the {len(nodes):,} columns that are nodes of the drawing, from their records, and adds "
+        "noise to what it looks at."
+    )
+    choice = _choice(nodes)
+    data = table.select(nodes)
+    require_feasible(choice, data)
+    _say_noise(choice, data)
+    _simulated(chosen, choice, data)
+    st.divider()
+    _really(chosen, choice, data)
+
+
+def _choice(nodes: list[str]) -> StructureChoice:
+    left, middle, right = st.columns(3)
+    parents = left.selectbox("Most parents", range(1, 9), index=1, key="learn.parents")
+    epsilon = middle.text_input("ε for the graph", "1", key="learn.epsilon")
+    first = right.selectbox("Begin with", nodes, key="learn.first", help="Named without looking at the records.")
+    return StructureChoice(epsilon=parsed_epsilon(epsilon), parents=parents, first=first)
+
+
+def _say_noise(choice: StructureChoice, data: Dataset) -> None:
+    """Say how noise compares with what there can be to see: a rule of n, the columns and epsilon alone."""
+    share = noise_share(choice, cards_of(data), data.n)
+    what = f"{data.n:,} records, {len(data.names):,} columns and ε = {amount_text(choice.epsilon)}"
+    if share >= 1:
+        times = "beyond" if math.isinf(share) else f"{numeral(share, 2)} times"
+        st.info(
+            f"With {what}, noise can be {times} the strongest dependence that there is: the choice is mostly noise; "
+            "take fewer columns or a larger ε."
+        )
+    else:
+        lost = f"dependence below about {share:.0%} of the strongest that there can be is lost in noise"
+        st.caption(f"With {what}, {lost}.")
+
+
+def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
+    """Show what the choice would find, from the seed; take it as the drawing where the person wants it."""
+    key = chosen.dataset, data.names, data.states, choice, chosen.seed
+    kept = st.session_state.get("learn.simulated")
+    if not (kept and kept[0][0] is key[0] and kept[0][1:] == key[1:]):
+        looks = pair_count(choice, len(data.names)) * data.n
+        if looks > AT_ONCE and not st.button("Simulate it", help="It takes a while with so many records and pairs."):
+            return
+        with st.spinner("Scoring pairs of a node and its parents …"):
+            simulated = simulate_structure(choice, data, stream(chosen.seed, "structure"))
+        kept = st.session_state["learn.simulated"] = key, simulated
+    structure: ChosenStructure = kept[1]
+    arrow_list(structure.network)
+    st.caption("Simulation, curator only: not private.")
+    if st.button("Take the simulated graph as the drawing", help="For teaching: a release must not use it."):
+        _take("The simulated graph", structure.network)
+
+
+def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
+    """Learn the graph once, by the operating system's randomness, after one confirmation."""
+    require_releasable(chosen)
+    path = ledger.ledger_path()
+    dataset = whose_budget(path, key="learn.dataset")
+    if dataset is None:
+        return
+    request = StructureRequest.of(dataset, data, choice, domain_choice(chosen))
+    charge(path, dataset, request.epsilon)
+    before = shown_again(path, request)
+    if before is not None:
+        st.info(f"This graph was learnt before, in row {before.row}: to show it again costs nothing.")
+        _show(before)
+        return
+    st.caption(
+        "With this you state that the columns, the one to begin with, ε and the number of parents were chosen without "
+        "looking at these records. A release of the learnt graph then pays for its tables alone."
+    )
+    for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
+        st.warning(escaped(doubt))
+    if st.button(f"Learn it and spend ε = {amount_text(request.epsilon)}", type="primary"):
+        ledger.remember_table(path, dataset, chosen.dataset)
+        with st.spinner("Drawing …"):
+            published = publish_structure(path, request, data)
+        _show(published)
+
+
+def _show(published: Published) -> None:
+    opened_release(published.document, key="learnt")
+    if st.button("Take the learnt graph as the drawing", key="learn.take"):
+        _take("The learnt graph", read_structure(published.document).network)
+    ledger_link()
+
+
+def _take(by: str, network: Network) -> None:
+    replace_drawing(by, graph=code_of(drawable(Graph.of(network))))
+    st.rerun()

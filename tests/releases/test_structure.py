@@ -1,0 +1,337 @@
+"""A learnt graph: paid before it is drawn, counted once, checked from its bytes, and asked for by a release of it."""
+
+import copy
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.structure_choice import StructureChoice, round_after
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.releases import ledger, publishing, structure
+from dpbayes.releases.canonical import canonical, digest
+from dpbayes.releases.certificate import Composed
+from dpbayes.releases.document import read_document, written
+from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
+from dpbayes.releases.request import DomainChoice
+from dpbayes.releases.structure import StructureRequest, is_structure, read_structure
+from dpbayes.releases.verify import verify
+from tests.releases.made import asked, opened
+
+STATES = {"a": ("no", "yes"), "b": ("no", "yes"), "c": ("low", "mid", "high"), "d": ("no", "yes")}
+COST = Fraction(1, 4)
+
+
+def table(n: int = 300) -> Dataset:
+    """Records in which b and c follow from a, and d from nothing."""
+    rng = np.random.default_rng(3)
+    a, d = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    return Dataset(tuple(STATES), tuple(STATES.values()), np.column_stack([a, a, 2 * a, d]))
+
+
+DATA = table()
+
+
+def request(**other: object) -> StructureRequest:
+    return StructureRequest.of("garden", DATA, StructureChoice(**({"epsilon": COST} | other)), DomainChoice.CURATOR)
+
+
+def release_of_learnt(learnt: publishing.LearntGraph, **other: object):
+    network = learnt.document.network
+    return asked(**({"network": network, "n": DATA.n, **learnt.document.stated} | other)), count(network, DATA)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return opened(tmp_path)
+
+
+@pytest.fixture
+def learnt(path):
+    publish_structure(path, request(), DATA)
+    return learnt_graphs(path, "garden")[0]
+
+
+def failed(data: bytes) -> set[str]:
+    return {check.name for check in verify(data).checks if not check.holds}
+
+
+def hashed(told: dict) -> bytes:
+    content = {name: value for name, value in told.items() if name != "hash"}
+    return canonical(content | {"hash": digest(content)})
+
+
+# The event
+
+
+def test_a_graph_is_learnt_charged_verified_and_shown_again_for_nothing(path):
+    assert shown_again(path, request()) is None
+    published = publish_structure(path, request(), DATA)
+    assert ledger.account_of(path, "garden").spent == COST
+    assert shown_again(path, request()) == published
+    verification = verify(published.document)
+    assert verification.holds
+    assert [check.name for check in verification.checks] == ["form", "hash", "graph", "epsilon", "OpenDP", "sentences"]
+    document = read_structure(published.document)
+    assert document.request.question == request().question
+    assert document.network.states == tuple(STATES.values())
+    with pytest.raises(ledger.AskedBeforeError):
+        publish_structure(path, request(), DATA)
+    publish_structure(path, request(), DATA, after=published.row)
+    assert ledger.account_of(path, "garden").spent == 2 * COST
+
+
+def test_at_a_large_epsilon_the_graph_is_what_the_records_say(tmp_path):
+    path = opened(tmp_path, budget="1000")
+    wanted = request(epsilon=Fraction(1000), parents=1)
+    network = read_structure(publish_structure(path, wanted, DATA).document).network
+    assert "d" not in {parent for parent, _ in network.edges}
+    assert {name for edge in network.edges for name in edge} >= {"a", "b", "c"}
+    assert len(network.edges) == 3
+
+
+def spent_at_the_draw(path, monkeypatch) -> list[Fraction]:
+    """Learn a graph, and return what the ledger had charged whenever one was drawn."""
+    spent = []
+    real = structure.draw_structure
+
+    def watched(*given):
+        spent.append(ledger.account_of(path, "garden").spent)
+        return real(*given)
+
+    monkeypatch.setattr(structure, "draw_structure", watched)
+    publish_structure(path, request(), DATA)
+    return spent
+
+
+def test_the_reservation_is_on_the_disk_before_the_graph_is_drawn(path, monkeypatch):
+    assert spent_at_the_draw(path, monkeypatch) == [COST]
+
+
+def test_the_broken_twin_that_draws_before_it_pays_is_seen(path, monkeypatch):
+    real = ledger.spend
+
+    def twin(path, dataset, epsilon, question, draw):
+        outcome = draw()
+        return real(path, dataset, epsilon, question, lambda: outcome)
+
+    monkeypatch.setattr(ledger, "spend", twin)
+    with pytest.raises(InputError):  # without its own row, what was composed before is below nothing
+        publish_structure(path, request(), DATA)
+    monkeypatch.setattr(publishing, "_composed_before", lambda *_: Composed())
+    assert spent_at_the_draw(path, monkeypatch) == [0]
+
+
+def test_beyond_the_budget_nothing_is_drawn(path, monkeypatch):
+    def never(*_: object) -> None:
+        raise AssertionError("a graph was drawn without a budget")
+
+    monkeypatch.setattr(structure, "draw_structure", never)
+    with pytest.raises(ledger.OverBudgetError):
+        publish_structure(path, request(epsilon=Fraction(3)), DATA)
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_a_drawing_that_fails_stays_spent_and_leaves_no_graph_to_release_with(path, monkeypatch):
+    def fails(*_: object) -> None:
+        raise RuntimeError("no randomness")
+
+    monkeypatch.setattr(structure, "draw_structure", fails)
+    with pytest.raises(ledger.EpsilonLostError):
+        publish_structure(path, request(), DATA)
+    assert ledger.account_of(path, "garden").spent == COST
+    assert learnt_graphs(path, "garden") == ()
+
+
+@pytest.mark.parametrize("other", [table(301), DATA.select("bacd"), DATA.select("abc")])
+def test_another_table_is_refused_before_anything_is_spent(path, other):
+    with pytest.raises(InputError, match="has not the columns"):
+        publish_structure(path, request(), other)
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "choice", "why"),
+    [
+        (DATA.select("a"), {}, "at least two columns"),
+        (DATA, {"first": "e"}, "no column"),
+        (DATA, {"epsilon": Fraction(1, 3)}, "decimal"),
+        (DATA, {"epsilon": Fraction(1, 10**9)}, "between"),
+        (table(1), {}, "at least two records"),
+        (DATA, {"score": structure.DISTANCE.__class__("rounded", lambda c: 0.5, lambda *_: 1.0)}, "is rounded"),
+    ],
+)
+def test_a_graph_that_cannot_be_asked_for_is_refused(data, choice, why):
+    with pytest.raises(InputError, match=why):
+        StructureRequest.of("garden", data, StructureChoice(**({"epsilon": COST} | choice)), DomainChoice.CURATOR)
+
+
+def test_the_first_column_by_default_and_by_name_is_one_question():
+    assert request(first="a").question == request().question
+    others = (request(first="b"), request(parents=1), request(most_cells=100), request(epsilon=Fraction(1, 2)))
+    assert len({request().question, *(each.question for each in others)}) == 5
+
+
+# Releases of it
+
+
+def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
+    wanted, counts = release_of_learnt(learnt)
+    published = publish(path, wanted, counts)
+    document = read_document(published.document)
+    assert verify(published.document).holds
+    assert (document.composed.releases, document.composed.epsilon) == (1, COST)
+    assert ledger.account_of(path, "garden").spent == COST + wanted.epsilon
+    told = document.told
+    candidates = ", ".join(map(str, learnt.document.candidates[:-1])) + f" and {learnt.document.candidates[-1]}"
+    assert "with this one it is 0.75, the exact sum. The graph was chosen privately" in told["certificate"]["composed"]
+    assert "release of its own of epsilon 0.25" in told["certificate"]["composed"]
+    assert f"of {candidates} pairs in turn" in told["certificate"]["composed"]
+    assert (
+        "2 releases of this dataset, this one and the choice of its graph included, have spent epsilon 0.75"
+        in (told["sentences"][2])
+    )
+
+
+@pytest.mark.parametrize("before", [Composed(), Composed(1, COST / 2)])
+def test_a_certificate_that_never_counted_the_choice_is_caught(path, learnt, before):
+    wanted, counts = release_of_learnt(learnt)
+    document = read_document(publish(path, wanted, counts).document)
+    forged = written(wanted, document.calibration, document.integers, before, document.drawn)
+    assert failed(forged) == {"graph"}
+
+
+COMPOSED_BEFORE = publishing._composed_before
+
+
+def _twice(path, wanted):
+    composed = COMPOSED_BEFORE(path, wanted)
+    return Composed(composed.releases + 1, composed.epsilon + wanted.graph_epsilon)
+
+
+def _never(path, wanted):
+    composed, rows = COMPOSED_BEFORE(path, wanted), learnt_graphs(path, wanted.dataset)
+    return Composed(composed.releases - len(rows), composed.epsilon - COST * len(rows))
+
+
+@pytest.mark.parametrize(("twin", "is_noticed"), [(COMPOSED_BEFORE, False), (_twice, False), (_never, True)])
+def test_the_broken_twins_that_count_the_choice_twice_or_never_are_seen(path, learnt, monkeypatch, twin, is_noticed):
+    monkeypatch.setattr(publishing, "_composed_before", twin)
+    wanted, counts = release_of_learnt(learnt)
+    published = publish(path, wanted, counts)
+    once = ledger.account_of(path, "garden").spent - wanted.epsilon
+    assert (read_document(published.document).composed.epsilon == once) == (twin is COMPOSED_BEFORE)
+    assert (failed(published.document) == {"graph"}) == is_noticed
+
+
+def test_an_order_of_the_nodes_is_no_other_graph(path, learnt):
+    names = tuple(reversed(learnt.document.network.names))
+    turned = Network.from_edges(names, reversed(learnt.document.network.edges), STATES)
+    assert learnt_as(path, "garden", turned) == learnt
+    publish(path, release_of_learnt(learnt, network=turned)[0], count(turned, DATA))
+
+
+def test_a_graph_that_the_ledger_has_not_is_refused_and_costs_nothing(path, learnt):
+    network = learnt.document.network
+    missing = next(Network.from_edges(network.names, edges, STATES) for edges in (network.edges[1:],))
+    wider = Network.from_edges(network.names, network.edges, STATES | {"d": ("no", "yes", "unknown")})
+    ledger.open_dataset(path, "forest", Fraction(2), reason="another table")
+    wrong = [
+        {"network": missing},
+        {"network": wider},
+        {"graph_epsilon": COST / 2},
+        {"graph_candidates": (1,) * 3},
+        {"dataset": "forest"},
+    ]
+    for change in wrong:
+        wanted, _ = release_of_learnt(learnt, **change)
+        with pytest.raises(InputError, match="no released choice of this very graph"):
+            publish(path, wanted, count(wanted.network, DATA) if wanted.network != wider else None)  # type: ignore[arg-type]
+    assert ledger.account_of(path, "garden").spent == COST
+    assert ledger.account_of(path, "forest").spent == 0
+
+
+def test_a_release_of_counts_is_no_learnt_graph(path, learnt):
+    wanted, counts = release_of_learnt(learnt)
+    data = publish(path, wanted, counts).document
+    assert not is_structure(data)
+    assert not is_structure(b"\xff")
+    assert learnt_graphs(path, "garden") == (learnt,)
+
+
+# The document
+
+
+def told_of(learnt: publishing.LearntGraph) -> dict:
+    return copy.deepcopy(dict(learnt.document.told))
+
+
+def test_the_rounds_are_those_of_what_is_public(learnt):
+    document = learnt.document
+    places = [document.network.position[name] for name in document.joined]
+    for k, told in enumerate(document.told["rounds"], start=1):
+        each = round_after(document.request.choice, (2, 2, 3, 2), DATA.n, places[:k])
+        assert told == {"candidates": each.candidates, "epsilon": "1/12", "sensitivity": each.sensitivity}
+    assert sum(Fraction(told["epsilon"]) for told in document.told["rounds"]) == COST
+
+
+def test_no_byte_of_a_learnt_graph_can_be_changed(path, learnt):
+    data = ledger.outcome(path, learnt.row)
+    for place in range(0, len(data), 61):
+        for other in {ord("0"), ord("x"), data[place] ^ 1} - {data[place]}:
+            assert failed(data[:place] + bytes([other]) + data[place + 1 :]), place
+        assert failed(data[:place] + b" " + data[place:])
+
+
+def test_new_hashes_hide_nothing_that_can_be_worked_out(learnt):
+    told = told_of(learnt)
+    impossible = copy.deepcopy(told)
+    impossible["parents"][0], impossible["parents"][1] = ["b"], []
+    changes = {
+        "graph": hashed(impossible),
+        "epsilon": hashed(told | {"rounds": [each | {"candidates": 1} for each in told["rounds"]]}),
+        "sentences": hashed(told | {"sentences": ["All is well."] * 6}),
+        "hash": canonical(told | {"hash": "0" * 64}),
+    }
+    for name, data in changes.items():
+        assert failed(data) == {name}
+    cheaper = copy.deepcopy(told)
+    cheaper["request"]["epsilon"] = "1/8"
+    assert failed(hashed(cheaper)) == {"epsilon", "sentences"}
+    composed = hashed(told | {"composed": {"releases": 1, "epsilon": "1/2"}})
+    assert failed(composed) == {"sentences"}
+
+
+def test_what_is_no_learnt_graph_is_one_sentence(learnt):
+    told = told_of(learnt)
+    request_told = told["request"]
+    for wrong in (
+        told | {"version": 2},
+        told | {"more": 1},
+        told | {"joined": told["joined"][:-1]},
+        told | {"joined": [told["joined"][0]] * 4},
+        told | {"parents": [["e"], [], [], []]},
+        told | {"request": request_told | {"first": "e"}},
+        told | {"request": request_told | {"epsilon": "1/3"}},
+        told | {"request": request_told | {"n": 0}},
+        told | {"request": request_told | {"parents": 9}},
+        told | {"request": request_told | {"columns": request_told["columns"] * 2}},
+        told | {"request": request_told | {"columns": []}},
+    ):
+        verification = verify(hashed(wrong))
+        assert [check.name for check in verification.checks] == ["form"]
+        assert verification.checks[0].sentence.endswith(".")
+        assert not verification.holds
+
+
+def test_without_opendp_nothing_is_spent_and_the_check_says_so(path, learnt, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
+    with pytest.raises(InputError, match="needs OpenDP"):
+        publish_structure(path, request(parents=1), DATA)
+    assert ledger.account_of(path, "garden").spent == COST
+    verification = verify(ledger.outcome(path, learnt.row))
+    assert verification.holds
+    assert len(verification.left_out) == 1
