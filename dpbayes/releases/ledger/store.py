@@ -96,7 +96,16 @@ def begin(path: Path) -> None:
                 with _transaction(connection):
                     if _is_empty(connection):  # nobody else was faster
                         _fill(connection)
-            connection.execute("PRAGMA journal_mode=WAL")
+            _let_readers_read_on(connection)
+
+
+def _let_readers_read_on(connection: sqlite3.Connection) -> None:
+    """Have SQLite write ahead, so that writing stops no reader; that can wait while others are at work."""
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.OperationalError as error:  # this one does not wait for its turn as others do
+        if error.sqlite_errorcode & 255 not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise
 
 
 def add(connection: sqlite3.Connection, books: Books, entry: Entry) -> Books:

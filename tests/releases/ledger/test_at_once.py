@@ -1,5 +1,6 @@
 """Threads and processes that spend at the same time."""
 
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -123,3 +124,24 @@ def test_two_processes_never_spend_more_than_the_budget_nor_draw_one_question_tw
     assert sum(kinds[end] for end in ("shown", "AskedBeforeError", "OverBudgetError")) == 80
     assert ledger.account_of(path, "votes").left == 0
     assert ledger.check(path).rows == 2 + 2 * 45
+
+
+def test_a_ledger_is_begun_while_another_program_keeps_sqlite_from_writing_ahead(tmp_path: Path) -> None:
+    """Only that change of SQLite's does not wait for its turn: the ledger is as safe without it, and gets it later."""
+    path = tmp_path / "ledger"
+
+    class Busy(sqlite3.Connection):
+        def execute(self, sql: str, *more: object) -> sqlite3.Cursor:
+            if sql.startswith("PRAGMA journal_mode"):
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+                raise error
+            return super().execute(sql, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        connect = sqlite3.connect
+        patch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, **more, factory=Busy))
+        ledger.open_dataset(path, "votes", Fraction(1), reason="At once.")
+    assert ledger.account_of(path, "votes").left == 1
+    ledger.open_dataset(path, "clinic", Fraction(1), reason="Later.")
+    assert ledger.check(path).rows == 3
