@@ -107,6 +107,7 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     """Learn the graph once, by the operating system's randomness, after one confirmation."""
     require_releasable(chosen)
     path = ledger.ledger_path()
+    st.markdown("**Learn it really**, once, from this computer’s own randomness: a dataset’s budget pays for it.")
     dataset = whose_budget(path, key="learn.dataset")
     if dataset is None:
         return
