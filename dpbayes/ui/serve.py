@@ -22,7 +22,11 @@ NEAR = 100
 
 def main(words: Sequence[str] | None = None) -> int:
     """Serve until stopped; what stands in the way is one sentence on the error stream and exit code 2."""
-    parser = argparse.ArgumentParser(prog="python -m dpbayes", description="Serve the dashboard on this computer.")
+    parser = argparse.ArgumentParser(
+        prog="python -m dpbayes",
+        description="Serve the dashboard on this computer.",
+        epilog="Real releases have commands of their own, each with --help: release, learn, ledger, verify, view.",
+    )
     parser.add_argument("--port", default=str(PORT), help=f"where the browser finds it (default: {PORT})")
     asked = parser.parse_args(words)
     try:
