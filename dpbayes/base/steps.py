@@ -21,14 +21,15 @@ Work = Generator[float | Partial[Result], None, Result]
 """Yields after a step the share of its work that is done, or with what there is to show by then; returns its result."""
 
 
-def finished(work: Work[Result]) -> Result:
-    """Take all steps and return the result."""
+def finished(work: Work[Result], progress: Callable[[float], object] = lambda share: None) -> Result:
+    """Take all steps and return the result; `progress` is called with the share done after each."""
     while True:
         try:
-            next(work)
+            step = next(work)
         except StopIteration as end:
             result: Result = end.value
             return result
+        progress(step.share if isinstance(step, Partial) else step)
 
 
 def part_of(work: Work[Result], start: float, end: float) -> Generator[float, None, Result]:

@@ -90,13 +90,7 @@ def read_document(data: bytes) -> ReleaseDocument:
 
     Errors: InputError for what is no release, is one of another version, or was written in any other form.
     """
-    told = read_canonical(data)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise InputError(f'This file is no release: its format is not "{FORMAT}".')
-    version = told.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(f"The release is of version {brief(version)}; this program reads version {VERSION}.")
-    require_shape("The release", told, _SHAPE)
+    told = read_told(data, name="release", form=(FORMAT, VERSION), shape=_SHAPE)
     noise, composed = told["noise"], told["composed"]
     return ReleaseDocument(
         _same_request(told["request"]),
@@ -106,6 +100,21 @@ def read_document(data: bytes) -> ReleaseDocument:
         Provenance(**told["drawn"]),
         told,
     )
+
+
+def read_told(data: bytes, *, name: str, form: tuple[str, int], shape: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what bytes of one format and version tell, of this shape; `name` is what they are called in a refusal.
+
+    Errors: InputError.
+    """
+    told = read_canonical(data)
+    if not isinstance(told, dict) or told.get("format") != form[0]:
+        raise InputError(f'This file is no {name}: its format is not "{form[0]}".')
+    version = told.get("version")
+    if type(version) is not int or version != form[1]:
+        raise InputError(f"The {name} is of version {brief(version)}; this program reads version {form[1]}.")
+    require_shape(f"The {name}", told, shape)
+    return told
 
 
 def _double(name: str, text: str) -> Fraction:

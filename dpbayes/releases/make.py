@@ -26,7 +26,7 @@ def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, 
     Errors: InputError, which says nothing of the counts, where they are not those of the request, OpenDP is not
     installed, or it does not confirm the calibration; then nothing was drawn.
     """
-    _require_counts_of(request, counts)
+    require_counts_of(request, counts)
     drawn = provenance_at(time)
     calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
     integers = yield from part_of(request.entry.draw(request, counts.values, calibration), 0, 1)
@@ -38,7 +38,8 @@ def provenance_at(time: datetime) -> Provenance:
     return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
 
 
-def _require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
+def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
+    """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
     network = request.network
     if counts.network != network:
         raise InputError("These counts belong to another network than the request's; count the table again.")

@@ -7,14 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
-from dpbayes.base.steps import Partial
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.certificate import Composed
-from dpbayes.releases.make import drawing
+from dpbayes.releases.make import drawing, require_counts_of
 from dpbayes.releases.request import GraphChoice, ReleaseRequest
 from dpbayes.releases.structure import (
     StructureDocument,
@@ -91,16 +91,10 @@ def publish(
     released so; `ledger.EpsilonLostError` once it is and there is nothing to show.
     """
     _require_graph_paid(path, request)
+    require_counts_of(request, counts)
 
     def draw() -> bytes:
-        work = drawing(request, counts, _composed_before(path, request), datetime.now(UTC))
-        while True:
-            try:
-                step = next(work)
-            except StopIteration as done:
-                document: bytes = done.value
-                return document
-            progress(step.share if isinstance(step, Partial) else step)
+        return finished(drawing(request, counts, _composed_before(path, request), datetime.now(UTC)), progress)
 
     request.entry.calibrated(request.sensitivity.value, request.epsilon)  # what cannot be drawn here costs nothing
     return _charged(path, request, draw, after=after)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.dependence import DISTANCE
 from dpbayes.mechanisms.structure_choice import (
     CandidateFamily,
@@ -24,9 +24,9 @@ from dpbayes.mechanisms.structure_choice import (
 )
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.canonical import canonical, decimal_text, digest, fraction, fraction_text, read_canonical
+from dpbayes.releases.canonical import canonical, decimal_text, digest, fraction, fraction_text
 from dpbayes.releases.certificate import Composed, Provenance, candidates_text, odds
-from dpbayes.releases.document import require_shape
+from dpbayes.releases.document import read_told
 from dpbayes.releases.make import provenance_at
 from dpbayes.releases.noise import opendp
 from dpbayes.releases.request import (
@@ -258,13 +258,7 @@ def read_structure(data: bytes) -> StructureDocument:
 
     Errors: InputError for what is no learnt graph, is one of another version, or was written in any other form.
     """
-    told = read_canonical(data)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise InputError(f'This file is no learnt graph: its format is not "{FORMAT}".')
-    version = told.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(f"The graph is of version {brief(version)}; this program reads version {VERSION}.")
-    require_shape("The graph", told, _SHAPE)
+    told = read_told(data, name="learnt graph", form=(FORMAT, VERSION), shape=_SHAPE)
     request, joined, composed = _request_from(told["request"]), tuple(told["joined"]), told["composed"]
     if sorted(joined) != sorted(request.columns.names) or len(told["parents"]) != len(joined):
         raise InputError("The graph must have parents for every column, and join each of them once.")

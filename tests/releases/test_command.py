@@ -17,7 +17,9 @@ from dpbayes import __main__
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
-from dpbayes.releases.command import COMMANDS, FAILS, HOLDS, REFUSED, VIEWS, main
+from dpbayes.releases.command import COMMANDS, main
+from dpbayes.releases.command.shared import FAILS, HOLDS, REFUSED
+from dpbayes.releases.command.view import VIEWS
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.edgelist import read_edges
@@ -120,6 +122,8 @@ def test_the_ledger_is_opened_raised_listed_checked_and_exported(tmp_path, file,
     assert main([*path, "raise", "forest", "--budget", "1", "--reason", "less"]) == REFUSED
     assert main([*path, "check"]) == HOLDS
     assert main([*path, "composed", "garden"]) == HOLDS
+    for delta in ("banana", "2", "nan"):
+        assert main([*path, "composed", "garden", "--delta", delta]) == REFUSED
     capsys.readouterr()
     assert main([*path, "list"]) == HOLDS
     listed = capsys.readouterr().out

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dpbayes.releases import command, ledger, releasable
+from dpbayes.releases import ledger, releasable
 from dpbayes.releases import make as make_module
-from dpbayes.releases.command import HOLDS, REFUSED, VIEWS, main
+from dpbayes.releases.command import charged, main, view
+from dpbayes.releases.command.shared import HOLDS, REFUSED
+from dpbayes.releases.command.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.noise import opendp
@@ -147,12 +149,12 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(command, "_told_share", lambda share: print("Drawing", SEEN[-1].values.max()))
+    patch.setattr(charged, "_told_share", lambda share: print("Drawing", SEEN[-1].values.max()))
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:
     real = report.html_report
-    patch.setattr(command, "html_report", lambda document: f"{real(document)}<p>{SEEN[-1].values[3] / N}</p>")
+    patch.setattr(view, "html_report", lambda document: f"{real(document)}<p>{SEEN[-1].values[3] / N}</p>")
 
 
 SEEN: list = []
@@ -165,8 +167,8 @@ SEEN: list = []
 def test_a_count_that_got_out_would_be_seen(
     tmp_path, monkeypatch, capsys, broken: Callable[[pytest.MonkeyPatch], None], where
 ):
-    counted = command.count
-    monkeypatch.setattr(command, "count", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
+    counted = charged.count
+    monkeypatch.setattr(charged, "count", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
     broken(monkeypatch)
     if where == "release.json":  # what says another thing than its numbers is refused before there are views
         leaking.without_chance(monkeypatch)

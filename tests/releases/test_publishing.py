@@ -68,12 +68,12 @@ def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
     assert ledger.account_of(path, "garden").spent == 0
 
 
-def test_counts_of_another_table_are_refused_after_they_were_paid_for_and_nothing_is_shown(tmp_path):
+def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
     path = opened(tmp_path)
-    with pytest.raises(ledger.EpsilonLostError):
+    with pytest.raises(InputError, match="not the number of records"):
         publish(path, asked(n=61), counts())
     assert shown_again(path, asked(n=61)) is None
-    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    assert ledger.account_of(path, "garden").spent == 0
 
 
 def test_domains_that_betray_records_are_refused():

@@ -1,0 +1,89 @@
+"""`ledger`: budgets, what was spent of them, and every release."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.releases import ledger
+from dpbayes.releases.canonical import decimal, decimal_text
+from dpbayes.releases.command.shared import HOLDS, MOST_READ, add_ledger, left_of
+from dpbayes.releases.ledger import amount_text
+
+
+def add_accounts(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `ledger` and of its actions."""
+    add_ledger(parser)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    actions.add_parser("list", help="datasets with their budgets, and every release")
+    for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):
+        action = actions.add_parser(name, help=about)
+        action.add_argument("dataset")
+        action.add_argument("--budget", required=True, help="the total epsilon, a decimal")
+        action.add_argument("--reason", required=True, help="why, for whoever reads the ledger")
+    export = actions.add_parser("export", help="write a release again; it costs nothing")
+    export.add_argument("row", help="the row of its reservation, as list shows it")
+    export.add_argument("--out", required=True, type=Path, metavar="FILE")
+    check = actions.add_parser("check", help="whether version, chain, sums and contents are as they were written")
+    check.add_argument(
+        "--seen", action="append", default=[], metavar="HASH", help="a hash that check printed before, kept elsewhere"
+    )
+    sums = actions.add_parser("composed", help="what all releases of a dataset together really lose at a delta")
+    sums.add_argument("dataset")
+    sums.add_argument("--delta", default="1e-6")
+
+
+def keep_accounts(asked: argparse.Namespace) -> int:
+    """Do one action. Errors: InputError."""
+    path = ledger.ledger_path(asked.ledger)
+    print("\n".join(_ACTIONS[asked.action](path, asked)))
+    return HOLDS
+
+
+def _listed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+    for account in ledger.accounts(path):
+        yield (
+            f"{account.dataset}: budget {amount_text(account.budget)}, released {amount_text(account.released)}, "
+            f"reserved and never shown {amount_text(account.reserved)}, left {amount_text(account.left)}"
+        )
+        for spending in ledger.spendings(path, account.dataset):
+            time = spending.reservation.time
+            yield f"  row {spending.row}, {time}: epsilon {amount_text(spending.epsilon)}, {spending.state}"
+
+
+def _opened(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+    ledger.open_dataset(path, asked.dataset, decimal("The budget", asked.budget), reason=asked.reason)
+    yield f"{asked.dataset} is open in {path}. {left_of(path, asked.dataset)}"
+
+
+def _raised(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+    ledger.raise_budget(path, asked.dataset, decimal("The budget", asked.budget), reason=asked.reason)
+    yield left_of(path, asked.dataset)
+
+
+def _exported(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+    asked.out.write_bytes(ledger.outcome(path, whole_number("The row", asked.row, low=1, high=MOST_READ)))
+    yield f"Written to {asked.out}"
+
+
+def _checked(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+    checked = ledger.check(path, seen=asked.seen)
+    yield f"All {checked.rows:,} rows are as they were written. The last one's hash: {checked.head}"
+    yield from checked.notes
+
+
+def _composed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+    epsilons = [spending.epsilon for spending in ledger.spendings(path, asked.dataset)]
+    total = decimal_text(sum(epsilons, start=decimal("Nothing", "0")))
+    bound = ledger.composed(epsilons, finite_number("delta", asked.delta, low=1e-10, high=1.0))
+    yield f"{len(epsilons):,} releases: epsilon {total} at delta 0; at most {bound:.4g} at delta {asked.delta}."
+
+
+_ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
+    "list": _listed,
+    "open": _opened,
+    "raise": _raised,
+    "export": _exported,
+    "check": _checked,
+    "composed": _composed,
+}

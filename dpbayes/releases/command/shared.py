@@ -1,0 +1,26 @@
+"""What several commands say alike: exit codes, where the ledger is, what is left of a budget."""
+
+import argparse
+from pathlib import Path
+
+from dpbayes.releases import ledger
+from dpbayes.releases.ledger import amount_text
+
+HOLDS, FAILS, REFUSED = 0, 1, 2
+"""Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
+
+MOST_READ = 2**53
+"""The largest number that is read; what is too large for a choice, the choice says itself."""
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """Add the word that names the ledger."""
+    parser.add_argument(
+        "--ledger", type=Path, metavar="FILE", help="the ledger; else DPBAYES_LEDGER, else one in your data folder"
+    )
+
+
+def left_of(path: Path, dataset: str) -> str:
+    """Say what is left of a dataset's budget. Errors: InputError."""
+    account = ledger.account_of(path, dataset)
+    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}."

@@ -1,0 +1,83 @@
+"""`view`: a network, records, draws, a report or a script of a release."""
+
+import argparse
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.model.dataset import Dataset
+from dpbayes.releases.command.shared import HOLDS
+from dpbayes.releases.document import ReleaseDocument, read_document, release_of
+from dpbayes.releases.structure import is_structure
+from dpbayes.releases.verify import verify
+from dpbayes.releases.views.bif import released_bif, unread_elsewhere
+from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
+from dpbayes.releases.views.report import html_report
+from dpbayes.releases.views.script import python_script
+from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
+
+
+def add_view(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `view`."""
+    parser.add_argument("file", type=Path, help="a release.json")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"ends in {', '.join(VIEWS)}")
+    parser.add_argument("--records", default="1000", help="how many, in a .csv or .parquet file (default: 1000)")
+    parser.add_argument("--draws", help="draws from the posterior instead of records, in a .parquet file")
+    parser.add_argument(
+        "--one-draw", action="store_true", help="records of one draw from the posterior, not of its mean"
+    )
+    parser.add_argument("--seed", help="to draw the same again; it protects nothing and needs no secrecy")
+
+
+def make_view(asked: argparse.Namespace) -> int:
+    """Make what the file's ending says of a release that verifies. Errors: InputError, OSError."""
+    if asked.out.suffix not in VIEWS:
+        raise InputError(f"A view is written to a file ending in {', '.join(VIEWS)}; {brief(asked.out.name)} does not.")
+    data = asked.file.read_bytes()
+    if is_structure(data):
+        raise InputError(
+            f"{brief(asked.file.name)} is a learnt graph, which has no counts; make a release of it first."
+        )
+    failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
+    if failure is not None:
+        raise InputError(f"The release does not verify: {failure}")
+    document = read_document(data)
+    asked.out.write_bytes(VIEWS[asked.out.suffix](document, asked))
+    if asked.out.suffix == ".bif" and (remark := unread_elsewhere(document.request.network)):
+        print(remark, file=sys.stderr)
+    print(f"Written to {asked.out}")
+    return HOLDS
+
+
+def _records(document: ReleaseDocument, asked: argparse.Namespace) -> Dataset:
+    n = whole_number("The number of records", asked.records, low=0, high=MAX_RECORDS)
+    drawn_from = DrawnFrom.ONE_DRAW if asked.one_draw else DrawnFrom.MEAN
+    rng = _generator(asked)
+    return sample_dataset(document.request.network, cpts_for(release_of(document), drawn_from, rng), n, rng)
+
+
+def _parquet(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
+    if asked.draws is None:
+        return records_parquet(_records(document, asked))
+    draws = whole_number("The number of draws", asked.draws, low=1, high=10_000_000)
+    return draws_parquet(release_of(document).posterior, draws, _generator(asked))
+
+
+def _generator(asked: argparse.Namespace) -> np.random.Generator:
+    seed = secrets.randbits(128) if asked.seed is None else whole_number("The seed", asked.seed, low=0, high=2**128)
+    return np.random.default_rng(seed)
+
+
+VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
+    ".bif": lambda document, asked: released_bif(document).encode(),
+    ".html": lambda document, asked: html_report(document).encode(),
+    ".csv": lambda document, asked: records_csv(_records(document, asked)),
+    ".parquet": _parquet,
+    ".py": lambda document, asked: python_script(document, asked.file.name).encode(),
+}
+"""What can be made of a release, by the ending of the file."""
