@@ -16,12 +16,10 @@ from scipy import special
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.confirmed import calibrated, opendp, rounded_up
 
 _BLOCK = 1 << 20
 """Refusals held at once, over times and candidates."""
-
-_ROUNDINGS = 64
-"""Most steps from one double to the next until OpenDP's map agrees; one or two are enough."""
 
 
 def flip_scale(sensitivity: int | float, epsilon: Fraction) -> float:
@@ -36,12 +34,6 @@ def flip_scale(sensitivity: int | float, epsilon: Fraction) -> float:
         return rounded_up(exact)
     except OverflowError:
         raise InputError("epsilon is too small for a choice; choose a larger one.") from None
-
-
-def rounded_up(exact: Fraction) -> float:
-    """Return the least double that is not below a fraction. Errors: OverflowError where there is none."""
-    nearest = float(exact)
-    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
 
 
 def flip_log_pmf(scores: ArrayLike, scale: float) -> FloatArray:
@@ -81,19 +73,18 @@ def draw_flip(scores: IntArray, *, sensitivity: int, epsilon: Fraction) -> int:
 def confirmed_chooser(sensitivity: int, epsilon: Fraction) -> Any:
     """Return what draws from a list of scores, once OpenDP's own privacy map has confirmed it; nothing is drawn here.
 
-    The scale grows until the map's answer is at most epsilon, exactly. Errors: InputError if it never is.
+    The scale grows until the map's answer is at most epsilon, exactly. Errors: InputError if it never is, or without
+    OpenDP.
     """
-    import opendp.prelude as dp  # late: it takes long, and only a real release needs it
+    library = opendp()
+    space = library.vector_domain(library.atom_domain(T="i64")), library.linf_distance(T="i64")
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
-    scale = flip_scale(sensitivity, epsilon)
-    for _ in range(_ROUNDINGS):
-        chooser: Any = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
-        if Fraction(chooser.map(sensitivity)) <= epsilon:
-            return chooser
-        scale = math.nextafter(scale, math.inf)
-    raise InputError("OpenDP does not confirm the privacy of this choice, so that nothing was drawn.")
+    def chooser(scale: float) -> Any:
+        return library.m.make_noisy_max(*space, library.max_divergence(), scale=scale)
+
+    least = Fraction(flip_scale(sensitivity, epsilon))
+    confirmed = calibrated(lambda scale: float(chooser(scale).map(sensitivity)), least=least, most=epsilon)
+    return chooser(float(confirmed.scale))
 
 
 def _log_refused(logits: FloatArray, times: FloatArray) -> FloatArray:

@@ -19,8 +19,9 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.confirmed import rounded_up
 from dpbayes.mechanisms.dependence import DISTANCE, DependenceScore
-from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, rounded_up, simulate_flip
+from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, simulate_flip
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_CELLS, Network
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.releases.canonical import decimal_text, fraction_text
-from dpbayes.releases.noise import Calibrated
 from dpbayes.releases.request import GraphChoice, ReleaseRequest
 
 MOST_RELEASES = 10**9

@@ -14,10 +14,10 @@ import numpy as np
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases.canonical import canonical, digest, fraction, fraction_text, read_canonical
 from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of
-from dpbayes.releases.noise import Calibrated
 from dpbayes.releases.request import ReleaseRequest, request_from
 
 FORMAT = "dpbayes release"

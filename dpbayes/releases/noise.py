@@ -12,12 +12,9 @@ epsilon^2 / 8 for that range; for pure privacy, and under the old name `make_rep
 permute-and-flip, which is another law. [Cesar and Rogers, "Bounding, concentrating, and truncating", 2021, Lemma 3.4]
 """
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +22,7 @@ import numpy as np
 from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.confirmed import Calibrated, calibrated, opendp
 
 BLOCK = 4096
 """Values drawn in one step: 60 ms."""
@@ -32,48 +30,8 @@ BLOCK = 4096
 CHOICES = 64
 """Choices made in one step."""
 
-_MOST_ULPS = 64
-
 _WORD = 2**62
 """Statistics and scores must stay within it: OpenDP's integers have 64 bits and stop at their ends."""
-
-
-@dataclass(frozen=True)
-class Calibrated:
-    """A scale at which OpenDP's map was asked, and its answer: both are doubles, as the fractions that they are."""
-
-    scale: Fraction
-    answer: Fraction
-
-
-def opendp() -> ModuleType:
-    """Return OpenDP with the features that the noise needs. Errors: InputError where it is not installed."""
-    try:
-        import opendp.prelude as library
-    except ImportError:
-        raise InputError(
-            'A real release needs OpenDP, which is not installed here: pip install "dpbayes[release]".'
-        ) from None
-    library.enable_features("contrib")
-    return library
-
-
-def calibrated(answered: Callable[[float], float], *, least: Fraction, most: Fraction) -> Calibrated:
-    """Return the first double from `least` on at which the map, a function of the scale, answers at most `most`.
-
-    Errors: InputError where it still answers more a little above: then the calibration is wrong.
-    """
-    scale = float(least)
-    if Fraction(scale) < least:
-        scale = math.nextafter(scale, math.inf)
-    for _ in range(_MOST_ULPS):
-        answer = answered(scale)
-        if not math.isfinite(answer):
-            break
-        if Fraction(answer) <= most:
-            return Calibrated(Fraction(scale), Fraction(answer))
-        scale = math.nextafter(scale, math.inf)
-    raise InputError("OpenDP does not confirm that this noise keeps to epsilon, so nothing was drawn.")
 
 
 # Discrete Laplace

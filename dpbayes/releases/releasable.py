@@ -19,6 +19,7 @@ from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, MapEstimate, MapExponential
 from dpbayes.mechanisms.base import Noise, Outcome, ReleasedPosterior
+from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
@@ -28,7 +29,6 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases.noise import (
-    Calibrated,
     Scores,
     gumbel_answer,
     gumbel_choices,

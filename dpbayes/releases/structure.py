@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.confirmed import opendp
 from dpbayes.mechanisms.dependence import DISTANCE
 from dpbayes.mechanisms.structure_choice import (
     CandidateFamily,
@@ -28,7 +29,6 @@ from dpbayes.releases.canonical import canonical, decimal_text, digest, fraction
 from dpbayes.releases.certificate import Composed, Provenance, candidates_text, odds
 from dpbayes.releases.document import read_told
 from dpbayes.releases.make import provenance_at
-from dpbayes.releases.noise import opendp
 from dpbayes.releases.request import (
     MOST_RECORDS,
     DomainChoice,

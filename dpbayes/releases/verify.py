@@ -18,11 +18,11 @@ from dpbayes.audit.report_types import SLACK
 from dpbayes.audit.reports import audit
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.confirmed import opendp
 from dpbayes.mechanisms.selection import confirmed_chooser
 from dpbayes.releases.canonical import decimal_text, digest
 from dpbayes.releases.certificate import certificate_of, sentences_of
 from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
-from dpbayes.releases.noise import opendp
 from dpbayes.releases.request import GraphChoice
 from dpbayes.releases.structure import (
     StructureDocument,

@@ -12,7 +12,8 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import selection
-from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, rounded_up, simulate_flip
+from dpbayes.mechanisms.confirmed import rounded_up
+from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, simulate_flip
 
 CERTAINTY = 1e-9
 WITHOUT_SEED = 1e-6

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from dpbayes.mechanisms.confirmed import opendp
 from dpbayes.releases import ledger, releasable
 from dpbayes.releases import make as make_module
 from dpbayes.releases.command import charged, main, view
@@ -18,7 +19,6 @@ from dpbayes.releases.command.shared import HOLDS, REFUSED
 from dpbayes.releases.command.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
-from dpbayes.releases.noise import opendp
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.views import report

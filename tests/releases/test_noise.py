@@ -19,11 +19,12 @@ from scipy import special, stats
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.confirmed import Calibrated, calibrated
 from dpbayes.mechanisms.map_scores import cell_masses
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases import noise, releasable
-from dpbayes.releases.noise import Calibrated, calibrated, gumbel_scale, laplace_scale, whole, with_laplace
+from dpbayes.releases.noise import gumbel_scale, laplace_scale, whole, with_laplace
 from dpbayes.releases.releasable import RELEASABLE, UNIT, cell_scores
 from tests.releases.asking import asked, counted
 from tests.strategies import DIAMOND, V_STRUCTURE, networks

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.model.network import Network
 from dpbayes.releases import noise
 from dpbayes.releases import verify as module
 from dpbayes.releases.canonical import canonical, fraction_text
 from dpbayes.releases.certificate import Composed, Provenance
 from dpbayes.releases.document import VERSION, hashes_of, read_document, written
-from dpbayes.releases.noise import Calibrated
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, GraphChoice
 from dpbayes.releases.verify import schema, verify
