@@ -1,14 +1,18 @@
-# `make run` serves the app; `make test` tests it. Both make the environment they need.
+# `make run` serves the app, `make serve` to the local network; `make test` tests it. All make the environment they need.
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test thorough check unit browser bench chromium clean
+.PHONY: run serve test thorough check unit browser engines bench chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
+
+# For a class: everybody in this network can look.
+serve: $(VENV)/.run
+	$(BIN)/python -m dpbayes --class --port $(PORT)
 
 test: check unit browser
 
@@ -22,11 +26,16 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	PYTHONPATH=. $(BIN)/lint-imports
 
+# A worker for each core: more threads for matrices would only stand in each other's way.
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m "not browser"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not browser and not engines" --ignore=tests/browser
 
 browser: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest -n auto -m browser tests/browser
+
+# A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables; the tests start and end them.
+engines: $(VENV)/.engines servers
+	$(BIN)/python -m pytest -m engines -rs tests/engines
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks
@@ -38,6 +47,13 @@ chromium:
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && { apt-get install -y -qq chromium-headless-shell || apt-get install -y -qq chromium; }; \
 	else echo "Browser tests need Chromium: install Debian's package 'chromium' as root, or set CHROMIUM to its path."; exit 1; fi
+
+# What the tests of engines start: without root they skip what is not there, and say so.
+servers:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		command -v java >/dev/null && { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; } || \
+		{ apt-get update -qq && apt-get install -y -qq postgresql default-jre-headless; } || \
+		echo "PostgreSQL or Java cannot be installed; what needs them is skipped."; fi
 
 $(VENV)/.run: requirements.txt
 	python3 -m venv $(VENV)
@@ -53,6 +69,10 @@ $(VENV)/.dev: requirements.txt requirements-dev.txt
 # What some benchmarks are measured against; nothing else needs it.
 $(VENV)/.bench: $(VENV)/.dev requirements-bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	touch $@
+
+$(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-engines.txt
 	touch $@
 
 clean:

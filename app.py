@@ -8,10 +8,15 @@ import streamlit as st
 from dpbayes.base.text import escaped
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of
-from dpbayes.ui.session.stories import STORIES, open_story, story_page
+from dpbayes.ui.stories.banner import banner
+from dpbayes.ui.stories.opened import open_step, story_page
+from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.controls import segments
+from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.guard import delivering
+from dpbayes.ui.widgets.page import live
+from dpbayes.ui.widgets.share import Served, shareable
 from dpbayes.ui.widgets.show import guarded
 
 PAGES = {
@@ -19,6 +24,7 @@ PAGES = {
     "The way of a release": [
         st.Page("pages/data.py", title="Data", url_path="data"),
         st.Page("pages/network.py", title="Network", url_path="network"),
+        st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
         st.Page("pages/release.py", title="Release", url_path="release"),
         st.Page("pages/audit.py", title="Audit", url_path="audit"),
         st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
@@ -31,6 +37,7 @@ PAGES = {
         st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
         st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
         st.Page("pages/structure.py", title="Structure", url_path="structure"),
+        st.Page("pages/best_noise.py", title="Best noise", url_path="best_noise"),
         st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),
         st.Page("pages/papers.py", title="Papers", url_path="papers"),
     ],
@@ -79,12 +86,12 @@ def bar(title: str) -> None:
                 f"This link reopens {'the rest of the' if missing else 'the same'} view. "
                 "Uploaded tables stay with you: the link says they are missing."
             )
-            address = (st.context.url or "").partition("?")[0]
+            address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
+            if why:
+                st.caption(why)
     if current().seat is Seat.RECIPIENT:
         st.caption("The recipient sees only what a release contains. A way of showing, not an access control.")
-    if opened := st.session_state.get("story.opened"):
-        st.caption(f"Opened last: **{opened.title}**. {opened.question}")
     if missing:
         st.caption(missing)
 
@@ -92,14 +99,14 @@ def bar(title: str) -> None:
 def _open_chosen() -> None:
     """Open the story that was picked; a new list takes its place, so that the same one can be picked again."""
     key = st.session_state[_story_list()]
-    st.session_state["story.opened.times"] = st.session_state.get("story.opened.times", 0) + 1
+    st.session_state["story.listed"] = st.session_state.get("story.listed", 0) + 1
     if key:
-        open_story(STORIES[key])
+        open_step(key)
 
 
 def _story_list() -> str:
     """Return the key of the list of stories: a new one after each story, for a browser may keep what it shows."""
-    return f"story.{st.session_state.get('story.opened.times', 0)}"
+    return f"story.{st.session_state.get('story.listed', 0)}"
 
 
 def _missing_from_link() -> str:
@@ -130,6 +137,10 @@ with delivering(), guarded():
         write_in_place(page.url_path)
         for problem in link_problems():
             st.warning(escaped(problem))
+    with st.container(key="over"), guarded():  # the same place whether a story is open or none
+        banner(page.url_path or "home")
+    if page.url_path in PAGES_OF_COUNTS:
+        live(count_connected, key="count")
     with guarded():
         page.run()
     write_link()

@@ -1,4 +1,4 @@
-"""Measure, print a table, keep a file: `python -m benchmarks`, or `--memory` for the long look at the memory."""
+"""Measure, print a table, keep a file: `python -m benchmarks`; `--memory` for memory, `--engines` for large tables."""
 
 import argparse
 from pathlib import Path
@@ -19,7 +19,15 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true", help="only this: memory while a slider moves for minutes")
     parser.add_argument("--moves", type=int, default=2000, help="with --memory: slider moves at most")
     parser.add_argument("--seconds", type=float, default=240, help="with --memory: seconds at most")
+    parser.add_argument("--engines", action="store_true", help="only this: Parquet and DuckDB on large tables")
+    parser.add_argument("--most", type=int, default=10_000_000, help="with --engines: records of the largest table")
     asked = parser.parse_args()
+    if asked.engines:
+        from benchmarks.engines import engines, in_memory
+
+        sizes = [n for n in (100_000, 1_000_000, 10_000_000, 100_000_000) if n <= asked.most]
+        show([*in_memory(), *engines(sizes=sizes)])
+        return
     if asked.memory:
         from benchmarks.memory import memory
 

@@ -22,7 +22,7 @@ from tests.browser.serving import ROOT, streamlit_process
 
 APP = ROOT / "app.py"
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
-SESSIONS = (1, 10, 50)
+SESSIONS = (1, 10, 30, 50)
 PERIOD_S = 1.0
 """Each session moves its slider once in so long; all of them are spread over it evenly."""
 
@@ -130,7 +130,7 @@ class Lesson:
         return statistics.quantiles(self.took_ms, n=20)[-1]
 
 
-async def _lesson(url: str, page: str, process: int, *, sessions: int, moves: int, rests: bool) -> Lesson:
+async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int, rests: bool) -> Lesson:
     stream, protocol = f"ws{url.removeprefix('http')}/_stcore/stream", [Subprotocol("streamlit")]
     async with AsyncExitStack() as stack:
         wires = [connect(stream, max_size=None, subprotocols=protocol) for _ in range(sessions)]
@@ -189,11 +189,11 @@ def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[
     records = []
     for size in sessions:
         with _on_one_core(TRIVIAL_LIVE) as (url, server):
-            trivial = asyncio.run(_lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))
+            trivial = asyncio.run(lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))
         with _on_one_core(APP) as (url, server):
-            moving = asyncio.run(_lesson(url, "release", server.pid, sessions=size, moves=moves, rests=False))
+            moving = asyncio.run(lesson(url, "release", server.pid, sessions=size, moves=moves, rests=False))
             first = memory_mb(server.pid)
-            resting = asyncio.run(_lesson(url, "release", server.pid, sessions=size, moves=moves, rests=True))
+            resting = asyncio.run(lesson(url, "release", server.pid, sessions=size, moves=moves, rests=True))
             again = memory_mb(server.pid)
         is_class = size == max(sessions)
         records += [

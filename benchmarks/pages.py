@@ -21,7 +21,7 @@ Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
     *((page, {}) for page in ("data", "network", "release", "audit", "sampling", "hellinger", "bounds", "stealth")),
-    *((page, {}) for page in ("structure", "robustness", "accuracy", "papers")),
+    *((page, {}) for page in ("structure", "best_noise", "which_epsilon", "robustness", "accuracy", "papers")),
     ("release", {"mechanism": "LaplaceFourier"}),
     *(
         ("bounds", {"bounds.claim": claim.value})

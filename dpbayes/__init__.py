@@ -11,13 +11,17 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
+    ConsistentLaplace,
     Exact,
+    GaussianResiduals,
+    GaussianUpdates,
     LaplaceFourier,
     LaplaceUpdates,
     MapExponential,
     Noise,
     PosteriorSampler,
     Release,
+    WeightedFourier,
 )
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -29,6 +33,8 @@ from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.columns import encode
 from dpbayes.sources.domains import read_domains, write_domains
 from dpbayes.sources.edgelist import network, read_edges, write_edges
+from dpbayes.sources.engines.address import open_table
+from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.files import read_table
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
 from dpbayes.sources.shipped_tables import load_shipped
@@ -37,10 +43,14 @@ from dpbayes.sources.synthetic import sample_dataset
 __all__ = [
     "MECHANISMS",
     "Calibration",
+    "ConsistentLaplace",
     "Counts",
     "Dataset",
+    "DeclaredTable",
     "Dirichlets",
     "Exact",
+    "GaussianResiduals",
+    "GaussianUpdates",
     "Guarantee",
     "InputError",
     "LaplaceFourier",
@@ -50,6 +60,7 @@ __all__ = [
     "Noise",
     "PosteriorSampler",
     "Release",
+    "WeightedFourier",
     "audit_by_draws",
     "audit_report",
     "chain",
@@ -63,6 +74,7 @@ __all__ = [
     "load_shipped",
     "naive_bayes",
     "network",
+    "open_table",
     "query",
     "read_bif",
     "read_domains",

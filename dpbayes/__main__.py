@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-COMMANDS = ("release", "learn", "ledger", "verify", "view")
+COMMANDS = ("release", "learn", "ledger", "verify", "view", "count")
 
 
 def main(words: Sequence[str]) -> int:

@@ -4,7 +4,9 @@ import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.stories import STORIES, open_story
+from dpbayes.ui.stories.home import own_story
+from dpbayes.ui.stories.opened import open_step
+from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 STEPS = (
@@ -37,9 +39,11 @@ for start in range(0, len(STORIES), PER_ROW):
     for column, (key, story) in zip(st.columns(PER_ROW), list(STORIES.items())[start : start + PER_ROW], strict=False):
         with column.container(border=True, height="stretch"):
             st.markdown(f"**{story.title}**")
-            st.caption(story.question)
+            st.caption(f"{story.field}, {len(story.steps)} steps. {story.question}")
             # style.css shows the first word: the title stands above.
-            st.button(f"Open *{story.title}*", key=f"open.{key}", on_click=open_story, args=(story,))
+            st.button(f"Open *{story.title}*", key=f"open.{key}", on_click=open_step, args=(key,))
+
+own_story()
 
 with st.expander("What the guarantee means"):
     st.markdown(

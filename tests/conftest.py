@@ -56,6 +56,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let the interpreter end what was kept: connections that outlive it would be told of as leaks."""
+    gc.unfreeze()
+
+
 @pytest.fixture
 def copied_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the shipped data that the program reads instead, with nothing read before."""

@@ -22,7 +22,18 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import NAMED, full, load_named
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/release.md", "docs/serving.md")
+DOCUMENTS = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/calibration.md",
+    "docs/epsilon.md",
+    "docs/release.md",
+    "docs/scale.md",
+    "docs/serving.md",
+    "docs/stories.md",
+)
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -9,13 +9,17 @@ import numpy as np
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import require_known
-from dpbayes.model.compositions import moves
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, smooth_sensitivities
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry, smooth_sensitivities
 
 AT_ONCE = 512
 """Dice with no more candidates have their laws computed at once."""
+
+Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth | HellingerEnumerated
+
+EXPONENTIAL = (HellingerGlobal, HellingerLocal, HellingerSmooth, HellingerEnumerated)
+"""The mechanisms whose law is exponential in the same distances."""
 
 _ROWS = 32
 _LOSSES = 1 << 18
@@ -28,14 +32,7 @@ def die_neighbours_up_to_symmetry(die: Die) -> IntArray:
     Errors: InputError for more than MOST_PAIRED candidates.
     """
     die.require_listable(MOST_PAIRED)
-    kinds: dict[tuple[float, float], tuple[int, int]] = {}
-    for giver in range(die.sides):
-        for taker in range(die.sides):
-            if giver != taker:
-                kinds.setdefault((die.prior[giver], die.prior[taker]), (giver, taker))
-    listed = die.candidates
-    both = [np.stack(moves(listed, giver=giver, taker=taker), axis=-1) for giver, taker in kinds.values()]
-    return np.concatenate([np.empty((0, 2), dtype=np.int64), *both])
+    return neighbours_up_to_symmetry(die)
 
 
 def blocks_of_pairs(pairs: IntArray, outputs: int) -> list[slice]:
@@ -55,7 +52,7 @@ def law_steps(mechanism: FiniteDieMechanism) -> Work[FloatArray]:
     Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
     with more sides its parts are few. Errors: InputError for a class that need not treat sides of equal prior alike.
     """
-    require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
+    require_known(mechanism, *EXPONENTIAL)
     die = mechanism.die
     if die.sides > 2 or not is_large(die):
         return mechanism.log_weights_table()
@@ -70,9 +67,6 @@ def law_steps(mechanism: FiniteDieMechanism) -> Work[FloatArray]:
     return table
 
 
-Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth
-
-
 def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatArray:
     """Return ln P[r | x] (R, R), up to a constant of x, from the `table` of one that is known at another epsilon.
 
@@ -80,14 +74,14 @@ def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatAr
     constant.
     """
     require_known(mechanism, type(known))
-    require_known(known, HellingerGlobal, HellingerLocal, HellingerSmooth)
+    require_known(known, *EXPONENTIAL)
     ratio = _rates(mechanism) / _rates(known)
     return np.asarray(table * ratio[:, None])
 
 
 def _rates(mechanism: Hellinger) -> FloatArray:
     """What multiplies the distance in every row, up to what does not depend on epsilon: (R,)."""
-    if type(mechanism) is HellingerSmooth:
+    if isinstance(mechanism, HellingerSmooth | HellingerEnumerated):
         scales = smooth_sensitivities(mechanism.die, beta=mechanism.beta)
-        return mechanism.epsilon / np.where(scales > 0, scales, 1.0)
+        return mechanism.inner_epsilon / np.where(scales > 0, scales, 1.0)
     return np.full(mechanism.die.size, mechanism.epsilon)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.pictures import Picture
 from dpbayes.audit.report_types import AuditReport, WorstCase
 from dpbayes.base.privacy import Guarantee
@@ -125,6 +126,9 @@ class Audit:
     -> how many numbers a release hands over; effort(mechanism, numbers) -> how many could be drawn in the time it
     takes. not_attacked(mechanism) -> why no attack is simulated, "" where one is.
 
+    losses(mechanism, n, releases) -> what so many releases from one table lose together; left out, the curve of one
+    release is known, and the promise of several.
+
     `tables` says what is told of tables, `doubts` are assumptions that do not hold, `not_recalibrated` says why there
     is no recalibration, and `cases` are settings at which something is refuted, by title.
     """
@@ -133,6 +137,7 @@ class Audit:
     report: Callable[..., AuditReport]
     claimed: Callable[..., Guarantee] = _own_claim
     log_ratios: Callable[..., FloatArray] | None = None
+    losses: Callable[..., Losses] | None = None
     recalibration: Recalibration | None = None
     not_recalibrated: str = "It is not recalibrated: what it needs to lose no more than a target is not known."
     picture: Callable[..., Picture | None] = _too_many

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.law import Bracket, Losses
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
@@ -17,6 +18,7 @@ from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.sensitivity import walsh_sensitivity
 from dpbayes.model.fourier import coefficients
+from dpbayes.model.network import Network
 
 WIDE, TRANSFORMED = 10_000, 4
 """Cells of a network from which on a release takes so many times as long for each number: its transforms no longer fit
@@ -32,10 +34,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     noise = fourier_noise(mechanism, n=n)
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
-    overlap = network.closure.odd_overlap
-    # A record can always flip half of the coefficients of one family.
-    family = 2 ** (max(map(len, network.families)) - 1)
-    certain = noise if overlap.exact else replace(noise, moved=min(family, noise.moved))
+    overlap, certain = network.closure.odd_overlap, _certain(noise, network)
     how = "Exactly" if overlap.exact else "At most"
     worst = WorstCase(
         f"{n:,} records, one of which flips {certain.moved:,} coefficients when it is replaced",
@@ -52,6 +51,13 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     )
 
 
+def _certain(noise: LaplaceNoise, network: Network) -> LaplaceNoise:
+    """How many coefficients some record flips for certain: at least half of those of one family."""
+    if network.closure.odd_overlap.exact:
+        return noise
+    return replace(noise, moved=min(2 ** (max(map(len, network.families)) - 1), noise.moved))
+
+
 def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
     """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
     require_known(mechanism, LaplaceFourier)
@@ -62,6 +68,16 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
             f"out for at most {MOST_MOVED:,}; remove some parents of its largest tables, or audit another mechanism."
         )
     return LaplaceNoise(moved, 2 / mechanism.noise_scale, whole=2 if mechanism.noise is Noise.WHOLE else 0)
+
+
+def _losses(mechanism: LaplaceFourier, *, n: int, releases: int) -> Losses:
+    # How many coefficients two records can flip is not listed: any number up to the largest is taken for possible.
+    noise, network = fourier_noise(mechanism, n=n), mechanism.prior.network
+    pairs = noise.of_fewer(1, releases=releases)
+    if not pairs or network.closure.odd_overlap.exact:
+        return Losses.of(pairs)
+    least = _certain(noise, network).of_fewer(1, releases=releases)
+    return Losses(Bracket(least[0], pairs[0]))
 
 
 def _log_ratios(
@@ -78,6 +94,7 @@ AUDIT = Audit(
     kind=LaplaceFourier,
     report=audit_fourier,
     log_ratios=_log_ratios,
+    losses=_losses,
     picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=2.0, what="coefficients"),
     recalibration=Recalibration(needed=lambda mechanism, n, delta: fourier_noise(mechanism, n=n).upper_epsilon(delta)),
     effort=lambda mechanism, numbers: numbers * TRANSFORMED if numbers > WIDE else numbers,

@@ -9,6 +9,7 @@ from scipy import special
 
 from dpbayes.audit.die import TABLES, die_of, sides, throws
 from dpbayes.audit.die_steps import (
+    EXPONENTIAL,
     Hellinger,
     blocks_of_pairs,
     die_neighbours_up_to_symmetry,
@@ -24,7 +25,7 @@ from dpbayes.audit.words import counts_text, require_size
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import require_known
 from dpbayes.model.compositions import ranks
 from dpbayes.posteriors.hellinger import MOST_PAIRED
@@ -39,7 +40,7 @@ _LAW_SHARE = 0.5
 def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
 
-    Errors: InputError for any but the three exponential mechanisms, for dice with too many candidates to pair them all,
+    Errors: InputError for any but the four exponential mechanisms, for dice with too many candidates to pair them all,
     and bad epsilons.
     """
     grid = checked_grid(epsilons)
@@ -79,7 +80,7 @@ def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float]
 
 def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
     """Return the exact epsilon at delta, over every pair and every output."""
-    require_known(mechanism, HellingerGlobal, HellingerLocal, HellingerSmooth)
+    require_known(mechanism, *EXPONENTIAL)
     table, pairs = mechanism.log_weights_table(), die_neighbours_up_to_symmetry(mechanism.die)
     masses = special.logsumexp(table, axis=1)
     if delta == 0:
@@ -166,4 +167,9 @@ AUDITS = (
         },
     ),
     _audit(HellingerSmooth, "delta"),
+    replace(
+        _audit(HellingerEnumerated, "delta"),
+        recalibration=None,
+        not_recalibrated="It is not recalibrated: its internal ε is the largest found at which its promise holds.",
+    ),
 )

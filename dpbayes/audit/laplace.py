@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms import LaplaceUpdates, Noise
+from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
 from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.sensitivity import count_sensitivity
@@ -22,8 +23,14 @@ def audit_laplace(mechanism: LaplaceUpdates, *, n: int, epsilons: ArrayLike) -> 
     either end the ratio of densities is constant: what clipping hides does not help to tell the tables apart, so the
     pure epsilon and the whole curve stay as they are without it. So it is for the probabilities of whole numbers.
     """
+    return report_on_counts(mechanism, laplace_noise(mechanism, n=n), n=n, epsilons=epsilons)
+
+
+def report_on_counts(
+    mechanism: LaplaceUpdates | ConsistentLaplace, noise: LaplaceNoise, *, n: int, epsilons: ArrayLike
+) -> AuditReport:
+    """Return the report of Laplace noise on all counts, whatever is done with them afterwards."""
     grid, network = checked_grid(epsilons), mechanism.prior.network
-    noise = laplace_noise(mechanism, n=n)
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
     worst = WorstCase(*opposites(network, n), "noisy counts at or beyond the first table's, in every cell that moves")
@@ -40,9 +47,19 @@ def audit_laplace(mechanism: LaplaceUpdates, *, n: int, epsilons: ArrayLike) -> 
 def laplace_noise(mechanism: LaplaceUpdates, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
     require_known(mechanism, LaplaceUpdates)
+    return noise_on_counts(mechanism, n=n)
+
+
+def noise_on_counts(mechanism: LaplaceUpdates | ConsistentLaplace, *, n: int) -> LaplaceNoise:
+    """Return the same of any Laplace noise on all counts, whatever is done with them afterwards."""
     moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     ratio = 1 / mechanism.noise_scale if moved else 1.0
     return LaplaceNoise(moved, ratio, whole=1 if mechanism.noise is Noise.WHOLE else 0)
+
+
+def _losses(mechanism: LaplaceUpdates, *, n: int, releases: int) -> Losses:
+    # Every node of which the records lie in different cells moves two counts.
+    return Losses.of(laplace_noise(mechanism, n=n).of_fewer(2, releases=releases))
 
 
 def _log_ratios(
@@ -60,6 +77,7 @@ AUDIT = Audit(
     kind=LaplaceUpdates,
     report=audit_laplace,
     log_ratios=_log_ratios,
+    losses=_losses,
     picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
     recalibration=Recalibration(needed=lambda mechanism, n, delta: laplace_noise(mechanism, n=n).upper_epsilon(delta)),
 )

@@ -153,6 +153,21 @@ def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
     )
 
 
+def gaussian_numbers(shift: float) -> TwoLaws:
+    """Return the laws of all noisy numbers along the way that the tables are apart, in standard deviations of that."""
+    value = np.linspace(-5, 5 + shift, _POINTS)
+    first, second = (np.exp(-((value - at) ** 2) / 2) / math.sqrt(2 * math.pi) for at in (shift, 0.0))
+    return TwoLaws(
+        places=value,
+        first=first,
+        second=second,
+        x="noisy numbers along the line between both tables (standard deviations)",
+        y="density",
+        told=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and the loss between them.",
+        caption="All numbers together: across this line they say nothing of the tables.",
+    )
+
+
 def times(draws: int) -> str:
     """Return what more draws than the one in the picture lose, as a sentence to add."""
     return "" if draws == 1 else f" {draws:,} draws lose {draws:,} times as much."

@@ -2,7 +2,21 @@
 
 from typing import Any
 
-from dpbayes.audit import exact, fourier, hellinger, laplace, laplace_die, map, printed_map, regression, sampler
+from dpbayes.audit import (
+    consistent,
+    exact,
+    fourier,
+    gaussian,
+    hellinger,
+    laplace,
+    laplace_die,
+    map,
+    printed_map,
+    regression,
+    residual,
+    sampler,
+    weighted,
+)
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.report_types import AuditReport
 from dpbayes.mechanisms.known import no_audit, oddity
@@ -13,6 +27,10 @@ AUDITS: tuple[Audit, ...] = (
     fourier.AUDIT,
     sampler.AUDIT,
     map.AUDIT,
+    consistent.AUDIT,
+    weighted.AUDIT,
+    gaussian.AUDIT,
+    residual.AUDIT,
     *hellinger.AUDITS,
     laplace_die.CELLS,
     laplace_die.ONE,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import WorstLoss
+from dpbayes.audit.loss.normal import Loss
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
@@ -132,6 +133,26 @@ def pure_report(
         needed=exact,
         needed_at_least=at_least,
         curve=curve,
+        worst=worst,
+        scope=scope,
+    )
+
+
+def concentrated_report(
+    mechanism: Promising, loss: Loss, *, epsilons: FloatArray, worst: WorstCase | None, scope: str
+) -> AuditReport:
+    """Return the report on noise whose loss no pure epsilon bounds, and whose claim has a delta."""
+    low, high = loss.deltas(epsilons)
+    needed_at_least, needed = loss.epsilon(mechanism.claimed.delta)
+    return AuditReport(
+        claimed=mechanism.claimed,
+        certified=mechanism.certified,
+        exact=np.inf,
+        at_least=np.inf,
+        exactness=Exactness.EXACT,
+        needed=needed,
+        needed_at_least=needed_at_least,
+        curve=DeltaCurve(epsilons, high, low),
         worst=worst,
         scope=scope,
     )

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, Promising, pure_report
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.network import Network
 
@@ -55,6 +55,14 @@ def opposites(network: Network, n: int) -> tuple[str, str]:
 def _record_text(network: Network, place: int) -> str:
     pairs = [f"{name}={states[place]}" for name, states in zip(network.names, network.states, strict=True)]
     return ", ".join(pairs[:MOST_NAMED]) + dots(len(pairs))
+
+
+def nodes_text(network: Network, differs: IntArray) -> str:
+    """Return the nodes that are marked 1 in `differs` (|I|,), only the first of many by name."""
+    names = [name for name, marked in zip(network.names, differs.tolist(), strict=True) if marked]
+    if len(names) == len(network.names):
+        return "every column"
+    return ", ".join(names[:MOST_NAMED]) + dots(len(names))
 
 
 def rows_texts(network: Network, *values: NDArray[Any]) -> tuple[str, ...]:

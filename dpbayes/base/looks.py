@@ -13,6 +13,8 @@ PURPLE = "#B04A8B"
 BROWN = "#8C6D31"
 SLATE = "#6A5ACD"
 CYAN = "#17A2B8"
+ROSE = "#D9688A"
+OLIVE = "#7E9A00"
 
 
 @dataclass(frozen=True)

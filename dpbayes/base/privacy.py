@@ -2,12 +2,13 @@
 
 import enum
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
+from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
 
 
 class Neighbours(enum.Enum):
@@ -20,27 +21,52 @@ class Neighbours(enum.Enum):
 class Guarantee:
     """(epsilon, delta)-differential privacy for the stated neighbours. [Zhang16] Definition 1.
 
-    `epsilon` = infinity promises nothing. Errors: InputError for negative or NaN values and delta above 1.
+    `epsilon` = infinity promises nothing. A finite `rho` promises rho-zCDP besides ([Bun16] Definition 1.1), of which
+    epsilon at another delta follows. Errors: InputError for negative or NaN values and delta above 1.
     """
 
     epsilon: float
     delta: float = 0.0
     neighbours: Neighbours = Neighbours.REPLACE_ONE
     reference: Reference = Reference("Zhang16", "Definition 1")
+    rho: float = math.inf
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
             raise InputError(f"({self.epsilon:g}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
+        if not self.rho >= 0:
+            raise InputError(f"ρ = {self.rho:g} is not a privacy guarantee.")
+        if math.isfinite(self.rho) and not math.isfinite(self.epsilon):
+            raise InputError(f"Say what ρ = {numeral(self.rho, 4)} gives as ε at some δ.")
 
     @property
     def is_private(self) -> bool:
         """Whether anything is promised at all."""
         return math.isfinite(self.epsilon) and self.delta < 1
 
+    @property
+    def zcdp(self) -> float:
+        """The least rho of which it is known: the promised one, or what pure epsilon implies; infinity where none is.
+
+        See `rho_of_pure`.
+        """
+        return min(self.rho, math.inf if self.delta else rho_of_pure(self.epsilon))
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the least epsilon that the promise is known to give at this delta: infinity where it gives none."""
+        stated = self.epsilon if delta >= self.delta else math.inf
+        return min(stated, zcdp_epsilon(self.zcdp, delta=delta))
+
     def __str__(self) -> str:
         if not self.is_private:
             return "no privacy guarantee"
-        return f"ε = {numeral(self.epsilon, 4)}" + (f", δ = {numeral(self.delta)}" if self.delta else "")
+        delta = f", δ = {numeral(self.delta)}" if self.delta else ""
+        return f"ε = {numeral(self.epsilon, 4)}{delta}"
+
+    @property
+    def in_full(self) -> str:
+        """The promise in words, with the rho that stands behind it, if one does."""
+        return f"{self}, ρ = {numeral(self.rho, 4)}" if math.isfinite(self.rho) else str(self)
 
 
 NON_PRIVATE = Guarantee(math.inf, 0.0, reference=Reference("dpbayes", "no promise"))
@@ -48,20 +74,42 @@ NON_PRIVATE = Guarantee(math.inf, 0.0, reference=Reference("dpbayes", "no promis
 
 
 def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """Return the promise for all releases together: epsilons and deltas add ([Dwork06], basic composition).
+    """Return the promise for all releases together.
 
+    Deltas add up, and so do epsilons ([Dwork06], basic composition). Rhos add up ([Bun16] Lemma 1.7), pure promises
+    having the one that they imply; a sum is promised if one of them promises one and none is without. Where those with
+    a rho, or those with rho and delta, lose less together by their rhos at their own deltas, that counts instead of the
+    sum of their epsilons. Pure promises alone cost the sum of their epsilons, and nothing else.
     Errors: InputError when the promises are about different neighbours.
     """
     guarantees = tuple(guarantees)
     relations = {guarantee.neighbours for guarantee in guarantees}
     if len(relations) > 1:
         raise InputError("Promises about different neighbours do not add up.")
+    concentrated = [guarantee for guarantee in guarantees if math.isfinite(guarantee.zcdp)]
+    rho = sum(guarantee.zcdp for guarantee in guarantees)
+    epsilon = min(
+        _lost(guarantees, together=()),
+        _lost(guarantees, together=concentrated),
+        _lost(guarantees, together=[guarantee for guarantee in concentrated if guarantee.delta]),
+    )
     return Guarantee(
-        sum(guarantee.epsilon for guarantee in guarantees),
+        epsilon,
         min(1.0, sum(guarantee.delta for guarantee in guarantees)),
         relations.pop() if relations else Neighbours.REPLACE_ONE,
         Reference("Dwork06", "basic composition"),
+        rho if any(math.isfinite(guarantee.rho) for guarantee in guarantees) else math.inf,
     )
+
+
+def _lost(guarantees: Sequence[Guarantee], *, together: Sequence[Guarantee]) -> float:
+    """The epsilon of all: some by their rhos together at the sum of their deltas, the others one by one."""
+    apart = list(guarantees)
+    for guarantee in together:
+        apart.remove(guarantee)
+    rho, delta = sum(each.zcdp for each in together), sum(each.delta for each in together)
+    joint = zcdp_epsilon(rho, delta=min(1.0, delta))
+    return joint + sum(guarantee.epsilon for guarantee in apart)
 
 
 def worst_chain(epsilon: float, *, delta: float, records: int) -> float:

@@ -1,4 +1,4 @@
-"""Integrals of functions with one peak: how far they reach, and a rule of Gauss-Legendre panels across that stretch."""
+"""Places at which functions are asked, to stand for integrals: across a function's one peak, or over a unit cube."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpbayes.base.bisection import turning_point
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 
 DEPTH = 40.0
 """How far below its largest value a log density is followed: what is left out is below 1e-16 of the whole."""
@@ -65,3 +65,19 @@ def _peak(log_f: Callable[[FloatArray], FloatArray], end: FloatArray) -> FloatAr
         first, second = np.where(left, place, second), np.where(left, first, place)
         at_first, at_second = np.where(left, value, at_second), np.where(left, at_first, value)
     return (low + high) / 2
+
+
+def spread_points(points: int, dimensions: int) -> FloatArray:
+    """Return points spread evenly over the unit cube (dimensions, points): multiples of the primes' square roots."""
+    primes = _primes(dimensions)
+    return np.asarray(1e-9 + (1 - 2e-9) * ((np.arange(1, points + 1) * np.sqrt(primes)[:, None] + 0.5) % 1))
+
+
+def _primes(number: int) -> IntArray:
+    """The first primes."""
+    most = max(16, int(number * (math.log(number + 2) + math.log(math.log(number + 3)) + 2)))
+    candidates = np.arange(2, most)
+    is_prime = (candidates[:, None] % np.arange(2, math.isqrt(most) + 1) != 0) | (
+        candidates[:, None] <= np.arange(2, math.isqrt(most) + 1)
+    )
+    return candidates[is_prime.all(axis=-1)][:number]

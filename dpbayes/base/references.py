@@ -1,5 +1,6 @@
 """The papers, and where in them a claim stands: the single source for what comes from where."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -12,6 +13,35 @@ class Paper:
     title: str
     venue: str
     link: str
+
+    @property
+    def bibtex(self) -> str:
+        """The entry of a bibliography, in Unicode as BibLaTeX reads it; what the venue tells decides its kind."""
+        kind, where = self._kind()
+        fields = {"author": self._author(), "title": f"{{{self.title}}}", **where} | self._address()
+        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+        return f"@{kind}{{{self.key},\n{lines}}}\n"
+
+    def _author(self) -> str:
+        is_people = not self.authors.endswith(" authors")
+        return self.authors.replace(", ", " and ") if is_people else f"{{{self.authors}}}"
+
+    def _kind(self) -> tuple[str, dict[str, str]]:
+        if journal := re.fullmatch(r"(.+) (\d+)\((\d+)\), (\d{4})", self.venue):
+            return "article", dict(zip(("journal", "volume", "number", "year"), journal.groups(), strict=True))
+        if preprint := re.fullmatch(r"preprint, (\d{4})", self.venue):
+            return "misc", {"year": preprint[1]}
+        if talk := re.fullmatch(r"(.+) (\d{4})", self.venue):
+            return "inproceedings", {"booktitle": talk[1], "year": talk[2]}
+        return "unpublished", {"note": self.venue[0].upper() + self.venue[1:]}
+
+    def _address(self) -> dict[str, str]:
+        """A number that others resolve, where the link has one."""
+        if arxiv := re.fullmatch(r"https://arxiv\.org/abs/(.+)", self.link):
+            return {"eprint": arxiv[1], "eprinttype": "arxiv", "url": self.link}
+        if doi := re.fullmatch(r"https://doi\.org/(.+)", self.link):
+            return {"doi": doi[1]}
+        return {}
 
 
 PAPERS: dict[str, Paper] = {
@@ -46,6 +76,13 @@ PAPERS: dict[str, Paper] = {
             "https://doi.org/10.1007/11681878_14",
         ),
         Paper(
+            "Kairouz15",
+            "Peter Kairouz, Sewoong Oh, Pramod Viswanath",
+            "The Composition Theorem for Differential Privacy",
+            "ICML 2015",
+            "https://arxiv.org/abs/1311.0776",
+        ),
+        Paper(
             "Zhang17",
             "Jun Zhang, Graham Cormode, Cecilia M. Procopiuc, Divesh Srivastava, Xiaokui Xiao",
             "PrivBayes: Private Data Release via Bayesian Networks",
@@ -58,6 +95,55 @@ PAPERS: dict[str, Paper] = {
             "Permute-and-Flip: A new mechanism for differentially private selection",
             "NeurIPS 2020",
             "https://arxiv.org/abs/2010.12603",
+        ),
+        Paper(
+            "Xiao23",
+            "Yingtai Xiao, Guanlin He, Danfeng Zhang, Daniel Kifer",
+            "An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions",
+            "NeurIPS 2023",
+            "https://arxiv.org/abs/2305.08175",
+        ),
+        Paper(
+            "Bernstein18",
+            "Garrett Bernstein, Daniel Sheldon",
+            "Differentially Private Bayesian Inference for Exponential Families",
+            "NeurIPS 2018",
+            "https://arxiv.org/abs/1809.02188",
+        ),
+        Paper(
+            "Ju22",
+            "Nianqiao Ju, Jordan Awan, Ruobin Gong, Vinayak Rao",
+            "Data Augmentation MCMC for Bayesian Inference from Privatized Data",
+            "NeurIPS 2022",
+            "https://arxiv.org/abs/2206.00710",
+        ),
+        Paper(
+            "Talts18",
+            "Sean Talts, Michael Betancourt, Daniel Simpson, Aki Vehtari, Andrew Gelman",
+            "Validating Bayesian Inference Algorithms with Simulation-Based Calibration",
+            "preprint, 2018",
+            "https://arxiv.org/abs/1804.06788",
+        ),
+        Paper(
+            "Balle18",
+            "Borja Balle, Yu-Xiang Wang",
+            "Improving the Gaussian Mechanism for Differential Privacy: Analytical Calibration and Optimal Denoising",
+            "ICML 2018",
+            "https://arxiv.org/abs/1805.06530",
+        ),
+        Paper(
+            "Bun16",
+            "Mark Bun, Thomas Steinke",
+            "Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds",
+            "TCC 2016",
+            "https://arxiv.org/abs/1605.02065",
+        ),
+        Paper(
+            "Canonne20",
+            "Clément L. Canonne, Gautam Kamath, Thomas Steinke",
+            "The Discrete Gaussian for Differential Privacy",
+            "NeurIPS 2020",
+            "https://arxiv.org/abs/2004.00010",
         ),
         Paper(
             "Notes",
@@ -75,6 +161,13 @@ PAPERS: dict[str, Paper] = {
         ),
     )
 }
+
+
+THE_NOTES = (
+    f"The Notes are an unpublished manuscript without named authors, *{PAPERS['Notes'].title}*, about exponential "
+    "mechanisms that score posteriors by their Hellinger distance from the true one."
+)
+"""What the pages call the Notes, for whoever has not read them."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy import command as accuracy_command
+from dpbayes.experiments.calibration import command as calibration_command
 from dpbayes.experiments.hellinger import command as hellinger_command
+from dpbayes.experiments.least_epsilon import command as epsilon_command
 from dpbayes.experiments.regression import command as regression_command
 
 
@@ -32,6 +34,16 @@ COMMANDS = {
         "error of a die's released posterior against throws, epsilon and sides",
         hellinger_command.add_arguments,
         hellinger_command.run,
+    ),
+    "epsilon": Command(
+        "least epsilon at which a released answer is near enough, often enough, and what that epsilon means",
+        epsilon_command.add_arguments,
+        epsilon_command.run,
+    ),
+    "calibration": Command(
+        "how often intervals hold the truth, with noisy counts taken as real and with the noise taken into account",
+        calibration_command.add_arguments,
+        calibration_command.run,
     ),
 }
 

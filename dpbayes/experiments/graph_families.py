@@ -1,15 +1,18 @@
 """What privacy costs families of graphs of one size: chain, tree, naive Bayes, random graphs of growing density."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpbayes.base.estimates import Estimate, standard_error
+from dpbayes.base.steps import Partial, Work
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.best_noise import Promise, is_searched
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, naive_bayes, tree
@@ -132,6 +135,78 @@ def random_costs(nodes: int, rng: np.random.Generator, *, graphs: int) -> GraphC
     shape = (graphs, len(numbers))
     arrays = {name: value.reshape(shape) for name, value in vars(flat).items() if isinstance(value, np.ndarray)}
     return GraphCosts(nodes=nodes, **arrays)
+
+
+# Other mechanisms
+
+
+UNIT = Promise(1.0, 1e-5)
+"""The promise at which the noise of mechanisms is worked out over graphs; others only change its size."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyNoise:
+    """Mean sd over cells, in counts, under mechanisms by class, as far as it is worked out by now.
+
+    Of the families (families,), of random graphs (graphs, densities). `exact` says whether every worst record is found.
+    """
+
+    families: Mapping[type[Any], FloatArray]
+    random: Mapping[type[Any], FloatArray]
+    exact: bool
+
+    @property
+    def graphs(self) -> int:
+        """How many random graphs of each density are worked out."""
+        return min((len(noise) for noise in self.random.values()), default=0)
+
+
+def family_noise(nodes: int, rng: np.random.Generator, *, graphs: int, kinds: Sequence[type[Any]]) -> Work[FamilyNoise]:
+    """Work out the noise of mechanisms at `UNIT` on the graphs of `random_costs` with this generator, families first.
+
+    One random graph grows from step to step; there is more to show whenever one is full grown.
+    """
+    networks = [network for _ in range(graphs) for network in growing_graphs(nodes, rng, arrows=arrow_numbers(nodes))]
+    densities = len(arrow_numbers(nodes))
+    families = [_noises(network, kinds) for network in named_families(nodes).values()]
+    random: list[list[tuple[float, bool]]] = []
+
+    def by_now() -> FamilyNoise:
+        full = len(random) // densities
+        values = np.array([[noise for noise, _ in each] for each in random[: full * densities]])
+        grown = values.reshape(full, densities, len(kinds))
+        fixed = np.array([[noise for noise, _ in each] for each in families])
+        return FamilyNoise(
+            {kind: fixed[:, k] for k, kind in enumerate(kinds)},
+            {kind: grown[..., k] for k, kind in enumerate(kinds)},
+            all(exact for each in (*families, *random) for _, exact in each),
+        )
+
+    yield Partial(0.0, by_now())
+    for network in networks:
+        random.append(_noises(network, kinds))
+        share = len(random) / len(networks)
+        if share < 1:
+            yield Partial(share, by_now()) if len(random) % densities == 0 else share
+    return by_now()
+
+
+def noise_factor(kind: type[Any], nodes: int, promise: Promise) -> float:
+    """Return by what the noise of a mechanism at a promise exceeds that at `UNIT`; it is the same on every graph."""
+    line = chain(nodes)
+    return _mean_noise(promise.mechanism(kind, line)) / _mean_noise(UNIT.mechanism(kind, line))
+
+
+def _noises(network: Network, kinds: Sequence[type[Any]]) -> list[tuple[float, bool]]:
+    mechanisms = [UNIT.mechanism(kind, network) for kind in kinds]
+    return [(_mean_noise(each), not is_searched(type(each)) or each.design.exact) for each in mechanisms]
+
+
+def _mean_noise(mechanism: Any) -> float:
+    return float(np.average(mechanism.node_noise_sd, weights=np.diff(mechanism.prior.network.cell_offsets)))
+
+
+# Where lines cross
 
 
 def crossing(x: FloatArray, ratio: FloatArray) -> float | None:

@@ -7,27 +7,58 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from dpbayes.base.steps import Partial, Work, slices
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl_rows
+from dpbayes.posteriors.mixtures import DirichletMixtures
+
+
+@dataclass(frozen=True, eq=False)
+class ReadReleases:
+    """What posteriors come to that know of the noise of many releases: `mean` (releases, K), `kl_rows` (releases, m).
+
+    The posteriors themselves are not kept: those of many releases are large.
+    """
+
+    mean: FloatArray
+    kl_rows: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseStudy:
-    """The exact posterior (K,) and a batch of simulated releases of it."""
+    """The exact posterior (K,) and a batch of simulated releases of it.
+
+    Where the releases are read so, `aware` holds the posteriors (releases, K) that know of the noise, or of many
+    releases what these come to.
+    """
 
     exact: Dirichlets
     release: Release[Outcome]
+    aware: DirichletMixtures | ReadReleases | None = None
+
+    @property
+    def count(self) -> int:
+        """How many releases there are."""
+        return len(self.release.numbers)
+
+    def read(self, known: ReadReleases) -> "ReleaseStudy":
+        """Return the study of the releases that were read, as they were."""
+        return ReleaseStudy(self.exact, self.release.part(slice(0, len(known.mean))), known)
+
+    def knowing_noise(self, releases: int, *, points: int) -> "ReleaseStudy":
+        """Return the study of the first releases, read by someone who knows of the noise. Errors: InputError."""
+        part = self.release.part(slice(0, releases))
+        return ReleaseStudy(self.exact, part, part.noise_aware(points=points))
 
     @cached_property
     def private(self) -> FloatArray:
         """The CPTs that every release stands for: (releases, K)."""
-        return self.release.outcome.probabilities
+        return self.release.outcome.probabilities if self.aware is None else self.aware.mean
 
     @cached_property
     def shifts(self) -> FloatArray:
@@ -55,18 +86,14 @@ class ReleaseStudy:
         """Whether a release holds a posterior; others hold CPTs without a law around them."""
         return isinstance(self.release.outcome, ReleasedPosterior)
 
-    @property
-    def posterior(self) -> Dirichlets:
-        """The private posteriors (releases, K). Errors: InputError where a release holds none."""
-        outcome = self.release.outcome
-        if not isinstance(outcome, ReleasedPosterior):
-            raise InputError(f"A release of {self.release.mechanism} holds no posterior.")
-        return outcome.posterior
-
     @cached_property
     def kl_rows(self) -> FloatArray:
         """KL(exact || private) of every row's posterior in nats: (releases, m). [Zhang16] Theorem 1."""
-        return kl_rows(self.exact, self.posterior)
+        if isinstance(self.aware, ReadReleases):
+            return self.aware.kl_rows
+        if self.aware is not None:
+            return self.aware.divergence_of_rows(self.exact)
+        return kl_rows(self.exact, self.release.posterior)
 
     @cached_property
     def kl(self) -> FloatArray:
@@ -96,6 +123,51 @@ def study_release(
     return ReleaseStudy(exact, simulated(mechanism, counts, rng, (releases,)))
 
 
+def read_releases(study: ReleaseStudy, *, releases: int, points: int, at_once: int) -> Work[ReadReleases]:
+    """Read the first releases as someone who knows of the noise, in steps of so many; each has what was read by then.
+
+    No more than one step's posteriors are held at once. Errors: those of `Release.noise_aware`.
+    """
+    cells, rows = study.exact.network.cell_count, study.exact.network.row_count
+    so_far = ReadReleases(np.empty((0, cells)), np.empty((0, rows)))
+    for part in slices(releases, at_once):
+        posteriors = study.release.part(part).noise_aware(points=points)
+        losses = posteriors.divergence_of_rows(study.exact)
+        so_far = ReadReleases(np.concatenate((so_far.mean, posteriors.mean)), np.concatenate((so_far.kl_rows, losses)))
+        if part.stop < releases:
+            yield Partial(part.stop / releases, so_far)
+    return so_far
+
+
+@dataclass(frozen=True, eq=False)
+class ReadCell:
+    """One cell of many releases under the posteriors that know of their noise.
+
+    `means` (releases,); `held` (releases,) is how much of the exact posterior each credible interval holds.
+    """
+
+    means: FloatArray
+    held: FloatArray
+
+
+def read_cell(
+    study: ReleaseStudy, cell: int, *, level: float, releases: int, points: int, at_once: int
+) -> Work[ReadCell]:
+    """Read one cell of the first releases as someone who knows of the noise, in steps of so many; each has those read.
+
+    Errors: those of `Release.noise_aware_cells`.
+    """
+    so_far = ReadCell(np.empty(0), np.empty(0))
+    for part in slices(releases, at_once):
+        marginals = study.release.part(part).noise_aware_cells(np.array([cell]), points=points)
+        low, high = marginals.interval(level)
+        held = interval_coverage(study.exact, cell, (low[:, 0], high[:, 0]))
+        so_far = ReadCell(np.append(so_far.means, marginals.mean[:, 0]), np.append(so_far.held, held))
+        if part.stop < releases:
+            yield Partial(part.stop / releases, so_far)
+    return so_far
+
+
 def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:
     """Return what every release says of one cell where it says it N times: (releases, N)."""
     outcome = study.release.outcome
@@ -104,24 +176,49 @@ def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:
     return outcome.probabilities[..., cell, None]
 
 
-def interval_coverage(exact: Dirichlets, private: Dirichlets, cell: int, level: float = 0.95) -> FloatArray:
-    """Return how much of the exact posterior of one cell lies in each private credible interval: (draws,).
+def interval_coverage(exact: Dirichlets, cell: int, interval: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """Return how much of the exact posterior of one cell lies in each private credible interval, low and high (...,).
 
-    An honest private posterior would hold `level` of it on average.
+    An honest private posterior would hold its level of it on average.
     """
-    low, high = private.interval(level, cells=cell)
+    low, high = interval
     exact_a, exact_b = exact.alpha[cell], exact.rest_of(cell)
     if exact_b <= 0:
         return np.ones(np.shape(low))
     return np.asarray(special.betainc(exact_a, exact_b, high) - special.betainc(exact_a, exact_b, low), dtype=float)
 
 
-def density_grid(posteriors: list[Dirichlets], cell: int, points: int = 161) -> FloatArray:
-    """Return points in (0, 1) that are even, and dense where the posteriors (K,) have their mass: (grid,)."""
+def answer_interval(
+    posterior: Dirichlets | DirichletMixtures,
+    target: str,
+    evidence: Mapping[str, str],
+    rng: np.random.Generator,
+    *,
+    level: float = 0.95,
+    draws: int = 400,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the middle `level` of P(target | evidence) under draws of CPTs from one posterior: two arrays (r,).
+
+    Errors: those of `query`.
+    """
+    answers = query(posterior.network, posterior.sample(rng, (draws,)), target, evidence)
+    low, high = np.quantile(answers, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return low, high
+
+
+def density_grid(
+    posteriors: list[Dirichlets], cell: int, *, points: int = 161, within: tuple[float, float] | None = None
+) -> FloatArray:
+    """Return points in (0, 1) that are even, and dense where the posteriors (K,) have their mass: (grid,).
+
+    `within` is the mean and the standard deviation of one more law to be dense at.
+    """
     even = np.linspace(0, 1, points)
     levels = np.linspace(0.001, 0.999, 41)
     pairs = [(p.alpha[cell], p.rest_of(cell)) for p in posteriors]
     peaks = [special.betaincinv(a, b, levels) for a, b in pairs if b > 0]
+    if within is not None:
+        peaks.append(within[0] + within[1] * special.ndtri(levels))
     return np.clip(np.unique(np.concatenate([even, *peaks])), 1e-6, 1 - 1e-6)
 
 

@@ -40,7 +40,7 @@ def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> Struc
     """Return what releasing this network's posterior costs at `epsilon`, certified noise, increment t."""
     prior = Dirichlets.symmetric(network)
     laplace = LaplaceUpdates(prior=prior, epsilon=epsilon)
-    noise = _rms(network, laplace.node_noise_sd)
+    noise = rms_over_cells(network, laplace.node_noise_sd)
     sizes = {"rows": network.row_count, "cells": network.cell_count, "laplace_noise": noise}
     if not network.is_binary:
         return StructureCost(**sizes, closure=None, fourier_noise=None)  # type: ignore[arg-type]
@@ -48,27 +48,10 @@ def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> Struc
     return StructureCost(
         **sizes,  # type: ignore[arg-type]
         closure=len(network.closure),
-        fourier_noise=_rms(network, fourier.node_noise_sd),
+        fourier_noise=rms_over_cells(network, fourier.node_noise_sd),
         fourier_exact=network.closure.odd_overlap.exact,
         fourier_lift=fourier.lift,
     )
-
-
-def node_costs(network: Network, epsilon: float) -> pd.DataFrame:
-    """Return one record per node: rows, cells and the noise sd in each of its cells, in counts."""
-    prior = Dirichlets.symmetric(network)
-    frame = pd.DataFrame(
-        {
-            "node": network.names,
-            "parents": [", ".join(parents) for parents in network.parents],
-            "rows": network.rows_per_node,
-            "cells": network.rows_per_node * network.cards,
-            "Laplace noise per cell": LaplaceUpdates(prior=prior, epsilon=epsilon).node_noise_sd,
-        }
-    )
-    if network.is_binary:
-        frame["Fourier noise per cell"] = LaplaceFourier(prior=prior, epsilon=epsilon).node_noise_sd
-    return frame
 
 
 def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -89,6 +72,6 @@ def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, s
     return pd.DataFrame.from_records(records)
 
 
-def _rms(network: Network, node_sd: np.ndarray) -> float:
+def rms_over_cells(network: Network, node_sd: np.ndarray) -> float:
     """Return the root mean square over all cells of what is the same in all cells of a node (|I|,)."""
     return float(np.sqrt(np.average(np.square(node_sd), weights=np.diff(network.cell_offsets))))

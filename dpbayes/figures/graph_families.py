@@ -1,6 +1,7 @@
-"""Picture of what privacy costs graphs of growing density, under Laplace and under Fourier noise."""
+"""Picture of what privacy costs graphs of growing density, under the noise of every mechanism."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,16 @@ HOLLOW = {LAPLACE: "", CERTIFIED: "", PRINTED: "-open"}
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
 
 
+@dataclass(frozen=True, eq=False)
+class OtherNoise:
+    """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs."""
+
+    name: str
+    colour: str
+    families: FloatArray
+    random: FloatArray
+
+
 def graph_families_figure(
     arrows: FloatArray,
     random: Mapping[str, FloatArray],
@@ -26,13 +37,14 @@ def graph_families_figure(
     *,
     scale: FloatArray,
     crossing: float | None,
+    others: Sequence[OtherNoise] = (),
 ) -> Figure:
     """Draw noise sds in counts against arrows per node, on a logarithmic axis.
 
     `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line in a
     band of one standard error; `families` an average in-degree and a noise by mechanism for each name; `scale`
     (graphs, densities) is what Remark 1 compares, its mean dashed; `crossing` marks where Fourier's certified line
-    reaches Laplace's.
+    reaches Laplace's; `others` are further mechanisms, each a line and a mark at every family.
     """
     spread = {name: values for name, values in random.items() if name != LAPLACE}
     traces: list[Trace] = []
@@ -61,8 +73,11 @@ def graph_families_figure(
             "line": {"color": BOUND, "width": 2, "dash": "dash"},
         }
     )
-    for symbol, (family, (average, noise)) in zip(SYMBOLS, families.items(), strict=False):
-        traces.append(_family(family, average, noise, symbol=symbol))
+    traces += [_line(arrows, other) for other in others if len(other.random)]
+    for place, (symbol, (family, (average, noise))) in enumerate(zip(SYMBOLS, families.items(), strict=False)):
+        marks = {name: (value, COLOURS[name]) for name, value in noise.items()}
+        marks |= {other.name: (float(other.families[place]), other.colour) for other in others}
+        traces.append(_family(family, average, marks, symbol=symbol))
     return figure_of(
         traces,
         x=titled("average in-degree (arrows per node)", rangemode="tozero"),
@@ -102,19 +117,30 @@ def _dots(arrows: FloatArray, values: FloatArray, name: str) -> Trace:
     }
 
 
-def _family(family: str, average: float, noise: Mapping[str, float], *, symbol: str) -> Trace:
-    """Mark one family under every mechanism; a first point that is nowhere lends the legend its grey."""
+def _line(arrows: FloatArray, other: OtherNoise) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": arrows,
+        "y": other.random.mean(axis=0),
+        "name": other.name,
+        "line": {"color": other.colour, "width": 2},
+    }
+
+
+def _family(family: str, average: float, marks: Mapping[str, tuple[float, str]], *, symbol: str) -> Trace:
+    """Mark one family's noise, in a colour, under every mechanism; a first point nowhere lends the legend its grey."""
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": [average] * (len(noise) + 1),
-        "y": [np.nan, *noise.values()],
+        "x": [average] * (len(marks) + 1),
+        "y": [np.nan, *(noise for noise, _ in marks.values())],
         "name": family,
-        "text": ["", *noise],
+        "text": ["", *marks],
         "marker": {
-            "symbol": [symbol, *(f"{symbol}{HOLLOW[name]}" for name in noise)],
+            "symbol": [symbol, *(f"{symbol}{HOLLOW.get(name, '')}" for name in marks)],
             "size": 11,
-            "color": [BOUND, *(COLOURS[name] for name in noise)],
+            "color": [BOUND, *(colour for _, colour in marks.values())],
             "line": {"color": "#FFFFFF", "width": 1},
         },
         "hovertemplate": f"{family}, %{{text}}<br>%{{y:,.4~r}} counts<extra></extra>",

@@ -12,8 +12,8 @@ PARTS = (("released", PRIVATE, ""), ("reserved, never shown", INVALID, "/"), ("l
 """What becomes of a budget: its name, its colour, and a pattern for those who do not tell colours apart."""
 
 
-def budget_figure(datasets: Sequence[str], parts: FloatArray) -> Figure:
-    """Draw one bar for each dataset: `parts` (3, datasets) are what was released, reserved and is left, in epsilon."""
+def budget_figure(datasets: Sequence[str], parts: FloatArray, *, symbol: str = "ε") -> Figure:
+    """Draw one bar for each dataset: `parts` (3, datasets) are what was released, reserved and is left, in `symbol`."""
     names = distinct_labels(datasets, 40)
     bars = [
         {
@@ -23,13 +23,13 @@ def budget_figure(datasets: Sequence[str], parts: FloatArray) -> Figure:
             "y": names,
             "name": name,
             "marker": {"color": colour, "pattern": {"shape": pattern, "solidity": 0.3}},
-            "hovertemplate": "ε = %{x:,.6~r}<extra>" + name + "</extra>",
+            "hovertemplate": symbol + " = %{x:,.6~r}<extra>" + name + "</extra>",
         }
         for (name, colour, pattern), values in zip(PARTS, np.asarray(parts, dtype=np.float64), strict=True)
     ]
     return figure_of(
         bars,
-        x=titled("ε of the budget", rangemode="tozero"),
+        x=titled(f"{symbol} of the budget", rangemode="tozero"),
         y=names_axis(autorange="reversed"),
         height=120 + 34 * len(datasets),
         barmode="stack",

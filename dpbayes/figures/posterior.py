@@ -1,6 +1,7 @@
 """Pictures of exact and private posteriors."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,16 +10,22 @@ from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
 
 
-def density_figure(
-    theta: FloatArray,
-    private: FloatArray,
-    exact: FloatArray | None,
-    *,
-    name: str,
-    zoom: bool = False,
-    colour: str = PRIVATE,
-) -> Figure:
-    """Draw densities over theta (grid,): `private` (draws, grid), the first one bold, and `exact` (grid,) if given."""
+@dataclass(frozen=True, eq=False)
+class Densities:
+    """Densities of one cell over theta (grid,): `private` (draws, grid), the first one being this release's.
+
+    `exact` (grid,) is there for the curator, and `as_real` (grid,) where `private` knows of the noise: it does not.
+    """
+
+    theta: FloatArray
+    private: FloatArray
+    exact: FloatArray | None = None
+    as_real: FloatArray | None = None
+
+
+def density_figure(densities: Densities, *, name: str, zoom: bool = False, colour: str = PRIVATE) -> Figure:
+    """Draw the densities, this release's bold."""
+    theta, private, exact, as_real = densities.theta, densities.private, densities.exact, densities.as_real
     lines = {"type": "scatter", "mode": "lines"}
     traces = []
     places, others = theta[::2], private[1:, ::2]
@@ -36,9 +43,13 @@ def density_figure(
         )
     bold = {"x": theta, "y": private[0], "line": {"color": colour, "width": 3}, "name": "private (this release)"}
     traces.append(lines | bold)
+    if as_real is not None:
+        traces[-1]["name"] = "private, knowing of the noise"
+        dashed = {"color": faded(colour, 0.8), "width": 2, "dash": "dash"}
+        traces.append(lines | {"x": theta, "y": as_real, "line": dashed, "name": "private, counts taken as real"})
     if exact is not None:
         traces.append(_exact_line(theta, exact))
-    shown = [private[0]] if exact is None else [private[0], exact]
+    shown = [each for each in (private[0], as_real, exact) if each is not None]
     return figure_of(
         traces,
         x=titled(f"P({plain(name)})", range=_span(theta, shown) if zoom else [0, 1]),
@@ -169,18 +180,26 @@ def quantile_dots_figure(
     )
 
 
+Spans = tuple[FloatArray, FloatArray, FloatArray]
+"""Mean, low and high of many rows, each (rows,)."""
+
+
 def rows_figure(
     labels: Sequence[str],
-    private: tuple[FloatArray, FloatArray, FloatArray],
-    exact: tuple[FloatArray, FloatArray, FloatArray] | None,
+    private: Spans,
+    exact: Spans | None,
     *,
     own: str = PRIVATE,
+    as_real: Spans | None = None,
 ) -> Figure:
-    """Draw mean and 95% interval (mean, low, high; each (rows,)) of many rows, one line each."""
+    """Draw mean and 95% interval of many rows, one line each; `as_real` where `private` knows of the noise."""
     places = np.arange(len(labels), dtype=float)
-    sets = [(private, own, "circle", "private (this release)", 0.16)]
+    sets = [(private, own, "circle", "private (this release)" if as_real is None else "private, knowing of the noise")]
     if exact is not None:
-        sets.insert(0, (exact, EXACT, "diamond", "exact (curator only: not private)", -0.16))
+        sets.insert(0, (exact, EXACT, "diamond", "exact (curator only: not private)"))
+    if as_real is not None:
+        sets.append((as_real, faded(own, 0.5), "circle-open", "private, counts taken as real"))
+    offsets = np.linspace(-0.16, 0.16, len(sets)) if exact is not None or as_real is not None else [0.16]
     traces = [
         {
             "type": "scatter",
@@ -198,7 +217,7 @@ def rows_figure(
             "name": name,
             "hovertemplate": "%{x:.3f}<extra></extra>",
         }
-        for (mean, low, high), colour, symbol, name, offset in sets
+        for ((mean, low, high), colour, symbol, name), offset in zip(sets, offsets, strict=True)
     ]
     ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
     return figure_of(

@@ -1,23 +1,78 @@
 """Pictures of what a structure costs, and of how a table's columns are distributed."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle
 
 from dpbayes.base.looks import EXACT
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, plain, titled
-from dpbayes.mechanisms.fourier import LaplaceFourier
-from dpbayes.mechanisms.laplace import LaplaceUpdates
+
+PATTERNS = ("", "/", "x", "\\", ".", "+", "-")
+"""What bars of one node are told apart by besides their colours, in the order of the mechanisms."""
 
 
-def noise_figure(nodes: Sequence[str], laplace: FloatArray, fourier: FloatArray) -> Figure:
-    """Draw the noise sd in each node's cells (nodes,) under both mechanisms, in counts."""
+@dataclass(frozen=True, eq=False)
+class NoiseBars:
+    """A mechanism's name, the colour of its curves, and the noise sd in each node's cells (nodes,), in counts."""
+
+    name: str
+    colour: str
+    noise: FloatArray
+
+
+def noise_figure(nodes: Sequence[str], mechanisms: Sequence[NoiseBars]) -> Figure:
+    """Draw the noise sd in each node's cells under every mechanism, in counts."""
     bars = {"type": "bar", "x": distinct_labels(nodes, 24)}
-    hatched = {"color": LaplaceFourier.colour, "pattern": {"shape": "/", "size": 6}}
     traces = [
-        bars | {"y": laplace, "name": "Laplace", "marker": {"color": LaplaceUpdates.colour}},
-        bars | {"y": fourier, "name": "Fourier", "marker": hatched},
+        bars
+        | {
+            "y": each.noise,
+            "name": each.name,
+            "marker": {"color": each.colour, "pattern": {"shape": shape, "size": 6, "fillmode": "overlay"}},
+        }
+        for each, shape in zip(mechanisms, cycle(PATTERNS))
     ]
-    return figure_of(traces, x=names_axis("node"), y=titled("noise sd per cell (counts)"), height=320)
+    return figure_of(
+        traces, x=names_axis("node"), y=titled("noise sd per cell (counts)"), height=280 + 20 * len(mechanisms)
+    )
+
+
+@dataclass(frozen=True)
+class ErrorBar:
+    """A mechanism's name, the colour of its curves, and its expected error with its standard error."""
+
+    name: str
+    colour: str
+    mean: float
+    error: float
+
+
+def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
+    """Draw the expected error of every mechanism's probabilities, the least on top."""
+    ordered = sorted(bars, key=lambda bar: bar.mean, reverse=True)
+    trace = {
+        "type": "bar",
+        "orientation": "h",
+        "y": distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48),
+        "x": [bar.mean for bar in ordered],
+        "error_x": {"type": "data", "array": [bar.error for bar in ordered], "thickness": 1.5},
+        "marker": {"color": [bar.colour for bar in ordered]},
+        "hovertemplate": "%{y}<extra></extra>",
+        "showlegend": False,
+    }
+    return figure_of(
+        [trace],
+        x=titled("mean error of a probability", rangemode="tozero"),
+        y=names_axis(),
+        height=errors_height(len(bars)),
+    )
+
+
+def errors_height(mechanisms: int) -> int:
+    """Return how high the picture of so many mechanisms' errors is, in pixels."""
+    return 110 + 26 * mechanisms
 
 
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:

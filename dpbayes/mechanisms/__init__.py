@@ -10,11 +10,15 @@ from dpbayes.mechanisms.base import (
     ReleasedPosterior,
     SampledCpts,
 )
+from dpbayes.mechanisms.consistent import ConsistentLaplace
 from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
+from dpbayes.mechanisms.gaussian import GaussianUpdates
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.map import MapEstimate, MapExponential
+from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.mechanisms.sampler import PosteriorSampler
+from dpbayes.mechanisms.weighted import WeightedFourier
 
 MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     Exact,
@@ -22,6 +26,10 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     LaplaceFourier,
     PosteriorSampler,
     MapExponential,
+    ConsistentLaplace,
+    WeightedFourier,
+    GaussianUpdates,
+    GaussianResiduals,
 )
 
 PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
@@ -31,7 +39,10 @@ __all__ = [
     "MECHANISMS",
     "PRIVATE",
     "Calibration",
+    "ConsistentLaplace",
     "Exact",
+    "GaussianResiduals",
+    "GaussianUpdates",
     "LaplaceFourier",
     "LaplaceUpdates",
     "MapEstimate",
@@ -44,4 +55,5 @@ __all__ = [
     "Release",
     "ReleasedPosterior",
     "SampledCpts",
+    "WeightedFourier",
 ]

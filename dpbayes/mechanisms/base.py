@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
@@ -10,12 +10,15 @@ import numpy as np
 
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
+from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, points_for
+from dpbayes.posteriors.noise_model import NoiseModel
 
 EPSILON = Parameter(
     r"\epsilon",
@@ -24,6 +27,16 @@ EPSILON = Parameter(
     typical=1.0,
     log=True,
     description="How much one record may change the odds of any released value: by at most a factor of exp(epsilon).",
+)
+
+
+DELTA = Parameter(
+    r"\delta",
+    low=1e-12,
+    high=0.5,
+    typical=1e-5,
+    log=True,
+    description="How probable it may be that the bound on the odds fails.",
 )
 
 
@@ -55,6 +68,18 @@ class Noise(enum.Enum):
         return r"\mathrm{Lap}" if self is Noise.REAL else r"\mathrm{Lap}_{\mathbb{Z}}"
 
     @property
+    def gaussian_symbol(self) -> str:
+        """The Gaussian law as LaTeX."""
+        return r"\mathcal{N}" if self is Noise.REAL else r"\mathcal{N}_{\mathbb{Z}}"
+
+    @property
+    def gaussian_told(self) -> str:
+        """What that symbol means, as a sentence to add: nothing where it is the usual law."""
+        if self is Noise.REAL:
+            return ""
+        return f" ${self.gaussian_symbol}(0, s^2)$ draws whole numbers, $P[k] \\propto e^{{-k^2/2s^2}}$."
+
+    @property
     def drawn(self) -> str:
         """What is drawn, as a sentence to add: nothing where it is the usual law."""
         return "" if self is Noise.REAL else " The noise is of whole numbers."
@@ -71,7 +96,8 @@ NOISE = Choice(
     Noise,
     title="noise",
     description="The papers add real numbers, whose last digits may betray what they were added to. "
-    "A real release adds whole numbers; at the same scale they promise the same epsilon.",
+    "A real release adds whole numbers; Laplace noise of the same scale promises the same epsilon, "
+    "Gaussian noise the same rho.",
 )
 
 
@@ -87,18 +113,22 @@ class Outcome(Protocol):
     @property
     def probabilities(self) -> FloatArray: ...
 
-    def part(self, releases: int | slice) -> Self: ...
+    def part(self, releases: int | slice | IntArray) -> Self: ...
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedPosterior:
     """A posterior handed over as updates (..., K) to a public prior; Fourier updates may be negative.
 
-    The posterior is formed from the updates clipped below at zero, which is post-processing and costs no privacy.
+    The posterior is formed from the updates clipped below at zero, which is post-processing and costs no privacy. It
+    takes the updates for counts; `noise_model`, where the mechanism tells it, says what was added to them. `noisy`
+    (..., K) are the noisy cells themselves where the updates were fitted to them: they are handed over too.
     """
 
     prior: Dirichlets
     updates: FloatArray
+    noise_model: NoiseModel | None = None
+    noisy: FloatArray | None = None
 
     @cached_property
     def posterior(self) -> Dirichlets:
@@ -107,8 +137,8 @@ class ReleasedPosterior:
 
     @property
     def numbers(self) -> FloatArray:
-        """All that is handed over besides the prior: (..., K)."""
-        return self.updates
+        """All that is handed over besides the prior, or what it is made of: (..., K)."""
+        return self.updates if self.noisy is None else self.noisy
 
     @property
     def probabilities(self) -> FloatArray:
@@ -120,9 +150,10 @@ class ReleasedPosterior:
         """Whether no released update is negative (...,): for Fourier releases, whether stealth succeeded."""
         return np.asarray((self.updates >= 0).all(axis=-1))
 
-    def part(self, releases: int | slice) -> "ReleasedPosterior":
+    def part(self, releases: int | slice | IntArray) -> "ReleasedPosterior":
         """Return some of a batch (releases, K)."""
-        return ReleasedPosterior(self.prior, self.updates[releases])
+        noisy = None if self.noisy is None else self.noisy[releases]
+        return replace(self, updates=self.updates[releases], noisy=noisy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +172,7 @@ class SampledCpts:
         """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
         return self.draws.mean(axis=-2)
 
-    def part(self, releases: int | slice) -> "SampledCpts":
+    def part(self, releases: int | slice | IntArray) -> "SampledCpts":
         """Return some of a batch (releases, N, K)."""
         return SampledCpts(self.draws[releases])
 
@@ -170,7 +201,34 @@ class Release(Generic[OutcomeT_co]):
             )
         return self.outcome.posterior
 
-    def part(self, releases: int | slice) -> "Release[OutcomeT_co]":
+    @property
+    def tells_noise(self) -> bool:
+        """Whether the recipient knows what was added to which numbers."""
+        return isinstance(self.outcome, ReleasedPosterior) and self.outcome.noise_model is not None
+
+    def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
+        """Return the posterior (..., K) that knows of the noise, of `points` components; it costs no privacy.
+
+        Without a number, there are as many as `points_for` says of the network. Errors: InputError where a release
+        does not tell what was added to which numbers, and those of `points_for`.
+        """
+        told = self._told()
+        return noise_aware(*told, points=points or points_for(told[0].network.cell_count))
+
+    def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
+        """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`, without the rows of all others."""
+        return noise_aware_cells(*self._told(), cells=cells, points=points or points_for(len(cells)))
+
+    def noise_aware_means(self, cells: IntArray, *, points: int | None = None) -> FloatArray:
+        """Return the means of some cells (C,) under `noise_aware`, which takes less time than all of it: (..., C)."""
+        return noise_aware_means(*self._told(), cells=cells, points=points or points_for(len(cells)))
+
+    def _told(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
+        if not isinstance(self.outcome, ReleasedPosterior) or self.outcome.noise_model is None:
+            raise InputError(f"A release of {self.mechanism} does not tell what was added to which numbers.")
+        return self.outcome.prior, self.outcome.noise_model, self.outcome.numbers, int(self.public["n"])
+
+    def part(self, releases: int | slice | IntArray) -> "Release[OutcomeT_co]":
         """Return some of a batch of releases; each keeps its own promise."""
         return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)
 

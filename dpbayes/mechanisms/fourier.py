@@ -30,6 +30,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import NoiseModel
 
 INCREMENT = Parameter(
     "t",
@@ -114,6 +115,12 @@ class LaplaceFourier:
         return self.noise_law.sd * np.sqrt(noisy) / cells
 
     @property
+    def noise_model(self) -> NoiseModel:
+        """What the recipient knows of the noise; n is public, so that noise on it, and the lift, hide nothing."""
+        network = self.prior.network
+        return NoiseModel.coefficients(network, variances=np.full(len(network.closure), self.noise_law.sd**2))
+
+    @property
     def claimed(self) -> Guarantee:
         """2|N_I|/b: what [Zhang16] Corollary 2 grants at this noise scale."""
         sensitivity = printed_walsh_sensitivity(self.prior.network)
@@ -150,7 +157,7 @@ class LaplaceFourier:
             "noise": self.noise.value,
             "noise scale": self.noise_scale,
         }
-        outcome = ReleasedPosterior(self.prior, marginals(network, noisy))
+        outcome = ReleasedPosterior(self.prior, marginals(network, noisy), self.noise_model)
         return Release(outcome, self.certified, self.label, public)
 
 

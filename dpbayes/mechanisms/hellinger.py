@@ -5,37 +5,33 @@ data, local and smooth, are private themselves and never part of a release.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.parameters import Parameter, check_parameters, parameters_of
+from dpbayes.base.parameters import check_parameters, parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.base import DELTA, EPSILON
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie, count_throws, draw_candidates
+from dpbayes.mechanisms.enumeration import MOST_ENUMERATED, enumerated_epsilon
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.hellinger import Die
 
-DELTA = Parameter(
-    r"\delta",
-    low=1e-12,
-    high=0.5,
-    typical=1e-5,
-    log=True,
-    description="How probable it may be that the bound on the odds fails.",
-)
-
 
 class _ScoredDie(FiniteDieMechanism, Protocol):
-    """A mechanism that draws a candidate r with P[r] ~ exp(-epsilon H(x, r) / (2 S)), S its `sensitivity` at x."""
+    """A mechanism that draws a candidate r with P[r] ~ exp(-e H(x, r) / (2 S)), e its `inner_epsilon`.
+
+    S is its `sensitivity` at x.
+    """
 
     @property
-    def epsilon(self) -> float: ...
+    def inner_epsilon(self) -> float: ...
 
     def sensitivity(self, counts: ArrayLike) -> float: ...
 
@@ -46,13 +42,13 @@ class _ScoredDie(FiniteDieMechanism, Protocol):
 def _log_weights(self: _ScoredDie, counts: ArrayLike) -> FloatArray:
     """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
     distance = hellinger.distances(self.die, counts=counts)
-    return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=self.sensitivity(counts))
+    return hellinger.log_weights(distance, epsilon=self.inner_epsilon, sensitivity=self.sensitivity(counts))
 
 
 def _log_weights_table(self: _ScoredDie) -> FloatArray:
     """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
     distance = hellinger.all_distances(self.die)
-    return hellinger.log_weights(distance, epsilon=self.epsilon, sensitivity=self.sensitivities)
+    return hellinger.log_weights(distance, epsilon=self.inner_epsilon, sensitivity=self.sensitivities)
 
 
 def _log_pmf(self: FiniteDieMechanism, counts: ArrayLike) -> FloatArray:
@@ -107,6 +103,11 @@ class HellingerGlobal:
         """epsilon: scores change by GS at most, and so does the normaliser's logarithm in these units."""
         return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
 
+    @property
+    def inner_epsilon(self) -> float:
+        """The epsilon in the exponent."""
+        return self.epsilon
+
     def sensitivity(self, counts: ArrayLike) -> float:
         """What the score is divided by at these counts."""
         return hellinger.global_sensitivity(self.die)
@@ -152,6 +153,11 @@ class HellingerLocal:
     def certified(self) -> Guarantee:
         """No promise."""
         return NON_PRIVATE
+
+    @property
+    def inner_epsilon(self) -> float:
+        """The epsilon in the exponent."""
+        return self.epsilon
 
     def sensitivity(self, counts: ArrayLike) -> float:
         """What the score is divided by at these counts."""
@@ -205,6 +211,72 @@ class HellingerSmooth:
         """(epsilon', delta/2), epsilon' = 3/2 epsilon or slightly more: see `smooth_guarantee`."""
         proved = hellinger.smooth_guarantee(self.die, epsilon=self.epsilon, delta=self.delta)
         return Guarantee(proved, self.delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))
+
+    @property
+    def inner_epsilon(self) -> float:
+        """The epsilon in the exponent."""
+        return self.epsilon
+
+    def sensitivity(self, counts: ArrayLike) -> float:
+        """What the score is divided by at these counts."""
+        return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
+
+    @property
+    def sensitivities(self) -> FloatArray:
+        """The same for every candidate as data: (R,)."""
+        return hellinger.smooth_sensitivities(self.die, beta=self.beta)
+
+    statistic = count_throws
+    log_weights, log_weights_table = _log_weights, _log_weights_table
+    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerEnumerated:
+    """`HellingerSmooth` at the largest epsilon found at which it is (epsilon, delta)-private by enumeration.
+
+    P[r] ~ exp(-epsilon_0 H(x, r) / (2 S_beta(x))), beta for epsilon_0 and delta; `inner_epsilon` is epsilon_0. Why that
+    is a proof: a promise is about all pairs of neighbouring tables and all sets of outputs. Here both are finite lists
+    that n and the prior give. For each pair the worst set is known, so comparing the laws of every pair decides whether
+    the promise holds, for this n, prior, epsilon and delta and for no others. Nothing of the throws enters epsilon_0,
+    hence choosing it costs nothing. Errors: InputError for more than MOST_ENUMERATED candidates.
+    """
+
+    label: ClassVar[str] = "Hellinger, smooth sensitivity by enumeration"
+    named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity, certified by enumeration,"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float, DELTA]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        self.die.require_listable(MOST_ENUMERATED)
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        smooth = rf"the smooth sensitivity at $\beta = {latex(self.beta)}$"
+        return _exponential(r"S_\beta(x)", smooth, self.inner_epsilon)
+
+    @cached_property
+    def inner_epsilon(self) -> float:
+        """The epsilon in the exponent: from public numbers alone."""
+        return enumerated_epsilon(self.die, epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def beta(self) -> float:
+        """The rate at which far tables stop mattering, at the internal epsilon."""
+        return hellinger.smoothing_rate(self.die, epsilon=self.inner_epsilon, delta=self.delta)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """What is certified; the [Notes] do not know this mechanism."""
+        return self.certified
+
+    @property
+    def certified(self) -> Guarantee:
+        """(epsilon, delta): every pair of neighbours and every output were compared."""
+        return Guarantee(self.epsilon, self.delta, reference=Reference("dpbayes", "smooth Hellinger by enumeration"))
 
     def sensitivity(self, counts: ArrayLike) -> float:
         """What the score is divided by at these counts."""

@@ -24,6 +24,7 @@ from dpbayes.mechanisms.noise import NoiseLaw
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.noise_model import NoiseModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,13 @@ class LaplaceUpdates:
         return np.full(len(self.prior.network.names), self.noise_law.sd)
 
     @property
+    def noise_model(self) -> NoiseModel | None:
+        """What the recipient knows of the noise; nothing where a family is too wide for its residuals."""
+        if not self.prior.network.has_residuals:
+            return None
+        return NoiseModel.laplace_cells(self.prior.network, scale=self.noise_law.scale, sd=self.noise_law.sd)
+
+    @property
     def claimed(self) -> Guarantee:
         """epsilon, as [Zhang16] Corollary 1 states; of whole numbers too, for they lose as much at the same scale."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 1"))
@@ -103,4 +111,4 @@ class LaplaceUpdates:
             "noise": self.noise.value,
             "noise scale": self.noise_scale,
         }
-        return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, public)
+        return Release(ReleasedPosterior(self.prior, updates, self.noise_model), self.certified, self.label, public)

@@ -66,7 +66,7 @@ class MapEstimate:
         """CPTs (..., K)."""
         return Decisions(self.network).probabilities(self.log_odds)
 
-    def part(self, releases: int | slice) -> "MapEstimate":
+    def part(self, releases: int | slice | IntArray) -> "MapEstimate":
         """Return some of a batch (releases, K - m)."""
         return MapEstimate(self.network, self.places[releases], self.cells)
 

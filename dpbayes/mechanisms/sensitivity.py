@@ -1,4 +1,4 @@
-"""How far replacing one record can move a statistic, in L1 distance."""
+"""How far replacing one record can move a statistic, in L1 and in L2 distance."""
 
 import numpy as np
 
@@ -13,6 +13,11 @@ def count_sensitivity(network: Network) -> int:
     never changes and does not count.
     """
     return 2 * int(np.count_nonzero(np.diff(network.cell_offsets) > 1))
+
+
+def squared_count_sensitivity(network: Network) -> int:
+    """Return the square of the L2 sensitivity of all CPT counts, exactly 2|I|: every count that moves, moves by one."""
+    return count_sensitivity(network)
 
 
 def printed_walsh_sensitivity(network: Network) -> int:

@@ -4,10 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import Codes, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
@@ -15,8 +18,8 @@ from dpbayes.model.network import Network
 
 Words = NDArray[np.uint64]
 
-BLOCK = 1 << 18
-"""Records per pass: the bit planes of a block (32 kB each) stay in the processor's cache."""
+BLOCK = 1 << 19
+"""Records per pass: the bit planes of a family (64 kB each) stay in the processor's cache."""
 
 MOST_PLANES = 512
 """Families with more cells than this are counted by index instead: one plane per cell would cost more."""
@@ -43,61 +46,124 @@ class Counts:
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes() + str(self.n).encode()).hexdigest()
 
 
-def count(network: Network, data: Dataset) -> Counts:
+class Source(Protocol):
+    """A table of any size that is counted where it lies: its columns, their public domains, and the scan."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+
+    @property
+    def states(self) -> tuple[tuple[str, ...], ...]:
+        """Every column's public domain."""
+
+    def counting(self, network: Network) -> Work[Counts]:
+        """Count the records of every cell of a network over these columns, in steps."""
+
+
+def count(network: Network, data: Dataset | Source) -> Counts:
     """Count the records of every cell in one pass over the table.
 
-    Errors: InputError when a node is not a column of the table or their states differ.
+    Errors: InputError when a node is not a column of the table or their states differ; for a source, whatever its scan
+    refuses.
     """
-    columns = [_matching_column(network, data, i) for i in range(len(network.names))]
-    values = np.zeros(network.cell_count, dtype=np.int64)
+    return finished(counting(network, data))
+
+
+def counting(network: Network, data: Dataset | Source) -> Work[Counts]:
+    """Count as `count` does, in steps. Errors: InputError, at once and in a step."""
+    require_columns(network, data)
+    return _counting(network, data) if isinstance(data, Dataset) else data.counting(network)
+
+
+def require_columns(network: Network, data: Dataset | Source) -> None:
+    """Errors: InputError when a node is not a column of the table or their states differ."""
+    domains = dict(zip(data.names, data.states, strict=True))
+    for name, states in zip(network.names, network.states, strict=True):
+        if name not in domains:
+            raise InputError(f"The table has no column {brief(name)}.")
+        if domains[name] != states:
+            raise InputError(f"The node {brief(name)} and the table's column of that name have different states.")
+
+
+def _counting(network: Network, data: Dataset) -> Work[Counts]:
+    columns = [data.column(name) for name in network.names]
+    sums = np.zeros(network.cell_count, dtype=np.int64)
     for start in range(0, data.n, BLOCK):
-        values += _count_block(network, [column[start : start + BLOCK] for column in columns])
-    return Counts(network, values, data.n)
+        if start:
+            yield start / data.n
+        sums += block_sums(network, [column[start : start + BLOCK] for column in columns])
+    return Counts(network, values_of(network, sums), data.n)
 
 
-def _matching_column(network: Network, data: Dataset, node: int) -> Codes:
-    name = network.names[node]
-    column = data.column(name)
-    if data.domain(name) != network.states[node]:
-        raise InputError(f"The node {brief(name)} and the table's column of that name have different states.")
-    return column
+def block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
+    """Return numbers of records (K,) that add up over blocks, and of which `values_of` makes the counts.
 
-
-def _count_block(network: Network, columns: Sequence[Codes]) -> IntArray:
+    `columns` holds every node's codes (n,), in network order; at most BLOCK of them. In the cell of a family where
+    nodes are in state 0 stands the number of records in which the others are as the cell says: a plane less to pack for
+    each node, and half as many to combine for binary ones.
+    """
     n = len(columns[0]) if columns else 0
-    planes = [_bit_planes(column, int(card)) for column, card in zip(columns, network.cards, strict=True)]
-    values = np.empty(network.cell_count, dtype=np.int64)
-    for node, family in enumerate(network.families):
-        cells = slice(network.cell_offsets[node], network.cell_offsets[node + 1])
-        size = cells.stop - cells.start
-        if size <= MOST_PLANES:
-            values[cells] = _count_planes([planes[j] for j in family])
+    planes = [_bit_planes(column, card) for column, card in zip(columns, network.cards.tolist(), strict=True)]
+    sums = np.empty(network.cell_count, dtype=np.int64)
+    sizes = np.diff(network.cell_offsets)
+    room = np.empty((max(sizes[sizes <= MOST_PLANES], default=0), -(-n // 64)), dtype=np.uint64)
+    room[:1] = ~np.uint64(0)
+    for family, cells in zip(network.families, _cells_of_nodes(network, sums), strict=True):
+        if len(cells) <= MOST_PLANES:
+            cells[0] = n
+            cells[1:] = _count_planes([planes[j] for j in family], room[: len(cells)])
         else:
             cards = network.cards[list(family)]
-            values[cells] = np.bincount(_cell_index([columns[j] for j in family], cards, n), minlength=size)
+            cells[:] = np.bincount(_cell_index([columns[j] for j in family], cards, n), minlength=len(cells))
+    return sums
+
+
+def values_of(network: Network, sums: IntArray) -> IntArray:
+    """Return the counts (K,) of every cell, from the added sums of all blocks."""
+    values, cards = sums.copy(), network.cards.tolist()
+    for family, cells in zip(network.families, _cells_of_nodes(network, values), strict=True):
+        if len(cells) > MOST_PLANES:
+            continue
+        below = 1  # cells in which nodes further to the right differ
+        for node in reversed(family):
+            states = cells.reshape(-1, cards[node], below)
+            # In the first state are all that are in no other.
+            states[:, 0] -= states[:, 1] if cards[node] == 2 else states[:, 1:].sum(axis=1)
+            below *= cards[node]
     return values
 
 
+def _cells_of_nodes(network: Network, values: IntArray) -> list[IntArray]:
+    ends = network.cell_offsets.tolist()
+    return [values[start:end] for start, end in pairwise(ends)]
+
+
 def _bit_planes(column: Codes, card: int) -> Words:
-    """Pack one bit per record and state: (card, words)."""
+    """Pack one bit per record and state but the first: (card - 1, words)."""
     n = len(column)
-    bits = np.zeros((card, -(-n // 64) * 8), dtype=np.uint8)
-    if card == 2:  # a binary column is its own second plane
-        bits[1, : -(-n // 8)] = np.packbits(column)
-        bits[0, : -(-n // 8)] = np.packbits(column ^ 1)
+    bits = np.zeros((card - 1, -(-n // 64) * 8), dtype=np.uint8)
+    if card == 2:  # a binary column is its own plane
+        bits[0, : -(-n // 8)] = np.packbits(column)
     else:
-        states = np.arange(card, dtype=np.uint8)[:, None]
+        states = np.arange(1, card, dtype=np.uint8)[:, None]
         bits[:, : -(-n // 8)] = np.packbits(column == states, axis=-1)
     return bits.view(np.uint64)
 
 
-def _count_planes(planes: Sequence[Words]) -> IntArray:
-    """Count the records in every combination of states, first plane set most significant."""
-    both = planes[0]
-    for plane in planes[1:]:
-        both = (both[:, None] & plane).reshape(-1, plane.shape[1])
-    # A block has at most 2^18 records, so 32 bits hold every sum.
-    counts: IntArray = np.bitwise_count(both).sum(axis=-1, dtype=np.uint32).astype(np.int64)
+def _count_planes(family: Sequence[Words], room: Words) -> IntArray:
+    """Count the records in every combination of states but that of first ones only, first plane set most significant.
+
+    `room` has a row for each combination. Its first is all ones: no bit is asked of a node where its state is any.
+    """
+    rows = 1
+    for planes in reversed(family):
+        more = len(planes) * rows
+        above = room[rows : rows + more].reshape(len(planes), rows, room.shape[1])
+        np.bitwise_and(room[:rows], planes[:, None], out=above)
+        rows += more
+    # A block has at most 2^19 records, so 32 bits hold every sum.
+    counts: IntArray = np.bitwise_count(room[1:]).sum(axis=-1, dtype=np.uint32).astype(np.int64)
     return counts
 
 

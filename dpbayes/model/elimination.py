@@ -50,6 +50,27 @@ def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., NDArra
     return np.asarray(sum(table for _, table in left))
 
 
+def largest(factors: Sequence[Factor], plan: Plan) -> tuple[float, dict[int, int]]:
+    """Return the largest sum of the factors, none with batch axes, and values (0 or 1) of the variables that give it.
+
+    Found on the way back, variable after variable.
+    """
+    left, choices = list(factors), []
+    for variable, around in plan:
+        scope = (*around, variable)
+        total = np.zeros((2,) * len(scope))
+        for over, table in left:
+            if variable in over:
+                total = total + _spread(table, over, scope)
+        left = [factor for factor in left if variable not in factor[0]]
+        left.append((around, total.max(axis=-1)))
+        choices.append((variable, around, total.argmax(axis=-1)))
+    chosen: dict[int, int] = {}
+    for variable, around, choice in reversed(choices):
+        chosen[variable] = int(choice[tuple(chosen[other] for other in around)])
+    return float(sum(float(table) for _, table in left)), chosen
+
+
 def _spread(table: NDArray[Any], over: tuple[int, ...], scope: tuple[int, ...]) -> NDArray[Any]:
     """Return a table over some variables as one that broadcasts over all of `scope`."""
     order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))

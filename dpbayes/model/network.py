@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
-from dpbayes.model.closure import Closure
+from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
+from dpbayes.model.residual_design import NoiseDesign, best_coefficients, best_gaussian
+from dpbayes.model.residuals import Residuals
 
 MAX_STATES = 256
 """Most states of one node: codes are single bytes."""
@@ -136,6 +138,26 @@ class Network:
     def closure(self) -> Closure:
         """The downward closure N_I of the families ([Zhang16] section 3.2)."""
         return Closure(self.families)
+
+    @property
+    def has_residuals(self) -> bool:
+        """Whether no family is too wide for all its subsets to be listed."""
+        return max(map(len, self.families)) <= MAX_FAMILY
+
+    @cached_property
+    def residuals(self) -> Residuals:
+        """What the sets of the closure tell beyond their subsets, for tables of any number of states."""
+        return Residuals(self.closure, tuple(self.cards.tolist()))
+
+    @cached_property
+    def gaussian_design(self) -> NoiseDesign:
+        """The best variances of Gaussian noise on the residuals, every family's error alike, per unit of 2 rho."""
+        return best_gaussian(self.residuals, np.ones(len(self.names)))
+
+    @cached_property
+    def coefficient_design(self) -> NoiseDesign:
+        """The best Laplace scales of a binary network's integer Walsh coefficients, times epsilon."""
+        return best_coefficients(self.residuals, np.ones(len(self.names)))
 
     @cached_property
     def elimination(self) -> Plan:

@@ -172,6 +172,25 @@ def _distance(log_bc: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(-np.expm1(log_bc), 0.0))
 
 
+# Neighbours
+
+
+def neighbours_up_to_symmetry(die: Die) -> IntArray:
+    """Return the places of ordered pairs that differ in one replaced throw, one of each kind: (N, 2).
+
+    A permutation of sides of equal prior maps candidates to candidates, neighbours to neighbours, and leaves every
+    distance as it is. So one pair of a giving and a taking side stands for all that have the same two priors.
+    """
+    kinds: dict[tuple[float, float], tuple[int, int]] = {}
+    for giver in range(die.sides):
+        for taker in range(die.sides):
+            if giver != taker:
+                kinds.setdefault((die.prior[giver], die.prior[taker]), (giver, taker))
+    listed = die.candidates
+    both = [np.stack(moves(listed, giver=giver, taker=taker), axis=-1) for giver, taker in kinds.values()]
+    return np.concatenate([np.empty((0, 2), dtype=np.int64), *both])
+
+
 # Sensitivities
 
 

@@ -14,6 +14,7 @@ from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal_text, fraction_text
 from dpbayes.releases.request import GraphChoice, ReleaseRequest
 
@@ -30,15 +31,30 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 @dataclass(frozen=True)
 class Composed:
-    """What was released of the dataset before: how many releases, and their epsilons' exact sum."""
+    """What was released of the dataset before: how many releases, and what they cost together, an exact sum.
+
+    `spent` is in what the dataset's budget is kept in: an epsilon, or a rho to which pure releases add theirs.
+    """
 
     releases: int = 0
-    epsilon: Fraction = Fraction(0)
+    spent: Amount = Fraction(0)
 
     def __post_init__(self) -> None:
         whole_number("The number of releases so far", self.releases, low=0, high=MOST_RELEASES)
-        if not isinstance(self.epsilon, Fraction) or self.epsilon < 0 or bool(self.releases) != bool(self.epsilon):
-            raise InputError("Releases so far have an epsilon above 0 together, as a fraction; none have 0.")
+        number = number_of(self.spent)
+        if not isinstance(number, Fraction) or number < 0 or bool(self.releases) != bool(number):
+            raise InputError(
+                f"Releases so far have {measure_of(self.spent).article} {measure_of(self.spent).value} above 0 "
+                "together, as a fraction; none have 0."
+            )
+
+    def after(self, cost: Amount) -> Amount:
+        """Return what is spent once a release of this cost is. Errors: InputError for a rho and pure epsilons."""
+        measure = measure_of(self.spent)
+        own = cost_in(measure, cost)
+        if own is None:
+            raise InputError("A release that promises a rho is of a dataset whose budget is kept in rho.")
+        return amount_in(measure, number_of(self.spent) + own)
 
 
 @dataclass(frozen=True)
@@ -70,16 +86,10 @@ def certificate_of(
     request: ReleaseRequest, calibration: Calibrated, composed: Composed, drawn: Provenance
 ) -> dict[str, object]:
     """Return the promise as names and texts; `not_covered` is a list of sentences."""
-    epsilon = decimal_text(request.epsilon)
     return {
         "unit": "One record: all that the table says of one person, or of one unit that a row stands for.",
         "neighbours": f"Replace one: {Neighbours.REPLACE_ONE.value}.",
-        "epsilon": fraction_text(request.epsilon),
-        "delta": "0/1",
-        "promise": (
-            f"Whatever is known besides, no event becomes more than exp({epsilon}) times as likely because one "
-            "record is replaced by any other that the declared states allow."
-        ),
+        **_promise(request),
         "composed": _composed(request, composed),
         "trust": (
             "Central model: the curator holds the records and is trusted with them, and with drawing once. Nobody who "
@@ -99,12 +109,46 @@ def certificate_of(
     }
 
 
+def _promise(request: ReleaseRequest) -> dict[str, object]:
+    if isinstance(request.cost, Rho):
+        rho = decimal_text(request.rho)
+        return {
+            "rho": fraction_text(request.rho),
+            "promise": (
+                f"Zero-concentrated: whatever is known besides, the Rényi divergence of every order alpha above 1 is "
+                f"at most {rho} alpha when one record is replaced by any other that the declared states allow; so no "
+                f"event becomes more than {factor_text(request.rho)} times as likely, but for a part of it that has a "
+                f"probability of at most one in a million.{_stated(request)}"
+            ),
+        }
+    return {
+        "epsilon": fraction_text(request.epsilon),
+        "delta": "0/1",
+        "promise": (
+            f"Whatever is known besides, no event becomes more than exp({decimal_text(request.epsilon)}) times as "
+            "likely because one record is replaced by any other that the declared states allow."
+        ),
+    }
+
+
+def _stated(request: ReleaseRequest) -> str:
+    if request.stated is None:
+        return ""
+    epsilon, delta = decimal_text(request.stated.epsilon), decimal_text(request.stated.delta)
+    return (
+        f" It was asked for as epsilon {epsilon} at delta {delta}, which this rho gives: no event becomes more than "
+        f"exp({epsilon}) times as likely, but for an addition of {delta}. Charged is the rho."
+    )
+
+
 def _composed(request: ReleaseRequest, composed: Composed) -> str:
-    total = decimal_text(composed.epsilon + request.epsilon)
+    measure, total = measure_of(composed.spent), composed.after(request.cost)
+    kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
     before = f"{composed.releases:,} {'release' if composed.releases == 1 else 'releases'}"
     told = (
-        f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of epsilon "
-        f"{decimal_text(composed.epsilon)} together; with this one it is {total}, the exact sum."
+        f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
+        f"{total_text(composed.spent)} together; with this one it is {decimal_text(number_of(total))}, the exact "
+        f"sum{kept}."
     )
     return told if request.graph_epsilon is None else f"{told} {_graph(request, request.graph_epsilon)}"
 
@@ -144,13 +188,22 @@ def _not_covered(request: ReleaseRequest) -> list[str]:
     return [
         graph,
         f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
-        f"The number of records, {request.n:,}, is public, and so is the prior.",
+        f"The number of records, {request.n:,}, is public, and so {_public(request)}.",
         "How long drawing took, which an onlooker of the curator's machine might measure.",
         "The floating point of whatever is computed from the whole numbers: it can be done again, and tells no more.",
         "A person with several records in the table: what is promised is of one record.",
         "What else is published of the same people: by themselves, by others, or from another dataset.",
         "What is true of the population: it may be learnt, and used, of people who are in no table.",
     ]
+
+
+def _public(request: ReleaseRequest) -> str:
+    if not request.prices:
+        return "is the prior"
+    return (
+        "are the prior and the prices by which the noise is shared out: that these were chosen without looking at the "
+        "records, only the curator knows"
+    )
 
 
 # For a board
@@ -160,22 +213,58 @@ def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Com
     """Return what is handed over, what it promises, what has been spent, and how exact it is."""
     nodes = len(request.network.names)
     columns = f"{nodes:,} {'column' if nodes == 1 else 'columns'}"
-    total = composed.epsilon + request.epsilon
+    total = composed.after(request.cost)
     number = composed.releases + 1
     which = "this one" if request.graph is GraphChoice.UNSEEN else "this one and the choice of its graph"
     return (
         f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
         f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
-        f"Whoever reads it, and whatever they know besides, {odds(request.epsilon)}.",
-        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, {which} included, have spent epsilon "
-        f"{decimal_text(total)}; from all of them together, a reader {odds(total)}.",
+        f"Whoever reads it, and whatever they know besides, {odds(request.cost)}.",
+        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, {which} included, have spent "
+        f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
         request.entry.accuracy(request, calibration.scale),
     )
 
 
-def odds(epsilon: Fraction) -> str:
-    """Return what a reader can do at an epsilon, as the rest of a sentence."""
+def total_text(amount: Amount) -> str:
+    """Return an amount in words: "epsilon 0.5"."""
+    return f"{measure_of(amount).value} {decimal_text(number_of(amount))}"
+
+
+def odds(amount: Amount) -> str:
+    """Return what a reader can do at an epsilon or a rho, as the rest of a sentence."""
+    if isinstance(amount, Rho):
+        return _odds_of_rho(amount.value)
+    epsilon = amount
     if epsilon >= _WEAK:
         return f"may learn nearly all of any one record: an epsilon of {decimal_text(epsilon)} hides next to nothing"
     factor = numeral(math.exp(float(epsilon)))
     return f"can change their odds on what any one record says by a factor of at most {factor}"
+
+
+_RARE = 1e-6
+"""How often a reader may learn more than a sentence on a rho says."""
+
+
+def _odds_of_rho(rho: Fraction) -> str:
+    if _likely_loss(rho) >= _WEAK:
+        return f"may learn nearly all of any one record: a rho of {decimal_text(rho)} hides next to nothing"
+    return (
+        f"can change their odds on what any one record says by a factor of at most {factor_text(rho)}, but for one "
+        "release in a million"
+    )
+
+
+def factor_text(rho: Fraction) -> str:
+    """Return by what factor a rho lets odds change, but with a probability of one in a million."""
+    loss = _likely_loss(rho)
+    return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
+
+
+def _likely_loss(rho: Fraction) -> float:
+    """Return what the loss exceeds so rarely at most: rho + 2 sqrt(rho ln 1/_RARE). [Bun16] Proposition 1.3.
+
+    It is a bound of the loss itself, so that it holds for what a reader makes of one release, also where they know
+    the other records by a probability alone: of mixtures of neighbours the divergence is no larger.
+    """
+    return float(rho) + 2 * math.sqrt(float(rho) * -math.log(_RARE))

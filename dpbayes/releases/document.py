@@ -5,7 +5,7 @@ which `release_of` does again for whoever reads it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,15 +13,17 @@ import numpy as np
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.releases.canonical import canonical, digest, fraction, fraction_text, read_canonical
 from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of
 from dpbayes.releases.request import ReleaseRequest, request_from
 
 FORMAT = "dpbayes release"
-VERSION = 1
+VERSION, VERSION_OF_RHO = 1, 2
+"""The second is of a dataset whose budget is kept in rho."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,11 @@ def written(
     """Return the bytes of a document."""
     told: dict[str, object] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version_of(composed),
         "request": request.told,
         "noise": noise_told(request, calibration),
         "integers": list(integers),
-        "composed": {"releases": composed.releases, "epsilon": fraction_text(composed.epsilon)},
+        "composed": composed_told(composed),
         "drawn": {
             "time": drawn.time,
             "dpbayes": drawn.dpbayes,
@@ -60,6 +62,23 @@ def written(
         "sentences": list(sentences_of(request, calibration, composed)),
     }
     return canonical(told | {"hashes": hashes_of(told)})
+
+
+def version_of(composed: Composed) -> int:
+    """Return the version of a document, by what its dataset's budget is kept in."""
+    return VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION
+
+
+def composed_told(composed: Composed) -> dict[str, object]:
+    """Return what was released before as JSON has it."""
+    spent = fraction_text(number_of(composed.spent))
+    return {"releases": composed.releases, measure_of(composed.spent).value: spent}
+
+
+def composed_from(told: Mapping[str, Any]) -> Composed:
+    """Return what was released before, of JSON of its shape. Errors: InputError."""
+    measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in told else PrivacyMeasure.EPSILON
+    return Composed(told["releases"], amount_in(measure, fraction(f"The {measure.value} so far", told[measure.value])))
 
 
 def noise_told(request: ReleaseRequest, calibration: Calibrated) -> dict[str, object]:
@@ -90,30 +109,31 @@ def read_document(data: bytes) -> ReleaseDocument:
 
     Errors: InputError for what is no release, is one of another version, or was written in any other form.
     """
-    told = read_told(data, name="release", form=(FORMAT, VERSION), shape=_SHAPE)
-    noise, composed = told["noise"], told["composed"]
+    told = read_told(data, name="release", form=FORMAT, shapes=_SHAPES)
+    noise = told["noise"]
     return ReleaseDocument(
         _same_request(told["request"]),
         Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"])),
         tuple(told["integers"]),
-        Composed(composed["releases"], fraction("The epsilon so far", composed["epsilon"])),
+        composed_from(told["composed"]),
         Provenance(**told["drawn"]),
         told,
     )
 
 
-def read_told(data: bytes, *, name: str, form: tuple[str, int], shape: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what bytes of one format and version tell, of this shape; `name` is what they are called in a refusal.
+def read_told(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]) -> Mapping[str, Any]:
+    """Return what bytes of one format tell, of the shape of their version; `name` is what a refusal calls them.
 
     Errors: InputError.
     """
     told = read_canonical(data)
-    if not isinstance(told, dict) or told.get("format") != form[0]:
-        raise InputError(f'This file is no {name}: its format is not "{form[0]}".')
+    if not isinstance(told, dict) or told.get("format") != form:
+        raise InputError(f'This file is no {name}: its format is not "{form}".')
     version = told.get("version")
-    if type(version) is not int or version != form[1]:
-        raise InputError(f"The {name} is of version {brief(version)}; this program reads version {form[1]}.")
-    require_shape(f"The {name}", told, shape)
+    if type(version) is not int or version not in shapes:
+        known = " and ".join(map(str, shapes))
+        raise InputError(f"The {name} is of version {brief(version)}; this program reads versions {known}.")
+    require_shape(f"The {name}", told, shapes[version])
     return told
 
 
@@ -163,8 +183,34 @@ _SHAPE: Mapping[str, Any] = {
 """The types of what a document has; the schema says more."""
 
 
+@dataclass(frozen=True)
+class OneOf:
+    """A shape that is one of several: the one with the fields that there are, else the first."""
+
+    shapes: tuple[Mapping[str, Any], ...]
+
+
+_IN_EPSILON: dict[str, Any] = _SHAPE["request"]
+_IN_RHO = {("rho" if name == "epsilon" else name): shape for name, shape in _IN_EPSILON.items()}
+_PRICES, _STATED = {"prices": [int]}, {"stated": {"epsilon": str, "delta": str}}
+_PURE = (_IN_EPSILON, _IN_EPSILON | _PRICES)
+_CONCENTRATED = (_IN_RHO, _IN_RHO | _PRICES, _IN_RHO | _STATED, _IN_RHO | _PRICES | _STATED)
+
+_SHAPES = {
+    VERSION: {**_SHAPE, "request": OneOf(_PURE)},
+    VERSION_OF_RHO: {
+        **_SHAPE,
+        "request": OneOf(_PURE + _CONCENTRATED),
+        "composed": {"releases": int, "rho": str},
+    },
+}
+
+
 def require_shape(what: str, told: object, shape: Any) -> None:
     """Refuse what has not exactly these fields and types. Errors: InputError that names the place."""
+    if isinstance(shape, OneOf):
+        fields = set(told) if isinstance(told, dict) else set()
+        shape = next((each for each in shape.shapes if set(each) == fields), shape.shapes[0])
     if isinstance(shape, dict):
         if not isinstance(told, dict) or set(told) != set(shape):
             raise InputError(f"{what} must be an object of exactly these fields: {', '.join(shape)}.")
@@ -193,7 +239,7 @@ def _require_value(what: str, told: object, shape: Any) -> None:
 
 
 def release_of(document: ReleaseDocument) -> Release[Outcome]:
-    """Return the release as the pages know one: outcome, guarantee and public facts.
+    """Return the release as the pages know one: outcome with what is known of its noise, guarantee and public facts.
 
     Errors: InputError where the integers are not as many as the network needs.
     """
@@ -204,10 +250,25 @@ def release_of(document: ReleaseDocument) -> Release[Outcome]:
             f"{request.entry.length(request):,}."
         )
     outcome = request.entry.outcome(request, np.array(document.integers, dtype=np.int64))
-    reference = request.entry.simulated(request).certified.reference
-    public: dict[str, float | int | str] = {"n": request.n, "epsilon": float(request.epsilon)}
+    if isinstance(outcome, ReleasedPosterior):
+        # The scale is as good as the simulated one: it was rounded up by a part in 10^12 at most.
+        simulated = request.entry.simulated(request)
+        outcome = replace(outcome, noise_model=getattr(simulated, "noise_model", None))
+    public: dict[str, float | int | str] = {"n": request.n, **_public_loss(request.cost)}
     public |= {name: float(value) for name, value in request.settings.items()}
-    return Release(outcome, Guarantee(float(request.epsilon), reference=reference), request.entry.label, public)
+    return Release(outcome, _guarantee(request), request.entry.label, public)
+
+
+def _public_loss(cost: Amount) -> dict[str, float]:
+    return {measure_of(cost).value: float(number_of(cost))}
+
+
+def _guarantee(request: ReleaseRequest) -> Guarantee:
+    """Return the promise in doubles, which are read and decide nothing."""
+    certified = request.entry.simulated(request).certified
+    if isinstance(request.cost, Rho):
+        return replace(certified, rho=float(request.rho))
+    return Guarantee(float(request.epsilon), reference=certified.reference)
 
 
 def posterior_of(document: ReleaseDocument) -> Dirichlets:
@@ -216,7 +277,7 @@ def posterior_of(document: ReleaseDocument) -> Dirichlets:
 
 
 def loss_of(document: ReleaseDocument) -> Fraction:
-    """Return the epsilon that the scale and the sensitivity of a document give, exactly."""
+    """Return the epsilon or rho that the scale and the sensitivity of a document give, exactly."""
     noise = document.calibration
     sensitivity: int = document.told["noise"]["sensitivity"]
-    return document.request.entry.least_scale(sensitivity, Fraction(1)) / noise.scale
+    return document.request.entry.loss(sensitivity, noise.scale)

@@ -28,7 +28,7 @@ def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, 
     """
     require_counts_of(request, counts)
     drawn = provenance_at(time)
-    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
+    calibration = request.calibrated
     integers = yield from part_of(request.entry.draw(request, counts.values, calibration), 0, 1)
     return written(request, calibration, integers, composed_so_far, drawn)
 

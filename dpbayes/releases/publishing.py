@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +12,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
+from dpbayes.releases.amounts import Amount, amount_in
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.make import drawing, require_counts_of
 from dpbayes.releases.request import GraphChoice, ReleaseRequest
@@ -35,7 +35,7 @@ class Chargeable(Protocol):
     @property
     def dataset(self) -> str: ...
     @property
-    def epsilon(self) -> Fraction: ...
+    def cost(self) -> Amount: ...
     @property
     def question(self) -> bytes: ...
 
@@ -96,7 +96,7 @@ def publish(
     def draw() -> bytes:
         return finished(drawing(request, counts, _composed_before(path, request), datetime.now(UTC)), progress)
 
-    request.entry.calibrated(request.sensitivity.value, request.epsilon)  # what cannot be drawn here costs nothing
+    _ = request.calibrated  # what cannot be drawn here costs nothing
     return _charged(path, request, draw, after=after)
 
 
@@ -153,9 +153,9 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
     if after:
-        ledger.spend_again(path, request.dataset, request.epsilon, request.question, draw, after=after)
+        ledger.spend_again(path, request.dataset, request.cost, request.question, draw, after=after)
     else:
-        ledger.spend(path, request.dataset, request.epsilon, request.question, draw)
+        ledger.spend(path, request.dataset, request.cost, request.question, draw)
     published = shown_again(path, request)
     assert published is not None, "it was released above, and no row is ever taken back"
     return published
@@ -166,6 +166,6 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
 
     What others reserve at the same moment is counted too: too much rather than too little.
     """
-    spendings = ledger.spendings(path, request.dataset)
-    total = sum(spending.epsilon for spending in spendings) - request.epsilon
-    return Composed(len(spendings) - 1, total)
+    account, spendings = ledger.account_of(path, request.dataset), ledger.spendings(path, request.dataset)
+    before = sum(spending.cost for spending in spendings) - ledger.cost_of(account, request.cost)
+    return Composed(len(spendings) - 1, amount_in(account.measure, before))

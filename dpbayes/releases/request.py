@@ -11,11 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
-from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.base import DELTA, EPSILON
+from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.mechanisms.structure_choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.releases.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of
 from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text
+from dpbayes.releases.prices import checked_prices
 from dpbayes.releases.releasable import Releasable, Sensitivity, releasable
 
 MOST_RECORDS = 10**12
@@ -27,6 +30,12 @@ MOST_LETTERS = 200
 
 _MOST_PLACES = 12
 """Places that an epsilon may have after its point."""
+
+
+_MOST_DELTA_PLACES = 18
+
+_RHO_RANGE, _MOST_RHO_PLACES = (Fraction(1, 10**7), Fraction(500)), 15
+"""Between these, epsilon at the least delta that a mechanism takes is in the range of epsilons."""
 
 
 class GraphChoice(enum.Enum):
@@ -64,6 +73,39 @@ def checked_epsilon(value: Fraction) -> Fraction:
     return value
 
 
+def parsed_rho(text: str) -> Fraction:
+    """Return a rho exactly as typed. Errors: InputError for what is no decimal or out of range."""
+    return checked_rho(decimal("rho", text))
+
+
+def checked_rho(value: Fraction) -> Fraction:
+    """Return a rho in range, with at most fifteen places. Errors: InputError."""
+    low, high = _RHO_RANGE
+    if not low <= value <= high:
+        raise InputError(
+            f"rho must be between {decimal_text(low)} and {decimal_text(high)}; {brief(decimal_text(value))} is not."
+        )
+    if 10**_MOST_RHO_PLACES % value.denominator:
+        raise InputError(f"rho must be a decimal of at most {_MOST_RHO_PLACES} places.")
+    return value
+
+
+def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
+    """Return an (epsilon, delta) exactly as typed. Errors: InputError for what is no decimal or out of range."""
+    return _checked_stated(EpsilonDelta(decimal("epsilon", epsilon), decimal("delta", delta)))
+
+
+def _checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
+    checked_epsilon(exact("epsilon", stated.epsilon))
+    low, high = (Fraction(str(end)) for end in (DELTA.low, DELTA.high))
+    if not low <= exact("delta", stated.delta) <= high or 10**_MOST_DELTA_PLACES % stated.delta.denominator:
+        raise InputError(
+            f"delta must be a decimal between {decimal_text(low)} and {decimal_text(high)}, of at most "
+            f"{_MOST_DELTA_PLACES} places."
+        )
+    return stated
+
+
 def prior_texts(values: Iterable[float]) -> tuple[str, ...]:
     """Return a prior's values as the shortest decimals that are read as the same doubles."""
     return tuple(np.format_float_positional(value, trim="-") for value in values)
@@ -73,19 +115,26 @@ def prior_texts(values: Iterable[float]) -> tuple[str, ...]:
 class ReleaseRequest:
     """A release as it is asked for; two with the same `question` are the same.
 
+    It promises an `epsilon`, or a `rho` where its mechanism keeps to one; the other is 0. Where (epsilon, delta) is
+    `stated` in place of a rho, the rho is one that gives it.
     `dataset` is the id that the curator gives the table. `prior` are decimals as typed, one for every cell, or one that
     holds for all; 1 is uniform. `settings` are the mechanism's own numbers, decimals as typed; what is left out is
-    typical. `graph_epsilon` is what a private choice of the graph cost, and `graph_candidates` among how many pairs of
-    a node and its parents each of its rounds chose; both are empty for other graphs. Errors: InputError.
+    typical. `prices` are those by which a mechanism shares its noise out among the sets of nodes, one for each but
+    the empty one; without any they are the best where all tables count alike. `graph_epsilon` is what a private
+    choice of the graph cost, and `graph_candidates` among how many pairs of a node and its parents each of its
+    rounds chose; both are empty for other graphs. Errors: InputError.
     """
 
     dataset: str
     network: Network
     mechanism: str
-    epsilon: Fraction
+    epsilon: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+    stated: EpsilonDelta | None = None
     n: int
     prior: tuple[str, ...] = ("1",)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    prices: tuple[int, ...] = ()
     graph: GraphChoice
     graph_epsilon: Fraction | None = None
     graph_candidates: tuple[int, ...] = ()
@@ -97,10 +146,11 @@ class ReleaseRequest:
         entry.require(self.network)
         for name, value in {
             "dataset": checked_id(self.dataset),
-            "epsilon": checked_epsilon(exact("epsilon", self.epsilon)),
+            **self._checked_loss(entry),
             "n": whole_number("The number of records", self.n, low=1, high=MOST_RECORDS),
             "prior": _checked_prior(self.network, self.prior),
             "settings": _checked_settings(entry, self.settings),
+            "prices": _checked_prices(entry, self.network, self.prices),
         }.items():
             object.__setattr__(self, name, value)
         require_writable(self.network)
@@ -121,6 +171,35 @@ class ReleaseRequest:
             raise InputError(
                 "Nothing that this mechanism hands over depends on the records; there is nothing to release."
             )
+
+    def _checked_loss(self, entry: Releasable) -> dict[str, Fraction]:
+        if self.stated is not None and entry.measure is PrivacyMeasure.EPSILON:
+            raise InputError(f"The mechanism {entry.label} promises an epsilon at delta 0; state no delta.")
+        if self.stated is not None and not self.rho and not self.epsilon:
+            return {"rho": checked_rho(_checked_stated(self.stated).rho)}
+        stated = {"epsilon": exact("epsilon", self.epsilon), "rho": exact("rho", self.rho)}
+        other = PrivacyMeasure.RHO if entry.measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
+        if stated[other.value]:
+            raise InputError(
+                f"The mechanism {entry.label} promises {entry.measure.article} {entry.measure.value}, not "
+                f"{other.article} {other.value}; state that."
+            )
+        if self.stated is not None and not _checked_stated(self.stated).follows_from(stated["rho"]):
+            raise InputError(
+                "The epsilon and delta that are stated do not follow from the rho; state one that gives them."
+            )
+        check = checked_epsilon if entry.measure is PrivacyMeasure.EPSILON else checked_rho
+        return {entry.measure.value: check(stated[entry.measure.value])}
+
+    @property
+    def cost(self) -> Amount:
+        """What it promises, and so costs."""
+        return amount_in(self.entry.measure, self.rho if self.entry.measure is PrivacyMeasure.RHO else self.epsilon)
+
+    @cached_property
+    def calibrated(self) -> Calibrated:
+        """The noise that keeps its promise. Errors: InputError where OpenDP does not confirm one."""
+        return self.entry.calibrated(self)
 
     @property
     def entry(self) -> Releasable:
@@ -148,7 +227,9 @@ class ReleaseRequest:
             "network": [{"name": name, "states": list(s), "parents": list(p)} for name, s, p in nodes],
             "mechanism": self.mechanism,
             "settings": {name: decimal_text(value) for name, value in self.settings.items()},
-            "epsilon": fraction_text(self.epsilon),
+            self.entry.measure.value: fraction_text(number_of(self.cost)),
+            **({"prices": list(self.prices)} if self.prices else {}),
+            **({} if self.stated is None else {"stated": _told_stated(self.stated)}),
             "n": self.n,
             "prior": list(self.prior),
             "graph": self.graph.value,
@@ -172,20 +253,32 @@ def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
         tuple(tuple(node["states"]) for node in nodes),
         tuple(tuple(node["parents"]) for node in nodes),
     )
+    if releasable(told["mechanism"]).priced is not None and not told.get("prices"):
+        raise InputError("A release whose numbers have scales of their own states their prices; this one has none.")
     own = told["graph_epsilon"]
     return ReleaseRequest(
         dataset=told["dataset"],
         network=network,
         mechanism=told["mechanism"],
-        epsilon=fraction("epsilon", told["epsilon"]),
+        **{name: fraction(name, told[name]) for name in ("epsilon", "rho") if name in told},
+        stated=_stated_from(told["stated"]) if "stated" in told else None,
         n=told["n"],
         prior=tuple(told["prior"]),
         settings=told["settings"],
+        prices=tuple(told.get("prices", ())),
         graph=choice_called(GraphChoice, told["graph"]),
         graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
         graph_candidates=tuple(told["graph_candidates"]),
         domains=choice_called(DomainChoice, told["domains"]),
     )
+
+
+def _told_stated(stated: EpsilonDelta) -> dict[str, str]:
+    return {"epsilon": fraction_text(stated.epsilon), "delta": fraction_text(stated.delta)}
+
+
+def _stated_from(told: Mapping[str, str]) -> EpsilonDelta:
+    return EpsilonDelta(fraction("epsilon", told["epsilon"]), fraction("delta", told["delta"]))
 
 
 # Checks
@@ -249,6 +342,14 @@ def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping
         parameter.checked(name, float(value))
         checked[name] = value
     return MappingProxyType(checked)
+
+
+def _checked_prices(entry: Releasable, network: Network, prices: tuple[int, ...]) -> tuple[int, ...]:
+    if entry.priced is None:
+        if prices:
+            raise InputError(f"The mechanism {entry.label} has one scale for all of its numbers, and no prices.")
+        return ()
+    return checked_prices(network, prices or entry.priced(network, np.ones(len(network.names))))
 
 
 def require_writable(network: Network) -> None:

@@ -25,9 +25,10 @@ from dpbayes.mechanisms.structure_choice import (
 )
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.releases.amounts import Amount
 from dpbayes.releases.canonical import canonical, decimal_text, digest, fraction, fraction_text
-from dpbayes.releases.certificate import Composed, Provenance, candidates_text, odds
-from dpbayes.releases.document import read_told
+from dpbayes.releases.certificate import Composed, Provenance, candidates_text, odds, total_text
+from dpbayes.releases.document import composed_from, composed_told, read_told, version_of
 from dpbayes.releases.make import provenance_at
 from dpbayes.releases.request import (
     MOST_RECORDS,
@@ -42,8 +43,6 @@ from dpbayes.releases.request import (
 )
 
 FORMAT = "dpbayes graph"
-VERSION = 1
-
 _MARK = b'"format":' + canonical(FORMAT)
 
 
@@ -86,6 +85,11 @@ class StructureRequest:
     def epsilon(self) -> Fraction:
         """What it costs: the epsilons of all rounds together."""
         return self.choice.epsilon
+
+    @property
+    def cost(self) -> Amount:
+        """The same."""
+        return self.epsilon
 
     @property
     def first(self) -> str:
@@ -194,12 +198,12 @@ def written_structure(
     """Return the bytes of a document."""
     told: dict[str, object] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version_of(composed),
         "request": request.told,
         "parents": [list(parents) for parents in network.parents],
         "joined": list(joined),
         "rounds": rounds_told(request, joined),
-        "composed": {"releases": composed.releases, "epsilon": fraction_text(composed.epsilon)},
+        "composed": composed_told(composed),
         "drawn": vars(drawn),
         "sentences": structure_sentences(request, joined, composed, drawn),
     }
@@ -222,7 +226,7 @@ def structure_sentences(
     request: StructureRequest, joined: tuple[str, ...], composed: Composed, drawn: Provenance
 ) -> list[str]:
     """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
-    total, number = composed.epsilon + request.epsilon, composed.releases + 1
+    total, number = composed.after(request.cost), composed.releases + 1
     candidates = tuple(each.candidates for each in request.rounds_of(joined))
     share = request.epsilon / len(candidates)
     return [
@@ -230,8 +234,8 @@ def structure_sentences(
         f"{request.n:,} records, and holds no record and no count.",
         f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the graph, and "
         f"whatever they know besides, {odds(request.epsilon)}, at an epsilon of {decimal_text(request.epsilon)}.",
-        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, this one included, have spent epsilon "
-        f"{decimal_text(total)}; from all of them together, a reader {odds(total)}.",
+        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, this one included, have spent "
+        f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
         f"{candidates_text(candidates)}, with up to {request.choice.parents:,} parents and "
         f"{request.choice.most_cells:,} cells: by permute-and-flip on whole scores, how far from independent they are, "
         f"at epsilon {decimal_text(share)} a round.",
@@ -258,15 +262,15 @@ def read_structure(data: bytes) -> StructureDocument:
 
     Errors: InputError for what is no learnt graph, is one of another version, or was written in any other form.
     """
-    told = read_told(data, name="learnt graph", form=(FORMAT, VERSION), shape=_SHAPE)
-    request, joined, composed = _request_from(told["request"]), tuple(told["joined"]), told["composed"]
+    told = read_told(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
+    request, joined = _request_from(told["request"]), tuple(told["joined"])
     if sorted(joined) != sorted(request.columns.names) or len(told["parents"]) != len(joined):
         raise InputError("The graph must have parents for every column, and join each of them once.")
     return StructureDocument(
         request,
         Network(request.columns.names, request.columns.states, tuple(map(tuple, told["parents"]))),
         joined,
-        Composed(composed["releases"], fraction("The epsilon so far", composed["epsilon"])),
+        composed_from(told["composed"]),
         Provenance(**told["drawn"]),
         told,
     )
@@ -315,6 +319,9 @@ _SHAPE: Mapping[str, Any] = {
     "hash": str,
 }
 """The types of what a document has."""
+
+_SHAPES = {1: _SHAPE, 2: {**_SHAPE, "composed": {"releases": int, "rho": str}}}
+"""The same by version; the second is of a dataset whose budget is kept in rho."""
 
 
 def same_graph(network: Network, other: Network) -> bool:

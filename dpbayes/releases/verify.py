@@ -14,12 +14,13 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dpbayes.audit.report_types import SLACK
+from dpbayes.audit.report_types import SLACK, AuditReport
 from dpbayes.audit.reports import audit
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.confirmed import opendp
 from dpbayes.mechanisms.selection import confirmed_chooser
+from dpbayes.releases.amounts import Rho, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal_text, digest
 from dpbayes.releases.certificate import certificate_of, sentences_of
 from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
@@ -95,7 +96,7 @@ def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
     yield _schema(document)
     yield _hashes(document)
     yield _sensitivity(document)
-    yield _epsilon(document)
+    yield _loss(document)
     yield _integers(document)
     yield _map(document)
     yield _audit(document)
@@ -107,7 +108,7 @@ def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
 def _graph_counted(document: ReleaseDocument) -> Check:
     """Check that what was composed before can hold the graph's choice: never counted would show here."""
     cost, before = document.request.graph_epsilon or Fraction(0), document.composed
-    if before.epsilon < cost or not before.releases:
+    if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
         return _fails("graph", "What was spent before is less than what the choice of its graph cost.")
     return _holds("graph", f"What was spent before has room for the {decimal_text(cost)} that its graph's choice cost.")
 
@@ -212,18 +213,20 @@ def _sensitivity(document: ReleaseDocument) -> Check:
     proved = document.request.sensitivity
     if said != proved.value:
         return _fails("sensitivity", f"It states a sensitivity of {said:,}; of its network it is {proved.value:,}.")
-    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, found again from the network.")
+    where = "the network and the prices" if document.request.prices else "the network"
+    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, found again from {where}.")
 
 
-def _epsilon(document: ReleaseDocument) -> Check:
-    epsilon, request = loss_of(document), document.request
-    if epsilon > request.epsilon:
-        sentence = f"At this scale and sensitivity epsilon is {numeral(float(epsilon), 12)}, more than is promised."
-        return _fails("epsilon", sentence)
-    if epsilon < request.epsilon * (1 - _LITTLE):
-        return _fails("epsilon", "The scale is larger than the promised epsilon asks for.")
-    sentence = f"Scale and sensitivity give the promised epsilon of {decimal_text(request.epsilon)}, and no more."
-    return _holds("epsilon", sentence)
+def _loss(document: ReleaseDocument) -> Check:
+    loss, promised = loss_of(document), number_of(document.request.cost)
+    name = measure_of(document.request.cost).value
+    if loss > promised:
+        sentence = f"At this scale and sensitivity {name} is {numeral(float(loss), 12)}, more than is promised."
+        return _fails(name, sentence)
+    if loss < promised * (1 - _LITTLE):
+        return _fails(name, f"The scale is larger than the promised {name} asks for.")
+    sentence = f"Scale and sensitivity give the promised {name} of {decimal_text(promised)}, and no more."
+    return _holds(name, sentence)
 
 
 def _integers(document: ReleaseDocument) -> Check:
@@ -239,18 +242,18 @@ def _integers(document: ReleaseDocument) -> Check:
 
 def _map(document: ReleaseDocument) -> Check | str:
     request, said = document.request, document.calibration
-    allowed = request.entry.allowed(request.epsilon)
+    allowed, name = request.entry.allowed(number_of(request.cost)), measure_of(request.cost).value
     if said.answer > allowed:
-        return _fails("OpenDP", "OpenDP's answer, as it is written down, is more than the promised epsilon.")
+        return _fails("OpenDP", f"OpenDP's answer, as it is written down, is more than the promised {name}.")
     try:
-        answer = Fraction(request.entry.answer(request.sensitivity.value, float(said.scale)))
+        answer = Fraction(request.entry.answer(request, float(said.scale)))
     except InputError:
         return "OpenDP was not asked again: it is not installed here."
     if answer > allowed:
-        return _fails("OpenDP", "OpenDP's privacy map answers more than the promised epsilon.")
+        return _fails("OpenDP", f"OpenDP's privacy map answers more than the promised {name}.")
     if answer != said.answer and version("opendp") == document.drawn.opendp:
         return _fails("OpenDP", "OpenDP's privacy map answers something else than is written down.")
-    return _holds("OpenDP", "OpenDP's own privacy map, asked again, confirms the promised epsilon.")
+    return _holds("OpenDP", f"OpenDP's own privacy map, asked again, confirms the promised {name}.")
 
 
 def _audit(document: ReleaseDocument) -> Check | str:
@@ -261,12 +264,25 @@ def _audit(document: ReleaseDocument) -> Check | str:
         report = audit(request.entry.simulated(request), n=request.n, epsilons=[])
     except InputError as error:
         return f"No audit was made: {error}"
+    if isinstance(request.cost, Rho):
+        return _audited_at_delta(report)
     found, epsilon = report.exact, float(request.epsilon)
     if found > epsilon * (1 + SLACK):
         return _fails("audit", f"The audit finds a loss of {numeral(found, 6)}, more than is promised.")
     is_exact = report.at_least >= found * (1 - SLACK)
     what = "The worst pair of tables loses" if is_exact else "No pair of tables loses more than"
     return _holds("audit", f"{what} {numeral(found, 6)}, by the audit of this mechanism at this setting.")
+
+
+def _audited_at_delta(report: AuditReport) -> Check:
+    """Compare what a rho gives at a small delta with what the worst pair needs there."""
+    promised, needed = report.certified, numeral(report.needed, 6)
+    at_delta = f"at delta {numeral(promised.delta)}"
+    if report.needed > promised.epsilon * (1 + SLACK):
+        return _fails("audit", f"The audit finds a loss of {needed} {at_delta}, more than the promised rho gives.")
+    return _holds(
+        "audit", f"The worst pair of tables loses {needed} {at_delta}, by the audit, within the promised rho."
+    )
 
 
 def _certificate(document: ReleaseDocument) -> Check:

@@ -175,20 +175,29 @@ def encode(
     return Dataset(names, tuple(column.domain for column in columns), kept)
 
 
+LEFT_OUT, OUTSIDE = -1, -2
+"""In the place of a code: the record is left out, for its value is missing; the value is none that was declared."""
+
+
+def coded(column: Column, texts: pd.Series) -> IntArray:
+    """Return the code of each of these distinct values, LEFT_OUT or OUTSIDE where it has none."""
+    codes = column.codes_of(texts)
+    codes[codes < 0] = np.where(is_missing(texts), code_of_missing(column), OUTSIDE)[codes < 0]
+    return codes
+
+
 def _encoded(column: Column, values: pd.Series) -> IntArray:
-    """Return codes (n,); -1 marks the records to leave out."""
+    """Return codes (n,); LEFT_OUT marks the records to leave out. Errors: InputError for a value that is outside."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
     texts = pd.Series(distinct, dtype="str")
-    codes = column.codes_of(texts)
-    missing = (codes < 0) & is_missing(texts)
-    wrong = np.flatnonzero((codes < 0) & ~missing)
+    codes = coded(column, texts)
+    wrong = np.flatnonzero(codes == OUTSIDE)
     if wrong.size:
         # Distinct values are numbered as they appear, so the first wrong one is in the first wrong record.
         record = int(np.argmax(index == wrong[0])) + 1
         value = brief(texts.iloc[wrong[0]])
         raise InputError(f"Column {brief(column.name)} has {value} in record {record}, {_rule(column)}.")
-    codes[missing] = _code_of_missing(column)
-    return np.append(codes, _code_of_missing(column))[index]
+    return np.append(codes, code_of_missing(column))[index]
 
 
 def _rule(column: Column) -> str:
@@ -197,10 +206,11 @@ def _rule(column: Column) -> str:
     return "which is in none of its groups" if isinstance(column, Groups) else "which is not a declared state"
 
 
-def _code_of_missing(column: Column) -> int:
+def code_of_missing(column: Column) -> int:
+    """Return the code of a missing value; LEFT_OUT where the record is left out."""
     if isinstance(column.missing, OwnState):
         return len(column.states)
-    return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else -1
+    return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else LEFT_OUT
 
 
 def _with_missing(states: tuple[str, ...], missing: Missing) -> tuple[str, ...]:

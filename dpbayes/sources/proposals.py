@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,13 @@ from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnSt
 
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
+
+
+MOST_VALUES = 5_000
+"""Different values of a column that are asked of an engine for a proposal."""
+
+MOST_REPEATED = 100_000
+"""Records that stand for all of an engine's where a column of its numbers is cut."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,27 @@ def proposal(name: str, values: Iterable[str]) -> Proposal:
         return Proposal(name, _proposed(name, index, texts, n=len(series)), _identifies(name, index, texts))
     except InputError as error:
         return Proposal(name, reason=str(error))
+
+
+def counted_proposal(name: str, counted: pd.Series) -> Proposal:
+    """Return what `proposal` finds of a column whose different values (the index) are counted, as an engine has them.
+
+    Of larger tables fewer records stand for all, in the same shares. Of a column with MOST_VALUES different texts or
+    more it is said that these are too many.
+    """
+    texts, records = [str(value) for value in counted.index], counted.to_numpy(dtype=np.int64)
+    if len(texts) >= MOST_VALUES and not np.isfinite(_numbers(texts)[~is_missing(pd.Series(texts, dtype="str"))]).all():
+        return Proposal(
+            name,
+            reason=f"Column {brief(name)} has {MOST_VALUES:,} distinct texts or more; the limit is {MAX_STATES}. "
+            "Leave it out, or group its values first.",
+        )
+    share = min(1.0, MOST_REPEATED / max(1, int(records.sum())))
+    repeats = np.maximum(1, np.round(records * share)).astype(np.int64)
+    proposed = proposal(name, pd.Series(np.repeat(np.array(texts, dtype=object), repeats), dtype="str"))
+    if proposed.reason and len(texts) >= MOST_VALUES:
+        return replace(proposed, reason=f"Column {brief(name)} has another value in each record, as an identifier has.")
+    return proposed
 
 
 def _identifies(name: str, index: IntArray, texts: list[str]) -> str:

@@ -95,7 +95,7 @@ def read_parquet(
             size += _text_size(column)
             if size > MAX_UNPACKED:
                 raise InputError(f"The file unpacks to more than {MAX_UNPACKED:,} bytes of text.")
-            columns[name] = _as_text(name, column)
+            columns[name] = texts_of(name, column)
             if progress is not None:
                 progress(len(columns) / len(names))
     except (pa.ArrowException, OSError) as error:
@@ -256,7 +256,8 @@ def _text_size(column: pa.ChunkedArray) -> int:
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 
 
-def _as_text(name: str, column: pa.ChunkedArray) -> pd.Series:
+def texts_of(name: str, column: pa.Array | pa.ChunkedArray) -> pd.Series:
+    """Return values as text, "" where there is none. Errors: InputError where they are no text, or not in UTF-8."""
     try:
         text = column.cast(pa.string()).fill_null("")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):

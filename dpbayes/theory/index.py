@@ -13,6 +13,7 @@ from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import sensitivities
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
+    figures,
     fourier,
     map,
     regression,
@@ -36,6 +37,7 @@ MODULES: tuple[ModuleType, ...] = (
     map,
     regression,
     table1,
+    figures,
     neighbours,
     robustness,
     draws,

@@ -6,16 +6,26 @@ import importlib
 import os
 import socket
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 HOST, PORT = "127.0.0.1", 8501
+CLASS = "0.0.0.0"
+"""Where a server listens that others may open: at every address of this computer."""
+
+ELSEWHERE = ("192.0.2.1", 9)
+"""An address that nobody has (RFC 5737); a way to it is chosen, and nothing is sent."""
+
+LEDGER = "DPBAYES_LEDGER"
 NEAR = 100
 """How many ports above a taken one are tried to name a free one."""
 
@@ -25,29 +35,104 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dpbayes",
         description="Serve the dashboard on this computer.",
-        epilog="Real releases have commands of their own, each with --help: release, learn, ledger, verify, view.",
+        epilog="Other commands, each with --help: release, learn, ledger, verify, view, count.",
     )
     parser.add_argument("--port", default=str(PORT), help=f"where the browser finds it (default: {PORT})")
+    parser.add_argument(
+        "--data-root", metavar="FOLDER", help=f"visitors may connect Parquet and DuckDB files below it (or {DATA_ROOT})"
+    )
+    parser.add_argument(
+        "--connect",
+        action="append",
+        default=[],
+        metavar="[NAME=]ADDRESS",
+        help=f"visitors may connect this database, under the name; several times (or {CONNECT}, one a line)",
+    )
+    parser.add_argument(
+        "--class",
+        dest="host",
+        action="store_const",
+        const=CLASS,
+        default=HOST,
+        help="serve the local network, not this computer alone: everybody in it can then look",
+    )
     asked = parser.parse_args(words)
     try:
-        port = checked_port(asked.port)
+        _name_connections(asked)
+        port = checked_port(asked.port, asked.host)
         if not APP.is_file():
             raise InputError(f"There is no {APP}: the dashboard is served from a checkout, by make run.")
+        address = checked_address() if asked.host == CLASS else ""
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
-    serve(port)
+    if not address:
+        serve(port, ["--server.address", HOST])
+        return 0
+    print(who_can_look(f"http://{address}:{port}"), flush=True)
+    with class_ledger():
+        serve(port, ["--server.address", CLASS, "--browser.serverAddress", address])
     return 0
 
 
-def checked_port(text: str) -> int:
+def _name_connections(asked: argparse.Namespace) -> None:
+    """Put what visitors may connect where every session reads it. Errors: InputError."""
+    if asked.data_root is not None:
+        os.environ[DATA_ROOT] = asked.data_root
+    if asked.connect:
+        os.environ[CONNECT] = "\n".join(asked.connect)
+    connections()
+
+
+def who_can_look(address: str) -> str:
+    """Return the sentence about a server that others may open at this address."""
+    ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else "a ledger that ends with this server"
+    return (
+        f"Everybody in this network can open {address} and look: an upload stays in the session it was made in, "
+        f"whoever releases charges {ledger}, and what this server was told to connect to is open to all of them."
+    )
+
+
+def checked_address() -> str:
+    """Return the address of this computer in its network. Errors: InputError where it has none."""
+    address = local_address()
+    if address is None:
+        raise InputError("This computer is in no network, so that nobody else could look; make run serves it alone.")
+    return address
+
+
+def local_address() -> str | None:
+    """Return the address by which this computer would reach others; None without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(ELSEWHERE)
+        except OSError:
+            return None
+        return str(probe.getsockname()[0])
+
+
+@contextmanager
+def class_ledger() -> Iterator[None]:
+    """Keep a class away from the person's own ledger: it has one that ends with the block, unless one is named."""
+    if os.environ.get(LEDGER):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="dpbayes-class-") as folder:
+        os.environ[LEDGER] = str(Path(folder) / "ledger.sqlite")
+        try:
+            yield
+        finally:
+            del os.environ[LEDGER]
+
+
+def checked_port(text: str, host: str = HOST) -> int:
     """Return a port that is free. Errors: InputError, which says who has it and which one is free."""
     port = whole_number("The port", text, low=1, high=65535)
-    reason = _obstacle(port)
+    reason = _obstacle(port, host)
     if reason is None:
         return port
-    free = next((other for other in range(max(port + 1, 1024), port + NEAR) if _obstacle(other) is None), PORT)
-    instead = f"start with another port: make run PORT={free}"
+    free = next((other for other in range(max(port + 1, 1024), port + NEAR) if _obstacle(other, host) is None), PORT)
+    instead = f"start with another port: make {'serve' if host == CLASS else 'run'} PORT={free}"
     if reason is PermissionError:
         raise InputError(f"Port {port} is reserved for the system; {instead}")
     raise InputError(
@@ -55,13 +140,13 @@ def checked_port(text: str) -> int:
     )
 
 
-def _obstacle(port: int) -> type[OSError] | None:
+def _obstacle(port: int, host: str) -> type[OSError] | None:
     """Return what keeps a server from listening on this port, as a server would find out."""
     with socket.socket() as probe:
         if os.name == "posix":  # a connection that has just ended is no obstacle
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
             probe.listen()
         except OSError as error:
             return type(error)
@@ -91,11 +176,11 @@ def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.is_file() else []
 
 
-def serve(port: int) -> None:
+def serve(port: int, where: Sequence[str]) -> None:
     """Import what every page needs, say that we navigate ourselves, and run the server until it is stopped."""
     PagesManager.uses_pages_directory = False  # see dpbayes/ui/__init__.py; here nobody has come yet
     gc.disable()  # nothing of what is imported is garbage
-    importlib.import_module("dpbayes.ui.session.stories")  # by it nearly all but what Streamlit's caches keep
+    importlib.import_module("dpbayes.ui.stories.shipped")  # by it nearly all but what Streamlit's caches keep
     gc.freeze()
     gc.enable()
-    cli.main(["run", str(APP), "--server.port", str(port), "--server.address", HOST], prog_name="streamlit")
+    cli.main(["run", str(APP), "--server.port", str(port), *where], prog_name="streamlit")

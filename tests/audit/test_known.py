@@ -32,7 +32,7 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import formula, oddity
 from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
@@ -52,12 +52,13 @@ KNOWN = {
     "HellingerGlobal": HellingerGlobal(die=COIN, epsilon=1.0),
     "HellingerLocal": HellingerLocal(die=COIN, epsilon=1.0),
     "HellingerSmooth": HellingerSmooth(die=COIN, epsilon=1.0, delta=1e-5),
+    "HellingerEnumerated": HellingerEnumerated(die=COIN, epsilon=1.0, delta=1e-5),
     "LaplaceCells": LaplaceCells(die=COIN, epsilon=1.0),
     "LaplaceOne": LaplaceOne(die=COIN, epsilon=1.0),
     "RegressionSampler": RegressionSampler(prior_precision=1.0),
     "PrintedMap": PrintedMap(prior=(1.0, 1.0), n=5, epsilon=1.0, omega=0.1),
 }
-RECALIBRATED = [name for name in KNOWN if name not in ("Exact", "PrintedMap")]
+RECALIBRATED = [name for name in KNOWN if name not in ("Exact", "PrintedMap", "HellingerEnumerated")]
 
 
 def fields_of(value) -> dict:
@@ -190,7 +191,7 @@ def test_the_attacker_takes_no_stranger_to_the_seat():
         attack_regression(subclassed(KNOWN["RegressionSampler"]), pair=pair, prior=0.5, rng=rng, size=size)
 
 
-HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth")
+HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth", "HellingerEnumerated")
 DIRECT = [
     ("Exact", lambda m: audit_exact(m, n=5, epsilons=[1.0])),
     ("LaplaceUpdates", lambda m: audit_laplace(m, n=5, epsilons=[1.0])),

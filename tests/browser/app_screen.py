@@ -13,6 +13,12 @@ APP = ROOT / "app.py"
 TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
 """The titles of pages by their place in the address, where the place does not say it."""
 
+
+def title_of(place: str) -> str:
+    """Return the title of the page at this place in the address."""
+    return TITLES.get(place, place.replace("_", " ").capitalize())
+
+
 SLOW_MS = 60_000
 """Longest wait for the server's answer, on a busy machine."""
 
@@ -77,9 +83,9 @@ class AppScreen(Screen):
         if title == "Release":
             expect(self.chart("rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
         if title == "Network":
-            world = self.page.locator(".dag .world")  # for a moment there may be two: the one before goes later
-            expect(world).to_have_count(1, timeout=SLOW_MS)
-            expect(world).to_be_visible(timeout=SLOW_MS)
+            world = self.page.locator(".dag .world")
+            expect(world.last).to_be_visible(timeout=SLOW_MS)
+            expect(world).to_have_count(1, timeout=SLOW_MS)  # for a moment there may be two: the one before goes later
         self.settle()
 
     @property
@@ -199,7 +205,7 @@ def visits(url: str) -> Iterator[Visit]:
             page.goto(path if path.startswith("http") else f"{url}/{path}")
             screen = AppScreen(page)
             name = page.url.removeprefix(url).strip("/").partition("?")[0]
-            screen.arrived(TITLES.get(name, name.capitalize()))
+            screen.arrived(title_of(name))
             return screen
 
         yield visit

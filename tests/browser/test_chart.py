@@ -1,7 +1,12 @@
 """The chart as a browser keeps it: the next figure changes it in place, its theme and its width follow the page's."""
 
+import struct
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.app_screen import SLOW_MS
 
@@ -53,3 +58,60 @@ def test_without_plotlys_script_a_sentence_stands_where_the_chart_would(visit):
     sentence = screen.main.get_by_text("The chart cannot be drawn: the browser did not get Plotly’s script.")
     expect(sentence.first).to_be_visible(timeout=SLOW_MS)
     screen.page.context.unroute_all()
+
+
+def download(button: Locator) -> tuple[str, bytes]:
+    """Press, and return the name and the content of the file that comes."""
+    with button.page.expect_download(timeout=SLOW_MS) as coming:
+        button.click()
+    return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
+
+
+def words_of(svg: bytes) -> str:
+    return " ".join(" ".join(ElementTree.fromstring(svg).itertext()).split())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chart_is_taken_home_with_title_settings_and_whole_legend(visit: Any, scheme: str) -> None:
+    screen = visit("release?epsilon=2&target=dysp")
+    screen.page.emulate_media(color_scheme=scheme)
+    alt = screen.page.locator(".st-key-density .dpbayes-chart").get_attribute("aria-label")
+    screen.page.locator(".st-key-density").first.scroll_into_view_if_needed()
+    screen.main.get_by_text("Numbers and download").first.click()
+    screen.settle()
+    take = screen.page.locator(".dpbayes-take").first
+    for format, size, (width, height) in (
+        ("svg", "page", (800, 500)),
+        ("svg", "slide", (1280, 720)),
+        ("png", "page", (1600, 1000)),
+        ("png", "slide", (1920, 1080)),
+    ):
+        name, content = download(take.locator(f"[data-format={format}][data-size={size}]"))
+        assert name == f"release-density-target=dysp-epsilon=2-{size}.{format}"
+        if format == "png":
+            assert struct.unpack(">II", content[16:24]) == (width, height)
+            continue
+        root, words = ElementTree.fromstring(content), words_of(content)
+        assert (int(root.get("width")), int(root.get("height"))) == (width, height)
+        assert alt in words
+        assert "page release: target = dysp, epsilon = 2. A picture, not a release." in words
+        assert all(entry in words for entry in screen.legend()), "the whole legend is inside"
+        fill = content.decode().partition('fill="')[2].partition('"')[0]
+        assert (fill.lower() == "#ffffff") == (scheme == "light"), "the ground is the page's"
+
+
+def test_a_chart_without_numbers_is_saved_by_its_own_tool(visit: Any) -> None:
+    screen = visit("network")
+    chart = screen.chart("noise")
+    chart.hover()
+    name, content = download(chart.locator(".modebar-btn[data-title='Save as SVG']"))
+    assert name == "network-noise-page.svg"
+    assert all(entry in words_of(content) for entry in screen.legend("noise"))
+
+
+def test_where_no_chart_stands_above_none_is_offered(visit: Any) -> None:
+    screen = visit("structure")
+    screen.page.evaluate("() => document.querySelectorAll('.dpbayes-chart').forEach(chart => chart.remove())")
+    screen.main.get_by_text("Numbers and download").first.click()
+    screen.settle()
+    expect(screen.page.locator(".dpbayes-take").first).to_be_hidden()

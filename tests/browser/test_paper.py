@@ -1,18 +1,29 @@
 """The report of a release on paper, as Chromium prints it: one A4 page, whatever the network, with every name in it."""
 
 import re
+from dataclasses import replace
+from fractions import Fraction
 
+import pytest
+
+from dpbayes.base.privacy import Guarantee
 from dpbayes.model.network import Network
+from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document
+from dpbayes.releases.views.handout import Handout, html_handout
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.named_networks import load_named
 from tests.browser.serving import chromium
 from tests.releases.asking import asked, counted, drawn
 from tests.strategies import ASIA
 
+pytestmark = pytest.mark.browser
+
 SIX = Network.from_edges(["a", "b", "c", "d", "e", "f"], [("a", "b"), ("b", "c"), ("a", "d")])
 
 LONG = Network.from_edges([f"{k} {'name ' * 20}" for k in range(30)], [], {})
+
+LATER = Composed(1200, Fraction(123456, 1000))
 
 CUT = "() => [...document.querySelectorAll('.bars span')].filter(each => each.scrollWidth > each.clientWidth).length"
 
@@ -33,6 +44,7 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
         "Alarm": report(load_named("alarm")[0]),
         "six nodes": report(SIX),
         "long names": long,
+        "a later one": html_report(replace(read_document(drawn(asked(ASIA), counted(ASIA))), composed=LATER)),
     }
     with chromium(viewport={"width": 794, "height": 1123}) as page:
         page.emulate_media(media="print")
@@ -45,3 +57,17 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
         page.set_content(long.replace("</body>", f"{'<p>more</p>' * 60}</body>"))
         assert pages(page.pdf(prefer_css_page_size=True)) > 1, "what is too long would be seen"
         assert page.external == page.errors == []
+
+
+def test_the_handout_of_a_simulation_prints_to_one_page():
+    answer = {f"state {'long ' * 12}{k}": 0.01 for k in range(100)}
+    long = "a table of a large clinic " * 6
+    handouts = [
+        Handout("P(dysp | smoke=yes)", "1,000 records", 1000, "Laplace", Guarantee(1.0), {"yes": 0.6, "no": 0.4}),
+        Handout(f"P({'x' * 200})", long, 10**6, "Gaussian residuals", Guarantee(1.0, 1e-6), answer),
+    ]
+    with chromium() as page:
+        for handout in handouts:
+            page.set_content(html_handout(handout))
+            assert pages(page.pdf(prefer_css_page_size=True)) == 1
+        assert not page.external

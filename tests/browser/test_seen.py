@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.app_screen import SLOW_MS
+from tests.browser.app_screen import SLOW_MS, title_of
+from tests.browser.first_screen import WITH_A_SLIDER, hidden_on_the_first_screen
 from tests.browser.serving import streamlit_server, usual_window
 from tests.pages.conftest import PAGES
 
@@ -120,6 +121,10 @@ UNSEEN_FOCUS = (
 )
 
 
+def test_every_page_with_a_slider_is_looked_at() -> None:
+    assert set(WITH_A_SLIDER) <= {title_of(place) for place in places()}
+
+
 def places() -> list[str]:
     """Return the address of every page."""
     return [page.removeprefix("pages/").removesuffix(".py").replace("home", "") for page in PAGES]
@@ -151,7 +156,10 @@ def button_names(page: Page, selectors: Collection[str]) -> list[tuple[str, bool
 
 @pytest.mark.parametrize("place", places())
 def test_a_page_can_be_read_heard_and_walked_by_everyone(visit, place: str) -> None:
-    page = visit(place).page
+    screen = visit(place)
+    page = screen.page
+    if title_of(place) in WITH_A_SLIDER:
+        assert hidden_on_the_first_screen(screen) == [], "nothing has to be scrolled for"
     names = button_names(page, SHARED_NAMES)
     assert not any(name.startswith("Share chart") for name, _ in names), "no chart is sent to another machine"
     own = Counter(name for name, theirs in names if not theirs)

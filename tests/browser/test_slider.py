@@ -76,10 +76,11 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def screen(address: str) -> Iterator[Screen]:
+def screen(address: str, request: pytest.FixtureRequest) -> Iterator[Screen]:
+    """The page, opened as the test's parameter says."""
     with usual_window() as page:
         screen = Screen(page, address)
-        screen.open()
+        screen.open(getattr(request, "param", ""))
         yield screen
 
 
@@ -99,8 +100,8 @@ def test_python_hears_many_values_before_the_button_is_let_go(screen: Screen) ->
     screen.until(lambda state: f"{state['epsilon']:g}" == screen.shown())
 
 
+@pytest.mark.parametrize("screen", ["?slow=0.4"], indirect=True)
 def test_the_last_value_wins_however_slow_the_page_is(screen: Screen) -> None:
-    screen.open("?slow=0.4")
     runs, start = screen.python()["runs"], time.monotonic()
     screen.page.mouse.move(*screen.at(0.2))
     screen.page.mouse.down()
@@ -114,14 +115,19 @@ def test_the_last_value_wins_however_slow_the_page_is(screen: Screen) -> None:
     assert screen.shown() == last
 
 
-@pytest.mark.parametrize(
-    ("key", "epsilon"), [("ArrowRight", 1.3), ("ArrowLeft", 0.79), ("Home", 0.01), ("End", 100.0), ("ArrowUp", 1.3)]
+KEYS = (
+    *(("ArrowRight", 1.3), ("ArrowLeft", 1.0), ("ArrowLeft", 0.79), ("ArrowUp", 1.0)),
+    *(("Home", 0.01), ("End", 100.0)),
 )
-def test_keys_move_it(screen: Screen, key: str, epsilon: float) -> None:
+"""What each key makes of what the one before left, first of 1."""
+
+
+def test_keys_move_it(screen: Screen) -> None:
     screen.slider.focus()
-    screen.page.keyboard.press(key)
-    screen.until(lambda state: state["epsilon"] == epsilon)
-    assert screen.shown() == f"{epsilon:g}"
+    for key, epsilon in KEYS:
+        screen.page.keyboard.press(key)
+        screen.until(lambda state, wanted=epsilon: state["epsilon"] == wanted)
+        assert screen.shown() == f"{epsilon:g}"
 
 
 def test_a_page_key_moves_it_further_than_an_arrow(screen: Screen) -> None:
@@ -144,8 +150,8 @@ def test_a_value_from_elsewhere_moves_the_thumb(screen: Screen) -> None:
     assert screen.shown() == "10"
 
 
+@pytest.mark.parametrize("screen", ["?off=1"], indirect=True)
 def test_a_slider_that_is_off_does_not_move(screen: Screen) -> None:
-    screen.open("?off=1")
     assert screen.slider.is_disabled()
     assert screen.box.is_disabled()
 
@@ -176,9 +182,8 @@ def test_what_is_refused_leaves_the_box(screen: Screen) -> None:
     expect(screen.box).to_have_value("1")
 
 
-@pytest.mark.parametrize("slow", ["", "?slow=0.4"])
-def test_neither_is_lost_when_a_button_is_pressed_straight_from_the_box(screen: Screen, slow: str) -> None:
-    screen.open(slow)
+@pytest.mark.parametrize("screen", ["", "?slow=0.4"], indirect=True)
+def test_neither_is_lost_when_a_button_is_pressed_straight_from_the_box(screen: Screen) -> None:
     screen.box.fill("40")
     screen.page.get_by_role("button", name="Note").click()
     screen.until(lambda state: state["noted"] and state["epsilon"] == 40)
@@ -188,8 +193,8 @@ def test_neither_is_lost_when_a_button_is_pressed_straight_from_the_box(screen: 
     assert screen.python()["texts"] == ["40"]
 
 
+@pytest.mark.parametrize("screen", ["?slow=0.4"], indirect=True)
 def test_who_is_typing_is_not_interrupted(screen: Screen) -> None:
-    screen.open("?slow=0.4")
     screen.slider.press("ArrowRight")
     screen.box.fill("7")
     screen.until(lambda state: state["epsilon"] == 1.3)
@@ -199,8 +204,8 @@ def test_who_is_typing_is_not_interrupted(screen: Screen) -> None:
     screen.until(lambda state: state["epsilon"] == 7)
 
 
+@pytest.mark.parametrize("screen", ["?slow=0.4"], indirect=True)
 def test_a_thousand_moves_in_a_moment_are_few_for_python(screen: Screen) -> None:
-    screen.open("?slow=0.4")
     runs = screen.python()["runs"]
     screen.slider.evaluate(
         """async (slider) => {
@@ -215,8 +220,8 @@ def test_a_thousand_moves_in_a_moment_are_few_for_python(screen: Screen) -> None
     assert len(state["texts"]) == state["runs"] - runs < 20
 
 
+@pytest.mark.parametrize("screen", ["?alone=1"], indirect=True)
 def test_a_move_in_a_part_that_reruns_alone_leaves_the_rest_of_the_page(screen: Screen) -> None:
-    screen.open("?alone=1")
     before = screen.python()
     screen.slider.press("ArrowRight")
     screen.until(lambda state: state["epsilon"] == 1.3)
@@ -273,8 +278,8 @@ def test_a_finger_moves_it(address: str) -> None:
             context.close()
 
 
+@pytest.mark.parametrize("screen", ["?rests=1"], indirect=True)
 def test_python_hears_once_that_the_hand_rests_and_of_no_rest_before_a_move(screen: Screen) -> None:
-    screen.open("?rests=1")
     assert screen.python()["rested"] is None
     screen.slider.evaluate(FOUR_MOVES)
     moved = screen.until(lambda state: state["rested"])
@@ -302,6 +307,18 @@ def test_a_hand_that_goes_elsewhere_has_left_the_slider_with_its_last_value(
     assert noted["rested"] == [last], "it was told before what the hand did elsewhere"
     screen.page.wait_for_timeout(2000)
     assert screen.python()["rested"] == [last]
+
+
+@pytest.mark.parametrize("screen", ["?rests=1&slow=0.4"], indirect=True)
+def test_a_value_that_a_button_sets_stands_over_a_move_made_before(screen: Screen) -> None:
+    """The page has heard of the move, the browser does not know it yet and tells it again as the hand goes."""
+    screen.box.fill("40")
+    screen.box.press("Enter")
+    screen.page.get_by_role("button", name="Ten").click()
+    screen.until(lambda state: state["epsilon"] == 10)
+    screen.page.wait_for_timeout(2000)
+    state = screen.python()
+    assert (state["texts"], state["epsilon"]) == (["40"], 10)
 
 
 def test_nothing_is_there_to_be_touched_before_it_has_its_name() -> None:

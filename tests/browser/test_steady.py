@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.app_screen import SLOW_MS, AppScreen
-from tests.browser.test_first_screen import WITH_A_SLIDER
+from tests.browser.first_screen import WITH_A_SLIDER
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -113,7 +113,11 @@ def _drag(screen: AppScreen, slider: Locator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "titles"), [(LAPTOP, thorough(WITH_A_SLIDER, sample=EACH_KIND)), (PROJECTOR, LONGEST)]
+    ("size", "titles"),
+    thorough(
+        [(LAPTOP, WITH_A_SLIDER), (LAPTOP, EACH_KIND), (PROJECTOR, LONGEST)],
+        sample=[(LAPTOP, EACH_KIND)],
+    ),
 )
 def test_moving_the_main_slider_shifts_nothing_that_is_in_view(visit, size, titles):
     screen = visit("release", viewport=size)

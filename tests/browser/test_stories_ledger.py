@@ -17,7 +17,7 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
     name = f"clinic-{secrets.token_hex(4)}"  # the server's ledger lasts as long as the server
     if not screen.main.get_by_label("Name of the dataset").is_visible():
         screen.main.get_by_text("Open a dataset").click()
-    for label, text in (("Name of the dataset", name), ("Its budget, the total ε", "2"), ("Why so much", "a test")):
+    for label, text in (("Name of the dataset", name), ("Its budget, in all", "2"), ("Why so much", "a test")):
         screen.main.get_by_label(label).fill(text)
     screen.main.get_by_role("button", name="Open the dataset").click()
     expect(screen.headline).to_contain_text(name, timeout=SLOW_MS)

@@ -17,7 +17,7 @@ CHARTS = {"sampling": 2, "hellinger": 2, "audit": 2, "stealth": 2, "bounds": 1}
 @pytest.mark.parametrize("path", thorough([path for path in CHARTS if path != "stealth"], sample=["sampling"]))
 def test_a_page_opens_from_the_navigation_and_its_headline_follows_the_slider_and_the_link(visit, path):
     screen = visit("")
-    screen.go(TITLES.get(path, path.capitalize()))
+    screen.go(TITLES.get(path, path.replace("_", " ").capitalize()))
     has_its_pictures(screen, path)
     before = screen.headline.inner_text()
     screen.slider.first.focus()

@@ -7,17 +7,24 @@ import pytest
 
 from dpbayes.audit.regression import bad_tables
 from dpbayes.audit.reports import AuditVerdict, audit
+from dpbayes.base.analytic_gaussian import gaussian_epsilon
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
+    ConsistentLaplace,
+    GaussianResiduals,
+    GaussianUpdates,
     LaplaceFourier,
     LaplaceUpdates,
     MapExponential,
+    Noise,
     PosteriorSampler,
+    WeightedFourier,
 )
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
@@ -43,9 +50,19 @@ DICE = [
     HellingerGlobal(die=Die((0.5, 1.0, 2.0), 8), epsilon=3.0),
     HellingerSmooth(die=Die((1.0, 1.0), 30), epsilon=1.0, delta=1e-3),
     HellingerSmooth(die=Die((0.1, 0.1, 0.1), 8), epsilon=0.5, delta=0.1),
+    HellingerEnumerated(die=Die((1.0, 1.0), 30), epsilon=1.0, delta=1e-5),
+    HellingerEnumerated(die=Die((0.1, 0.5, 2.0), 8), epsilon=0.5, delta=0.1),
     LaplaceCells(die=Die((1.0, 1.0, 1.0), 8), epsilon=2.0),
     LaplaceOne(die=Die((1.0, 1.0), 30), epsilon=0.3),
 ]
+
+
+@pytest.mark.parametrize("honest", [each for each in DICE if isinstance(each, HellingerEnumerated)])
+def test_the_audit_catches_an_internal_epsilon_five_percent_too_large(honest):
+    broken = HellingerSmooth(die=honest.die, epsilon=1.05 * honest.inner_epsilon, delta=honest.delta)
+    report = audit(broken, n=honest.die.n, epsilons=EPSILONS)
+    assert not is_kept(replace(report, certified=honest.certified))
+    assert report.needed_at_least > honest.epsilon * 1.01
 
 
 REGRESSIONS = [
@@ -126,10 +143,24 @@ def same_law(broken):
     if isinstance(broken, MapExponential):
         epsilon = 2 * broken.sensitivity * broken.rate
         return MapExponential(prior=broken.prior, epsilon=epsilon, cells=broken.cells)
-    kind = LaplaceFourier if isinstance(broken, LaplaceFourier) else LaplaceUpdates
+    if isinstance(broken, GaussianUpdates):
+        return same_gaussian(broken)
+    if isinstance(broken, (WeightedFourier, GaussianResiduals)):
+        pytest.skip("no honest one has scales of these proportions")
+    kind = next(k for k in (LaplaceFourier, ConsistentLaplace, LaplaceUpdates) if isinstance(broken, k))
     own = {field.name: getattr(broken, field.name) for field in fields(broken)}
     honest = kind(**own)
     return replace(honest, epsilon=honest.epsilon * honest.noise_scale / broken.noise_scale)
+
+
+def same_gaussian(broken) -> GaussianUpdates:
+    """The same law, with what it is known to keep at the same delta."""
+    honest = GaussianUpdates(**{field.name: getattr(broken, field.name) for field in fields(broken)})
+    shift = honest.shift * honest.noise_scale / broken.noise_scale
+    known = zcdp_epsilon(shift**2 / 2, delta=honest.delta)
+    if honest.noise is Noise.REAL:
+        known = gaussian_epsilon(shift, delta=honest.delta)
+    return replace(honest, epsilon=known)
 
 
 @pytest.mark.parametrize(("kind", "settings"), BROKEN)

@@ -5,7 +5,14 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.looks import EXACT, PRIVATE
-from dpbayes.figures.posterior import density_figure, draws_figure, kl_figure, quantile_dots_figure, rows_figure
+from dpbayes.figures.posterior import (
+    Densities,
+    density_figure,
+    draws_figure,
+    kl_figure,
+    quantile_dots_figure,
+    rows_figure,
+)
 
 THETA = np.linspace(0, 1, 201)
 DENSITIES = np.stack([stats.beta(a, 10).pdf(THETA) for a in (3, 4, 5)])
@@ -21,7 +28,7 @@ def exact_of(figure) -> list:
 
 
 def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue():
-    figure = density_figure(THETA, DENSITIES, EXACT_DENSITY, name="a | <b>").to_plotly()
+    figure = density_figure(Densities(THETA, DENSITIES, EXACT_DENSITY), name="a | <b>").to_plotly()
     others, bold, exact = figure.data
     assert np.array_equal(bold.y, DENSITIES[0])
     assert bold.line.width > others.line.width
@@ -38,7 +45,7 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
 @pytest.mark.parametrize(
     "figure",
     [
-        density_figure(THETA, DENSITIES, None, name="a").to_plotly(),
+        density_figure(Densities(THETA, DENSITIES, None), name="a").to_plotly(),
         draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
         quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a").to_plotly(),
         rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None).to_plotly(),
@@ -50,7 +57,11 @@ def test_a_recipients_picture_has_nothing_exact_in_it(figure):
 
 
 def test_zoom_holds_what_is_seen_of_both_and_no_more():
-    low, high = density_figure(THETA, DENSITIES[:1], EXACT_DENSITY, name="a", zoom=True).to_plotly().layout.xaxis.range
+    low, high = (
+        density_figure(Densities(THETA, DENSITIES[:1], EXACT_DENSITY), name="a", zoom=True)
+        .to_plotly()
+        .layout.xaxis.range
+    )
     seen = THETA[(DENSITIES[0] > 1e-3 * DENSITIES[0].max()) | (1e-3 * EXACT_DENSITY.max() < EXACT_DENSITY)]
     assert (low, high) == pytest.approx((seen.min(), seen.max()))
     assert high < 1
@@ -59,7 +70,7 @@ def test_zoom_holds_what_is_seen_of_both_and_no_more():
 def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
     spiked = stats.beta(0.5, 3).pdf(THETA)
     assert np.isinf(spiked[0])
-    top = density_figure(THETA, spiked[None], None, name="a").to_plotly().layout.yaxis.range[1]
+    top = density_figure(Densities(THETA, spiked[None], None), name="a").to_plotly().layout.yaxis.range[1]
     assert spiked[3:-3].max() < top < 100
 
 
@@ -111,3 +122,20 @@ def test_bars_of_kl_say_of_what_and_in_nats():
     assert list(figure.data[0].x) == [0.5, 2.0]
     assert len(set(figure.data[0].y)) == 2, "rows of one name stay apart"
     assert figure.layout.xaxis.title.text == "prediction KL(exact || private), nats, mean"
+
+
+def test_a_density_with_counts_taken_as_real_stands_dashed_beside_and_inside_the_picture() -> None:
+    narrow = DENSITIES[0] * 3
+    figure = density_figure(Densities(THETA, DENSITIES[:1], None, narrow), name="a").to_plotly()
+    aware, as_real = figure.data
+    assert (aware.name, as_real.name) == ("private, knowing of the noise", "private, counts taken as real")
+    assert as_real.line.dash == "dash"
+    assert figure.layout.yaxis.range[1] > narrow.max()
+
+
+def test_rows_are_drawn_one_beside_the_other() -> None:
+    spans = tuple(np.array([value, value]) for value in (0.5, 0.4, 0.7))
+    figure = rows_figure(["a", "b"], spans, spans, as_real=spans).to_plotly()
+    assert [trace.name.split()[0] for trace in figure.data] == ["exact", "private,", "private,"]
+    heights = np.array([trace.y for trace in figure.data])
+    assert (np.diff(heights, axis=0) > 0.1).all()

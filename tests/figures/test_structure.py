@@ -1,25 +1,25 @@
 import numpy as np
 
 from dpbayes.base.looks import EXACT
-from dpbayes.figures.structure import column_figure, noise_figure
-from dpbayes.mechanisms.fourier import LaplaceFourier
-from dpbayes.mechanisms.laplace import LaplaceUpdates
+from dpbayes.figures.structure import NoiseBars, column_figure, noise_figure
+from dpbayes.mechanisms import GaussianResiduals, LaplaceFourier, LaplaceUpdates
 
 
-def test_both_mechanisms_noise_stands_beside_each_other_at_every_node():
-    laplace, fourier = np.array([22.6, 22.6]), np.array([16.0, 31.0])
-    figure = noise_figure(["rain", "grass"], laplace, fourier).to_plotly()
-    assert [bar.name for bar in figure.data] == ["Laplace", "Fourier"]
+def test_every_mechanisms_noise_stands_beside_the_others_at_every_node():
+    noises = [np.array([22.6, 22.6]), np.array([16.0, 31.0]), np.array([9.0, 8.0])]
+    kinds = (LaplaceUpdates, LaplaceFourier, GaussianResiduals)
+    bars = [NoiseBars(kind.label, kind.colour, noise) for kind, noise in zip(kinds, noises, strict=True)]
+    figure = noise_figure(["rain", "grass"], bars).to_plotly()
+    assert [bar.name for bar in figure.data] == ["Laplace", "Fourier", "Gaussian residuals"]
     assert all(list(bar.x) == ["rain", "grass"] for bar in figure.data)
-    assert np.array_equal(figure.data[0].y, laplace)
-    assert np.array_equal(figure.data[1].y, fourier)
-    assert [bar.marker.color for bar in figure.data] == [LaplaceUpdates.colour, LaplaceFourier.colour]
-    assert figure.data[1].marker.pattern.shape != figure.data[0].marker.pattern.shape
+    assert all(np.array_equal(bar.y, noise) for bar, noise in zip(figure.data, noises, strict=True))
+    assert [bar.marker.color for bar in figure.data] == [kind.colour for kind in kinds]
+    assert len({bar.marker.pattern.shape for bar in figure.data}) == 3
     assert figure.layout.yaxis.title.text == "noise sd per cell (counts)"
 
 
 def test_long_names_of_nodes_stay_apart():
-    figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], np.ones(2), np.ones(2)).to_plotly()
+    figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], [NoiseBars("Laplace", "#E08A00", np.ones(2))]).to_plotly()
     assert len(set(figure.data[0].x)) == 2
 
 

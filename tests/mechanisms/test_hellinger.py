@@ -10,13 +10,14 @@ from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.audit.statistical import epsilon_lower_bound
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import Die, global_sensitivity, hellinger_between
 
 ALARM = 1e-9
 COIN = Die((1.0, 1.0), 40)
-FINITE = {"global": (HellingerGlobal, {}), "local": (HellingerLocal, {}), "smooth": (HellingerSmooth, {"delta": 1e-5})}
+LISTED = {"global": (HellingerGlobal, {}), "local": (HellingerLocal, {}), "smooth": (HellingerSmooth, {"delta": 1e-5})}
+FINITE = {**LISTED, "enumerated": (HellingerEnumerated, {"delta": 1e-5})}
 EVERY = {**FINITE, "Laplace cells": (LaplaceCells, {}), "Laplace one": (LaplaceOne, {})}
 each_finite = pytest.mark.parametrize(("kind", "options"), FINITE.values(), ids=FINITE)
 each = pytest.mark.parametrize(("kind", "options"), EVERY.values(), ids=EVERY)
@@ -275,7 +276,7 @@ def test_a_bad_delta_is_refused_in_one_sentence(delta):
         HellingerSmooth(die=COIN, epsilon=1.0, delta=delta)
 
 
-@each_finite
+@pytest.mark.parametrize(("kind", "options"), LISTED.values(), ids=LISTED)
 def test_too_many_candidates_are_refused_before_anything_is_computed(kind, options):
     with pytest.raises(InputError, match="use at most 1,998 throws or fewer sides"):
         kind(die=Die((1.0,) * 3, 10**6), epsilon=1.0, **options)

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
@@ -369,3 +369,15 @@ def test_the_increment_is_the_order_statistic_that_the_binomial_law_names(draws,
             increment_for(target, np.arange(float(draws)))
     else:
         assert increment_for(target, np.arange(float(draws))) == rank
+
+
+@pytest.mark.parametrize("kind", [LaplaceUpdates, GaussianUpdates])
+def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(kind):
+    """Twenty parents of one state make a small table with 2^21 subsets."""
+    names = [f"x{i}" for i in range(21)]
+    wide = Network.from_edges(names, [(name, "x20") for name in names[:-1]], {name: ["only"] for name in names[:-1]})
+    release = kind(prior=wide, epsilon=1.0).release(Counts(wide, np.array([5] * 20 + [2, 3]), 5), rng())
+    assert release.posterior.mean[-2:].sum() == pytest.approx(1)
+    assert not release.tells_noise
+    with pytest.raises(InputError, match="does not tell what was added"):
+        release.noise_aware()

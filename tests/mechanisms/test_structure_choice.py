@@ -1,6 +1,7 @@
 """A graph chosen from a private table: its promise by enumeration, its limits, and what it refuses before it draws."""
 
 import dataclasses
+import itertools
 import math
 from collections import Counter
 from fractions import Fraction
@@ -32,7 +33,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from tests.conftest import thorough
+from tests.conftest import crossed, thorough
 from tests.strategies import all_records, empty, random_table, table_of
 
 CERTAINTY = 1e-9
@@ -104,11 +105,13 @@ CASES = [
 MORE = [(MIXED, 2, 2), (MIXED, 1, 3), (empty(3), 1, 5), (empty(4), 2, 2)]
 
 
-@pytest.mark.parametrize("score", [DISTANCE, INFORMATION], ids=["distance", "information"])
-@pytest.mark.parametrize(("network", "parents", "n"), thorough([*CASES, *MORE], sample=CASES))
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(2)])
-def test_over_all_neighbouring_tables_no_course_loses_more_than_epsilon(epsilon, network, parents, n, score) -> None:
+LAWS = list(itertools.product([Fraction(1, 10), Fraction(2)], [DISTANCE, INFORMATION]))
+
+
+@pytest.mark.parametrize(("case", "law_of"), crossed(thorough([*CASES, *MORE], sample=CASES), LAWS, each=1))
+def test_over_all_neighbouring_tables_no_course_loses_more_than_epsilon(case, law_of) -> None:
     """[Zhang17] Algorithm 2, records replaced: the whole choice, with the order in which nodes were joined."""
+    (network, parents, n), (epsilon, score) = case, law_of
     choice = StructureChoice(epsilon=epsilon, parents=parents, score=score)
     assert worst_loss(choice, network, n) <= float(epsilon) * (1 + 1e-12)
 

@@ -15,7 +15,7 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, StudyRecords, records_of
 from dpbayes.ui.session.settings import Settings
@@ -27,6 +27,7 @@ PAGES = (
     "pages/home.py",
     "pages/data.py",
     "pages/network.py",
+    "pages/which_epsilon.py",
     "pages/release.py",
     "pages/audit.py",
     "pages/ledger.py",
@@ -35,6 +36,7 @@ PAGES = (
     "pages/bounds.py",
     "pages/stealth.py",
     "pages/structure.py",
+    "pages/best_noise.py",
     "pages/robustness.py",
     "pages/accuracy.py",
     "pages/regression.py",
@@ -78,6 +80,14 @@ def scripts_compiled_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def runs_awaited_asleep() -> Iterator[None]:
+    """An AppTest asks a thousand times a second whether its run is over, on the core of the run; here it waits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", lambda runner, _timeout: runner.join())
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def census_made_up_once() -> Iterator[None]:
     """Every session on Regression makes up its 370,000 records, most of a page's time; here once for size and seed."""
     keep = functools.lru_cache(maxsize=2)(records_of)
@@ -90,6 +100,37 @@ def census_made_up_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpbayes.ui.pages.regression.work.records_of", kept)
         yield
+
+
+@pytest.fixture(autouse=True)
+def few_releases_are_averaged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Release averages over hundreds of releases once the hand rests; here over those that come first, unless thorough.
+
+    A test that is about all of them uses `many_releases_are_averaged`.
+    """
+    if not IS_THOROUGH and "many_releases_are_averaged" not in request.fixturenames:
+        monkeypatch.setattr("dpbayes.ui.pages.release.averages.MOST_CELLS", 0)
+        monkeypatch.setattr("dpbayes.ui.pages.release.averages.MOST_MEASURED", 50)
+
+
+@pytest.fixture(autouse=True)
+def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Structure searches the best noise on dense random graphs for seconds; here on the families alone."""
+    if not IS_THOROUGH:
+        monkeypatch.setattr("dpbayes.ui.pages.structure.page.SEARCHED_GRAPHS", 0)
+
+
+@pytest.fixture(autouse=True)
+def errors_are_planned_on_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Network works out errors on a hundred planned tables once the hand rests; here on the fewest."""
+    if not IS_THOROUGH:
+        monkeypatch.setattr("dpbayes.ui.pages.network.errors.MOST_CELLS", 0)
+
+
+@pytest.fixture
+def many_releases_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Average over some more releases of a small network than come first."""
+    monkeypatch.setattr("dpbayes.ui.pages.release.averages.MOST_CELLS", 2_000)
 
 
 _MOUNT = slider._mount
@@ -230,7 +271,9 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
 
     def again() -> None:
         works = [
-            work for key in st.session_state if key.endswith(".running") for work in st.session_state[key].values()
+            work
+            for key in sorted(key for key in st.session_state if key.endswith(".running"))
+            for work in st.session_state[key].values()
         ]
         seen.append([work.taken for work in works])
         for work in works:

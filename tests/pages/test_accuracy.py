@@ -6,21 +6,22 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.experiments.accuracy.aware import AWARE
+from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.command import recipe_of
 from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.study import (
+    ALL_METHODS,
     METHODS,
     AccuracyPlan,
     Synthetic,
     accuracy_study,
     epsilon_grid,
-    methods_for,
 )
-from dpbayes.mechanisms import Calibration
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, Drawn, Scene, Shown
+from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, Added, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     everything,
@@ -41,6 +42,10 @@ FAST = {"accuracy.features": "3", "accuracy.records": "200", "accuracy.repeats":
 TABLE = {"accuracy.scene": Scene.TABLE.value, "accuracy.repeats": "10", "accuracy.points": "5"}
 
 
+AT_FIRST = tuple(m for m in ALL_METHODS.values() if m not in Settings().options("accuracy").left_out)
+"""What the page compares unless more is asked for; all of it fits binary nodes."""
+
+
 def curves(at: AppTest, key: str = "accuracy.curves") -> dict:
     return {t["name"]: t for t in figures(at)[key]["data"] if t.get("showlegend") is not False}
 
@@ -56,7 +61,7 @@ def fast_plan(**more) -> AccuracyPlan:
         "target": "class",
         "source": Synthetic(records=200),
         "epsilons": epsilon_grid(0.1, 100, points=5),
-        "methods": methods_for(naive_bayes(3), tuple(Calibration)),
+        "methods": AT_FIRST,
         "repeats": 20,
     }
     return AccuracyPlan(**(given | more))
@@ -73,7 +78,13 @@ def test_the_default_is_figure_1_and_says_who_overtakes_whom():
     assert float(found.group(1)) >= 1
     assert float(found.group(2)) <= 2.5
     assert "class is predicted rightly in 96" in said
-    assert len(curves(at)) == len(METHODS)
+    assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
+    best = re.search(
+        r"At ε = 0.8859 the best proved curve is Gaussian residuals \(δ = 0.00001\): right in (\S+)% ", said
+    )
+    assert best, said
+    assert 60 < float(best.group(1)) < 80
+    assert "points short of no privacy" in said
 
 
 def test_the_curves_are_the_cores():
@@ -251,10 +262,11 @@ def test_a_finished_study_is_kept():
 
 
 def test_mechanisms_are_left_out_and_the_others_stay_the_same():
-    at = open_page(PAGE, **FAST)
+    at = open_page(PAGE, **FAST, **{"accuracy.private_map": "yes"})
     whole = curves(at)
     box = at.multiselect(key="accuracy.mechanisms")
-    assert len(box.value) == len(CURVES_LEFT_OUT)
+    assert box.value == ["laplace", "fourier", "sampling", "sampling_many", "private_map", "residuals"]
+    assert len(box.options) == len(CURVES_LEFT_OUT), "all that there are can be chosen"
     fine(box.set_value(["fourier", "private_map"]).run())
     kept = curves(at)
     assert [name for name in kept if "Laplace" in name or "sampling" in name] == []
@@ -262,12 +274,52 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
     assert kept["Fourier, certified"]["y"] == pytest.approx(whole["Fourier, certified"]["y"])
     assert "Without privacy, class is predicted rightly" in headline(at)
     assert settings_of(at).parameter("accuracy.laplace") is Drawn.NO
+    assert settings_of(at).parameter("accuracy.private_map") is Added.YES
     fine(at.multiselect(key="accuracy.mechanisms").set_value([]).run())
     assert set(curves(at)) == {"exact (not private)", "majority class"}
     fine(at.multiselect(key="accuracy.mechanisms").set_value(["laplace"]).run())
     assert "Laplace" in curves(at)
     at = open_page(PAGE, **FAST, **{"accuracy.sampling_many": "no"})
     assert "sampling, as printed, 100 draws" not in curves(at)
+
+
+@pytest.mark.usefixtures("few_are_read")
+def test_noise_aware_curves_are_one_click_away_dashed_and_of_the_first_repeats():
+    at = open_page(PAGE, **LAPLACE_ALONE)
+    assert not [name for name in curves(at) if "noise-aware" in name]
+    fine(at.multiselect(key="accuracy.mechanisms").set_value(["laplace", "laplace_aware"]).run())
+    aware = ALL_METHODS["laplace_aware"]
+    line = curves(at)["Laplace, noise-aware"]
+    assert line["line"]["dash"] == "dash"
+    study = accuracy_study(fast_plan(methods=(METHODS["laplace"], aware)))
+    assert line["y"] == pytest.approx(study.mean(aware))
+    assert any("Noise-aware curves are of the first 3." in caption.value for caption in at.caption)
+    assert any("are of the first 3 repeats" in caption.value for caption in at.caption)
+    frame = next(f.value for f in opened(at, "numbers.accuracy").dataframe if "repeats" in f.value.columns)
+    assert set(frame["repeats"][frame["method"] == aware.title]) == {3}
+    assert set(frame["repeats"][frame["method"] == "Laplace"]) == {20}
+
+
+@pytest.fixture
+def few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise-aware curves take their time; here of three repeats."""
+    monkeypatch.setattr("dpbayes.experiments.accuracy.aware.MOST_REPEATS", 3)
+    for method in AWARE:
+        monkeypatch.setitem(method.__dict__, "most_repeats", 3)
+
+
+def test_the_best_known_at_every_epsilon_is_a_table():
+    at = opened(open_page(PAGE, **FAST), "accuracy.best")
+    table = next(f.value for f in at.dataframe if "best known" in f.value.columns)
+    study = accuracy_study(fast_plan())
+    assert list(table["best known"]) == [row.method.called(100) for row in best_known(study)]
+    assert all(re.fullmatch(r"-?\d+\.\d ± \d+\.\d points", text) for text in table["short of no privacy"])
+    only = {"accuracy.curves": "as printed"} | {
+        f"accuracy.{name}": "no" for name in ("laplace", "fourier", "residuals")
+    }
+    at = opened(open_page(PAGE, **FAST, **only), "accuracy.best")
+    assert any("None of the curves drawn" in m.value for m in at.markdown)
+    assert "short of no privacy" not in headline(at)
 
 
 def test_fewer_records_are_tested_on():

@@ -119,6 +119,20 @@ def test_formulas_of_many_states_are_those_of_their_decisions():
     assert "negative" not in promises(at), "there is no Fourier curve of many states"
 
 
+def test_a_delta_stands_beside_the_epsilon_of_gaussian_curves():
+    at = open_page(
+        PAGE, **FAST, **{"accuracy.gaussian": "yes", "accuracy.consistent": "yes", "accuracy.weighted": "yes"}
+    )
+    assert promises(at).count("Curves of Gaussian noise promise less: (ε, δ) with δ = 0.00001") == 1
+    said = formulas(at)
+    assert "counts + $\\mathcal{N}(0, s^2)$" in said
+    assert "residuals + $\\mathcal{N}(0, s_A)$ for 5 sets" in said
+    assert "then the nearest consistent tables" in said
+    assert "coefficients + Lap$(b_A/\\varepsilon)$" in said
+    at = open_page(PAGE, **FAST, **{"accuracy.residuals": "no"})
+    assert "Gaussian" not in promises(at)
+
+
 def test_what_is_kept_has_its_delta_said():
     said = promises(open_page(PAGE, **FAST))
     assert "101 tries" in said
@@ -195,7 +209,7 @@ def test_the_noise_is_said_to_be_of_real_or_of_whole_numbers_where_a_curve_has_a
     assert {"Laplace", "Fourier, certified"} <= names
     assert "Fourier, as printed" not in names
     assert "is left out, as the paper’s plot is of real numbers" in promises(at)
-    without = {"accuracy.laplace": "no", "accuracy.fourier": "no"}
+    without = {f"accuracy.{name}": "no" for name in ("laplace", "fourier", "residuals")}
     assert not said(open_page(PAGE, **FAST, **without))
 
 

@@ -526,3 +526,8 @@ def test_whole_numbers_are_audited_by_their_own_law(kind: str) -> None:
     assert laws_shown["layout"]["yaxis"]["title"]["text"] == "probability"
     assert all(place.lstrip("-").isdigit() for place in laws_shown["data"][0]["x"])
     assert r"\mathrm{Lap}_{\mathbb{Z}}" in everything(at)
+
+
+def test_gaussian_noise_has_a_promise_at_every_delta_but_none_at_zero() -> None:
+    shown = {metric.label: metric.value for metric in opened(AuditSubject.GaussianUpdates).metric}
+    assert shown["Exact worst case"] == "no finite ε"

@@ -19,6 +19,7 @@ from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
+from tests.strategies import ASIA
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", "=cmd|' /C calc'!A0"])
@@ -64,6 +65,7 @@ def test_a_release_that_is_no_posterior_holds_its_draws_or_its_estimate() -> Non
     ):
         rows = strict(release_json(release, network))["rows"]
         assert set(rows[0]) == {"row", name}
+        assert "noise" not in strict(release_json(release, network))
         np.testing.assert_array_equal(np.concatenate([row[name] for row in rows], axis=-1), values)
 
 
@@ -110,7 +112,30 @@ def test_a_release_file_is_strict_json_and_says_what_it_is(
     assert len(content["rows"]) == 18
     posterior = np.concatenate([row["posterior"] for row in content["rows"]])
     np.testing.assert_allclose(posterior, release.outcome.posterior.alpha)
-    assert set(content) == {"kind", "mechanism", "guarantee", "public", "network", "rows"}
+    assert set(content) == {"kind", "mechanism", "guarantee", "public", "noise", "network", "rows"}
+    aware = release.noise_aware()
+    np.testing.assert_array_equal(np.concatenate([row["mean"] for row in content["rows"]]), aware.mean)
+    ends = np.concatenate([row["95% interval"] for row in content["rows"]], axis=-1)
+    np.testing.assert_array_equal(ends, aware.interval(0.95))
+    told = content["noise"]
+    if mechanism is LaplaceUpdates:
+        assert told == {
+            "law": "independent Laplace noise in every cell",
+            "scale": 16.0,
+            "standard deviation": pytest.approx(16 * np.sqrt(2)),
+        }
+    else:
+        assert told["least standard deviation of a cell"] < told["largest standard deviation of a cell"]
+        assert "scale" not in told
+        assert content["public"]["noise scale"] > 0
+
+
+def test_a_large_release_is_written_without_conclusions(monkeypatch: pytest.MonkeyPatch) -> None:
+    release, _ = released(LaplaceUpdates, 10)
+    monkeypatch.setattr(exports, "_MOST_CONCLUDED", ASIA.cell_count - 1)
+    content = strict(release_json(release, ASIA))
+    assert set(content["rows"][0]) == {"row", "prior", "posterior"}
+    assert content["noise"]["scale"] == 16.0
 
 
 @pytest.mark.parametrize("mechanism", [LaplaceUpdates, LaplaceFourier])
@@ -124,5 +149,10 @@ def test_a_release_file_holds_no_seed_and_no_exact_count(
     posterior = np.concatenate([row["posterior"] for row in strict(text)["rows"]])
     inside = (exact > 60) & (exact < 940)  # cells that no clipping brings to a round number
     assert inside.any()
+    true = release.outcome.prior.updated(exact).mean[inside]
+    concluded = [each for row in strict(text)["rows"] for name in ("mean", "95% interval") for each in [row[name]]]
+    assert len(concluded) == 36
+    assert not set(true) & set(numbers_in(concluded))
+    assert not set(exact[inside].astype(float)) & set(numbers_in(strict(text)["noise"]))
     assert not set(1.0 + exact[inside]) & set(posterior)
     assert not set(exact[inside].astype(float)) & set(numbers_in(strict(text)["public"]))

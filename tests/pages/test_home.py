@@ -1,19 +1,23 @@
 """Home leads to every page and to every story."""
 
+from dataclasses import replace
+
 import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.session.options.accuracy import Scene
-from dpbayes.ui.session.settings import Seat
-from dpbayes.ui.session.stories import STORIES, Story
+from dpbayes.ui.session.settings import Seat, Settings
+from dpbayes.ui.stories.shipped import STORIES
+from dpbayes.ui.stories.story import Story
 from tests.pages.conftest import (
     PAGES,
     charts,
     fine,
     headline,
     open_page,
+    plain,
     press,
     put,
     sentences,
@@ -38,8 +42,13 @@ def test_every_page_opens_in_both_seats_with_a_headline_and_charts_that_plotly_k
 
 
 def title_of(story: Story) -> str:
-    name = story.page.removeprefix("pages/").removesuffix(".py")
-    return TITLES.get(name, name.capitalize())
+    name = story.steps[0].page
+    return TITLES.get(name, name.replace("_", " ").capitalize())
+
+
+def first(key: str) -> Settings:
+    """Return the settings of a story's first step as a person has them who opens it."""
+    return replace(STORIES[key].steps[0].settings, story=key)
 
 
 @pytest.mark.usefixtures("first_look")
@@ -48,57 +57,61 @@ def test_a_story_opens_where_it_says(key: str) -> None:
     story = STORIES[key]
     at = fine(open_page("pages/home.py", seat="recipient").button(key=f"open.{key}").click().run())
     assert at.title[0].value == title_of(story)
-    assert settings_of(at).data == story.settings.data
-    assert settings_of(at).source == story.settings.source
-    assert settings_of(at).seat is Seat.RECIPIENT
+    assert settings_of(at) == replace(first(key), seat=Seat.RECIPIENT)
     assert not sentences(at)
 
 
 @pytest.mark.usefixtures("first_look")
 def test_every_story_opens_from_the_bar_of_the_one_before() -> None:
     at = open_page("pages/release.py")
-    assert not opened(at)
+    assert not said(at)
     for key, story in STORIES.items():
         fine(story_list(at).set_value(key).run())
-        assert settings_of(at) == story.settings
+        assert settings_of(at) == first(key)
         assert at.title[0].value == title_of(story)
-        assert opened(at) == [f"Opened last: **{story.title}**. {story.question}"]
+        assert f"{story.title} · 1 of {len(story.steps)}" in said(at)
+        assert story.steps[0].say in said(at)
         assert not sentences(at)
 
 
-def opened(at: AppTest) -> list[str]:
-    return [caption.value for caption in at.caption if caption.value.startswith("Opened last")]
+def said(at: AppTest) -> str:
+    """Return what the banner says, as it is read; empty without one."""
+    texts = [plain(m.value).replace("**", "") for m in at.markdown if " · " in m.value and m.value.startswith("**")]
+    return " ".join(texts)
 
 
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
     at = open_page("pages/papers.py")
     for _ in range(2):
         fine(story_list(at).set_value("clinic").run())
-        assert at.title[0].value == "Release"
-        assert settings_of(at) == STORIES["clinic"].settings
+        assert at.title[0].value == "Network"
+        assert settings_of(at) == first("clinic")
         assert story_list(at).value is None
         put(at, "box.epsilon", "3")
         assert story_list(at).value is None
-        assert settings_of(at) != STORIES["clinic"].settings
+        assert settings_of(at) != first("clinic")
         fine(at.switch_page("pages/papers.py").run())
     fine(at.switch_page("pages/home.py").run())
     fine(at.button(key="open.votes").click().run())
-    assert opened(at)[0].startswith("Opened last: **Sixteen votes**")
+    assert said(at).startswith("Sixteen votes · 1 of ")
 
 
 def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None:
-    question = next(story.question for story in STORIES.values() if story.title == "Draw an arrow, see its price")
-    assert "noise" in question
-    assert "Release" in question
+    story = next(story for story in STORIES.values() if story.title == "Draw an arrow, see its price")
+    assert "noise" in story.question
+    assert story.steps[-1].page == "release"
+    assert story.steps[-1].guess is not None
+    assert "error" in story.steps[-1].guess.quantity
 
 
 def test_both_figures_of_the_paper_are_stories() -> None:
     paper, regression = STORIES["paper"], STORIES["regression"]
-    assert (paper.page, regression.page) == ("pages/accuracy.py", "pages/regression.py")
-    options = paper.settings.options("accuracy")
+    figure = next(step for step in paper.steps if step.page == "accuracy")
+    options = figure.settings.options("accuracy")
     assert (options.scene, options.features) == (Scene.NAIVE_BAYES, 16)
     assert (options.records, options.training, options.repeats) == (1000, 50, 100)
-    scenario = regression.settings.options("regression")
+    assert regression.steps[0].page == "regression"
+    scenario = regression.steps[0].settings.options("regression")
     assert (scenario.n, scenario.features, scenario.train_share, scenario.repeats) == (370_000, 14, 0.1, 20)
     assert scenario.norm_bound is NormBound.PRINTED
 

@@ -142,7 +142,7 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     document = read_document(ledger.outcome(path, row))
     assert verify(ledger.outcome(path, row)).holds
     assert document.request.graph is GraphChoice.PRIVATELY
-    assert document.composed.epsilon == Fraction(1, 4)
+    assert document.composed.spent == Fraction(1, 4)
 
 
 def test_the_simulated_graph_is_no_learnt_one_on_release(path: Path, tmp_path: Path) -> None:

@@ -6,23 +6,30 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.zcdp import zcdp_rho
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger, noise
-from dpbayes.releases.document import read_document
+from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.ledger import PrivacyMeasure
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.bif import released_bif
+from dpbayes.releases.views.reading import INTERVALS
+from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
+from dpbayes.ui.pages.release.make import request_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, sentences
-from tests.releases.made import asked, opened, released
+from tests.releases.made import NETWORK, asked, opened, released
 
 PAGE = "pages/ledger.py"
 
@@ -105,6 +112,48 @@ def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> N
     assert read_bif(released_bif(document))[0] == document.request.network
 
 
+def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = released(tmp_path).document
+    document = read_document(data)
+    release, files = release_of(document), dict[str, Any]()
+    real = st.download_button
+
+    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
+        files[file_name] = data
+        return real(label, data, file_name=file_name, **other)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    at = open_page(PAGE, seat="recipient")
+    fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+    cells = NETWORK.row_starts + [NETWORK.telling_state(int(node)) for node in NETWORK.node_of_row]
+    aware, as_real = figures(at)["file.rows"]["data"]
+    assert aware["x"] == pytest.approx(release.noise_aware().mean[cells])
+    assert as_real["x"] == pytest.approx(release.posterior.mean[cells])
+    assert aware["error_x"]["array"] != as_real["error_x"]["array"]
+    captions = "\n".join(caption.value for caption in at.caption)
+    assert INTERVALS[Reading.NOISE_AWARE] in captions
+    assert files["release.bif"]() == released_bif(document).encode()
+    fine(at.segmented_control(key="file.reading").set_value(Reading.AS_REAL).run())
+    (alone,) = figures(at)["file.rows"]["data"]
+    assert alone["x"] == as_real["x"]
+    captions = "\n".join(caption.value for caption in at.caption)
+    assert INTERVALS[Reading.AS_REAL] in captions
+    assert files["release.bif"]() == released_bif(document, Reading.AS_REAL).encode()
+    assert files["release.html"]() == html_report(document, Reading.AS_REAL).encode()
+    assert b"posterior = release.posterior " in files["release.py"]()
+
+
+def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None:
+    at = open_page(PAGE, seat="recipient")
+    data = released(tmp_path, mechanism="map").document
+    fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+    assert len(figures(at)["file.rows"]["data"]) == 1
+    assert "file.reading" not in [control.key for control in at.segmented_control]
+    assert "ntervals" not in "\n".join(caption.value for caption in at.caption)
+
+
 def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: Path, tmp_path: Path) -> None:
     data = released(tmp_path).document
     for seat in ("curator", "recipient"):
@@ -144,6 +193,7 @@ def test_a_large_release_is_shown_by_a_few_of_its_rows(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, checked = large_release(tmp_path), []
+    monkeypatch.setattr(opened_release, "MOST_CELLS", 60_000)
     verify = opened_release.verify
     monkeypatch.setattr(opened_release, "verify", lambda data: checked.append(data) or verify(data))
     at = open_page(PAGE, seat="recipient")
@@ -156,6 +206,11 @@ def test_a_large_release_is_shown_by_a_few_of_its_rows(
     assert "may refuse" in captions, "a name with a space"
     labels = [button.label for button in at.get("download_button")]
     assert "Network, BIF" in labels
+    assert "take noisy counts as real" in captions, "the picture's rows alone are worked out with the noise in mind"
+    assert [trace["name"] for trace in figures(at)["file.rows"]["data"]] == [
+        "private, knowing of the noise",
+        "private, counts taken as real",
+    ]
     assert not [label for label in labels if "draws" in label], "65,566 columns make no file"
     fine(at.text_input(key="file.records").set_value("20").run())
     assert checked == [data], "checked once, not at every move"
@@ -211,6 +266,47 @@ def confirmed(at: AppTest) -> AppTest:
     """Tick what must be stated, and press the button that spends."""
     fine(at.checkbox(key="make.unseen").check().run())
     return fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+
+
+def test_noisy_counts_that_are_to_be_fitted_are_asked_for_by_the_page() -> None:
+    chosen = Chosen(Settings(mechanism="ConsistentLaplace"))
+    assert request_of(chosen, "garden", None).mechanism == "consistent"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("WeightedFourier", "weighted"), ("GaussianResiduals", "residuals")])
+def test_noise_that_is_shared_out_is_asked_for_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
+    alike, turned = (
+        request_of(Chosen(Settings(mechanism=kind, matters=matters)), "garden", None) for matters in ((), ("dysp",))
+    )
+    assert alike.mechanism == turned.mechanism == name
+    before, after = (request.entry.simulated(request).node_noise_sd for request in (alike, turned))
+    place = alike.network.index("dysp")
+    assert after[place] < before[place]
+    assert after[0] > before[0]
+
+
+def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
+    at = form(open_page(PAGE), "Open the dataset", name="garden", budget="1", reason="Gaussian noise")
+    assert "ε = 1" in headline(at)
+    at.radio(key="ledger.measure").set_value(PrivacyMeasure.RHO)
+    form(at, "Open the dataset", name="orchard", budget="0.5", reason="Gaussian noise")
+    assert figures(at)["budgets.rho"]["data"][2]["x"] == [0.5]
+    at = make_open(open_page("pages/release.py", mechanism="GaussianUpdates", epsilon="0.5"))
+    fine(at.selectbox(key="make.dataset").set_value("garden").run())
+    assert any("is of pure ε" in sentence for sentence in sentences(at))
+    fine(at.selectbox(key="make.dataset").set_value("orchard").run())
+    (spent,) = [metric.value for metric in at.metric if metric.label == "It spends ρ"]
+    assert 0 <= zcdp_rho(0.5, delta=1e-5) - float(spent) < 1e-5 * float(spent)
+    at = confirmed(at)
+    assert "checks hold" in at.success[0].value
+    assert ledger.account_of(path, "orchard").spent == Fraction(spent)
+    at = open_page(PAGE)
+    assert at.dataframe[0].value["ρ"].tolist() == [spent]
+    assert at.dataframe[0].value["ε"].tolist() == ["–"]
+    at.session_state["ledger.together"] = True
+    told = "\n".join(text.value for text in fine(at.run()).markdown)
+    assert f"orchard: ρ = {spent}, the exact sum, which decides; at most ε = " in told
+    form(at, "Raise the budget", new="2", why="a second question")
 
 
 def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -15,7 +15,7 @@ from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS
 from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS, settings_from
-from tests.conftest import thorough
+from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import charts, figures, fine, open_page, sentences, stop_after_a_step
 
 E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
@@ -60,34 +60,39 @@ def no_e_notation(at: AppTest) -> None:
     assert not [text for text in hovers(at) if D3_WITH_E.search(text) or E_NOTATION.search(text)]
 
 
+NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
+    ("release", {"epsilon": "1000"}),
+    ("release", {"epsilon": "0.001"}),
+    ("release", {"mechanism": "PosteriorSampler", "epsilon": "1000"}),
+    ("release", {"mechanism": "LaplaceFourier", "epsilon": "0.001"}),
+    ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)"}),
+    ("hellinger", {"hellinger.delta": "1e-12"}),
+    ("hellinger", {"epsilon": "1000"}),
+    ("sampling", {"epsilon": "1000"}),
+    ("stealth", {"epsilon": "0.001"}),
+    ("structure", {"epsilon": "0.001"}),
+]
+"""What is turned by a mechanism's own parameters, which no test below turns to their ends."""
+
+OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
+    ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e9"}),
+    ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e-12"}),
+    ("audit", {"audit.odds": "1e-6"}),
+    ("bounds", {"bounds.claim": "Proposition 1: largest noise", "bounds.delta": "1e-9"}),
+    ("bounds", {"bounds.claim": "ALT-14 Lemma 3: exponential records", "bounds.rate": "100"}),
+    ("bounds", {"bounds.claim": "ALT-14 Lemma 2: error of an empirical law", "bounds.samples": "10000000"}),
+    ("bounds", {"bounds.claim": "ALT-14 Algorithm 1: privacy of several answers", "bounds.answers": "1000000"}),
+    ("bounds", {"bounds.claim": "Corollary 3: negative Fourier tables", "bounds.t": "50"}),
+    ("regression", {"regression.precision": "1e9", "regression.n": "1000"}),
+    ("robustness", {"robustness.family": "normal", "robustness.distance": "10000"}),
+    ("robustness", {"robustness.prior": "10000"}),
+    ("sampling", {"sampling.family": "normal", "sampling.concentration": "10000"}),
+]
+"""Options of a page at an end, alone; the next test turns them there together, and looks for an e too."""
+
+
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        ("release", {"epsilon": "1000"}),
-        ("release", {"epsilon": "0.001"}),
-        ("release", {"mechanism": "PosteriorSampler", "epsilon": "1000"}),
-        ("release", {"mechanism": "LaplaceFourier", "epsilon": "0.001"}),
-        ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)"}),
-        ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e9"}),
-        ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e-12"}),
-        ("audit", {"audit.odds": "1e-6"}),
-        ("bounds", {"bounds.claim": "Proposition 1: largest noise", "bounds.delta": "1e-9"}),
-        ("bounds", {"bounds.claim": "ALT-14 Lemma 3: exponential records", "bounds.rate": "100"}),
-        ("bounds", {"bounds.claim": "ALT-14 Lemma 2: error of an empirical law", "bounds.samples": "10000000"}),
-        ("bounds", {"bounds.claim": "ALT-14 Algorithm 1: privacy of several answers", "bounds.answers": "1000000"}),
-        ("bounds", {"bounds.claim": "Corollary 3: negative Fourier tables", "bounds.t": "50"}),
-        ("hellinger", {"hellinger.delta": "1e-12"}),
-        ("hellinger", {"epsilon": "1000"}),
-        ("regression", {"regression.precision": "1e9", "regression.n": "1000"}),
-        ("robustness", {"robustness.family": "normal", "robustness.distance": "10000"}),
-        ("robustness", {"robustness.prior": "10000"}),
-        ("sampling", {"epsilon": "1000"}),
-        ("sampling", {"sampling.family": "normal", "sampling.concentration": "10000"}),
-        ("stealth", {"epsilon": "0.001"}),
-        ("structure", {"epsilon": "0.001"}),
-    ],
-)
+@pytest.mark.parametrize(("page", "query"), thorough([*NOT_OF_A_PAGE, *OF_A_PAGE], sample=NOT_OF_A_PAGE))
 def test_no_number_is_in_e_notation(page: str, query: dict[str, str]) -> None:
     no_e_notation(open_page(f"pages/{page}.py", **query))
 
@@ -109,10 +114,12 @@ MAIN = {
     "bounds": "bounds",
     "hellinger": "hellinger.errors",
     "regression": "regression.errors",
+    "release": "density",
     "robustness": "robustness.moved",
     "sampling": "trim",
     "stealth": "stealth.probability",
     "structure": "structure.noise",
+    "which_epsilon": "which_epsilon.errors",
 }
 """The picture that every page with numeric options is about."""
 
@@ -126,10 +133,12 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "bounds": [{"bounds.claim": claim.value} for claim in BoundClaim],
     "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
+    "release": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
     "robustness": [{"robustness.family": family.value} for family in RecordFamily],
     "sampling": [{"sampling.family": family.value} for family in Family],
     "stealth": [{"stealth.aim": aim.value} for aim in StealthAim],
     "structure": [{}],
+    "which_epsilon": [{}],
 }
 """The choices that decide which options a page has."""
 
@@ -174,11 +183,13 @@ def turned(at: AppTest, query: dict[str, str]) -> AppTest:
     return fine(at.run())
 
 
-def offered(at: AppTest, page: str) -> dict[str, Parameter]:
-    """Return the numeric options that the page offers."""
-    keys = {slider.key for slider in at.select_slider}
-    found = {name: PARAMETERS[name] for name in numeric(page) if f"parameter.{name}" in keys}
-    return {name: parameter for name, parameter in found.items() if isinstance(parameter, Parameter)}
+def options_in(page: str, context: dict[str, str], at: AppTest) -> dict[str, Parameter]:
+    """Return the numeric options that the page offers in a context; all it has, unless thorough, without a look."""
+    known = {name: parameter for name in numeric(page) if isinstance(parameter := PARAMETERS[name], Parameter)}
+    if not IS_THOROUGH:
+        return known
+    keys = {slider.key for slider in shown(page, context, at).select_slider}
+    return {name: parameter for name, parameter in known.items() if f"parameter.{name}" in keys}
 
 
 def test_every_page_with_numeric_options_is_looked_at() -> None:
@@ -202,32 +213,38 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
     """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""
     at = open_page(f"pages/{page}.py", **contexts(page)[0])
     for place, context in enumerate(contexts(page)):
-        for ends in ends_of(offered(shown(page, context, at), page), place):
+        for ends in ends_of(options_in(page, context, at), place):
             shown(page, context | ends, at)
             no_e_notation(at)
             assert all("nearest that is possible" in sentence for sentence in sentences(at)), (context, ends)
 
 
+CUT: list[tuple[str, dict[str, str], str]] = [
+    ("accuracy", {}, "accuracy.training"),
+    ("accuracy", {"accuracy.high": "1"}, "accuracy.low"),
+    ("audit", {"audit.subject": AuditSubject.LaplaceUpdates.value}, "audit.record"),
+    (
+        "audit",
+        {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.sides": "3", "audit.n": "20"},
+        "audit.n",
+    ),
+    ("audit", {"audit.subject": AuditSubject.LaplaceOne.value, "audit.n": "5"}, "audit.first"),
+    ("audit", {"audit.subject": AuditSubject.LaplaceOne.value}, "audit.sides"),
+    ("bounds", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
+    ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),
+    ("regression", {"regression.n": "1000"}, "regression.train_share"),
+    ("regression", {"regression.highest": "1"}, "regression.lowest"),
+    ("robustness", {"robustness.low": "100"}, "robustness.high"),
+]
+"""Pages, their choices, and an option that these leave less room than it has."""
+
+CUT_ONCE = list({page: cut for page, *cut in CUT}.items())
+
+
 @pytest.mark.usefixtures("one_step")
 @pytest.mark.parametrize(
     ("page", "context", "name"),
-    [
-        ("accuracy", {}, "accuracy.training"),
-        ("accuracy", {"accuracy.high": "1"}, "accuracy.low"),
-        ("audit", {"audit.subject": AuditSubject.LaplaceUpdates.value}, "audit.record"),
-        (
-            "audit",
-            {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.sides": "3", "audit.n": "20"},
-            "audit.n",
-        ),
-        ("audit", {"audit.subject": AuditSubject.LaplaceOne.value, "audit.n": "5"}, "audit.first"),
-        ("audit", {"audit.subject": AuditSubject.LaplaceOne.value}, "audit.sides"),
-        ("bounds", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
-        ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),
-        ("regression", {"regression.n": "1000"}, "regression.train_share"),
-        ("regression", {"regression.highest": "1"}, "regression.lowest"),
-        ("robustness", {"robustness.low": "100"}, "robustness.high"),
-    ],
+    thorough(CUT, sample=[(page, context, name) for page, (context, name) in CUT_ONCE]),
 )
 def test_a_slider_has_no_stop_that_is_too_much(page: str, context: dict[str, str], name: str) -> None:
     at = shown(page, context)

@@ -9,19 +9,22 @@ from dpbayes.base.text import numeral
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.papers.links import VIEWS, View, view_of
+from dpbayes.ui.pages.papers.page import open_row, rows_of, tells
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.options.papers import PaperShown
-from dpbayes.ui.session.settings import Seat, Settings, query_of
+from dpbayes.ui.session.options.papers import ClaimShown, PaperShown
+from dpbayes.ui.session.settings import Seat, Settings, current, query_of
 from tests.conftest import thorough
 from tests.pages.claims import evaluation_of
 from tests.pages.conftest import (
     everything,
+    figures,
     fine,
     headline,
     one_sentence,
     open_page,
     plain,
     press,
+    put,
     sentences,
     settings_of,
 )
@@ -38,6 +41,45 @@ def test_all_claims_are_listed_and_counted(seat: Seat) -> None:
     false = sum(claim.verdict is Verdict.FALSE for claim in CLAIMS)
     assert f"Of {len(CLAIMS)} claims" in headline(at)
     assert f"{false} are false" in headline(at)
+
+
+def test_words_find_claims_and_those_that_find_none_say_so() -> None:
+    at = put(open_page(PAGE), "papers.search", "LEMMA false")
+    table = next(frame.value for frame in at.dataframe if "verdict" in frame.value)
+    assert list(table["claim"]) == [str(claim.reference) for claim in CLAIMS if tells(claim, "lemma false")]
+    assert 0 < len(table) < len(CLAIMS)
+    assert at.selectbox(key=CLAIM).options == list(table["claim"])
+    at = put(at, "papers.search", "zzz [no](claim)")
+    assert "No claim here tells of zzz [no](claim)." in [plain(caption.value) for caption in at.caption]
+    assert len(next(frame.value for frame in at.dataframe if "verdict" in frame.value)) == len(CLAIMS)
+
+
+def test_the_figures_and_the_table_of_the_paper_are_rows() -> None:
+    table = next(frame.value for frame in open_page(PAGE).dataframe if "verdict" in frame.value)
+    places = {"Figure 1", "Figure 2", *(f"Table 1, {row}" for row in ("Laplace", "Fourier", "Sampler", "MAP"))}
+    assert {f"[Zhang16] {place}" for place in places} <= set(table["claim"])
+
+
+def test_a_row_that_is_picked_opens_its_claim(session: dict[str, object]) -> None:
+    listed = list(ClaimShown)[:9]
+    for rows, opened in (([4], listed[4]), ([], listed[4]), ([8], listed[8])):
+        open_row(listed, rows)
+        assert current().options("papers").claim is opened
+    assert rows_of({"rows": [3], "columns": [], "cells": []}) == rows_of({"rows": [], "cells": [(3, "about")]}) == [3]
+
+
+def test_the_picture_has_every_claim_under_its_verdict() -> None:
+    at = open_page(PAGE)
+    drawn = {bar["name"]: sum(bar["x"]) for bar in figures(at)["papers.verdicts"]["data"]}
+    assert drawn == {v.value: sum(claim.verdict is v for claim in CLAIMS) for v in Verdict}
+    assert any("unpublished manuscript" in caption.value for caption in at.caption), "what the Notes are is said"
+
+
+def test_every_paper_is_cited_in_bibtex() -> None:
+    at = open_page(PAGE, **{"papers.claim": "[Notes] Section 2.2"})
+    whole, one = (code.value for code in at.code if code.value.startswith("@"))
+    assert all(paper.bibtex.strip() in whole for paper in PAPERS.values())
+    assert one == PAPERS["Notes"].bibtex.strip()
 
 
 def test_a_paper_can_be_picked() -> None:
@@ -107,6 +149,8 @@ def test_the_page_that_a_claim_leads_to_names_it(view: View) -> None:
     settings = Settings(source="sprinkler", records=50, parameters=view.parameters)
     at = open_page(view.page, **query_of(settings))
     assert at.title[0].value == view.title
+    while at.get("progress") and not any(part.label.startswith("Formulas") for part in at.expander):
+        at = fine(at.run())
     shown = plain(everything(at))
     for claim in [claim for claim in CLAIMS if view_of(claim) == view]:
         assert claim.reference.place.split(",")[0] in shown, claim.reference

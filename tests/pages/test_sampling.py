@@ -237,8 +237,11 @@ GAME_EDGES: list[dict[str, str]] = [
     {"sampling.columns": "64", "sampling.answer_epsilon": "0.01"},
 ]
 
+PLAYED = (1, 3, 4, 6, 7)
+"""Each family and each kind of setting; the others are turned to their ends on all pages by a test of its own."""
 
-@pytest.mark.parametrize("query", thorough(GAME_EDGES, sample=GAME_EDGES[:-1]))
+
+@pytest.mark.parametrize("query", thorough(GAME_EDGES, sample=[GAME_EDGES[place] for place in PLAYED]))
 def test_the_edges_of_the_game_are_played(query: dict[str, str]) -> None:
     at = open_page(PAGE, **query)
     assert not sentences(at)

@@ -7,10 +7,32 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.graph_families import costs_of, mean_crossing, named_families, random_costs
+from dpbayes.base.text import numeral
+from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
+from dpbayes.experiments.graph_families import (
+    arrow_numbers,
+    costs_of,
+    growing_graphs,
+    mean_crossing,
+    named_families,
+    random_costs,
+)
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.theory.zhang16.fourier import counterexample_denser
 from dpbayes.ui.session.settings import settings_from
-from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    stopped_at_the_second_picture,
+)
 
 PAGE = "pages/structure.py"
 CHART = "structure.noise"
@@ -34,7 +56,60 @@ def test_lines_and_points_are_those_of_the_core(epsilon: float) -> None:
         expected = [families.laplace[i], families.certified[i], families.printed[i]]
         nowhere, *points = trace(at, name)["y"]  # the first only gives the legend its colour
         assert nowhere is None
-        np.testing.assert_allclose(points, np.array(expected) / epsilon)
+        np.testing.assert_allclose(points[:3], np.array(expected) / epsilon)
+
+
+def test_every_other_mechanism_has_a_mark_at_each_family_and_a_line_in_its_colour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A Gaussian one says at which delta; all are of the first random graphs of those that Fourier's line is of."""
+    monkeypatch.setattr("dpbayes.ui.pages.structure.page.SEARCHED_GRAPHS", 2)
+    query = {"structure.nodes": "4", "structure.graphs": "3", "epsilon": "0.5", "seed": "4"}
+    at = open_page(PAGE, **query)
+    promise = Promise(0.5, float(settings_from(query)[0].parameter("delta")))
+    line = named_families(4)["chain"]
+    marks = trace(at, "chain")
+    others = [kind for kind in noisy_kinds() if kind not in (LaplaceUpdates, LaplaceFourier)]
+    numbers = arrow_numbers(4)
+    rng = stream(4, "structure", 4)
+    grown = [growing_graphs(4, rng, arrows=numbers) for _ in range(2)]
+    for kind in others:
+        name = kind.label + f" (δ = {numeral(promise.delta)})" * needs_delta(kind)
+        place = marks["text"].index(name)
+        assert marks["marker"]["color"][place] == kind.colour
+        assert marks["y"][place] == pytest.approx(mean_noise(promise.mechanism(kind, line)), rel=1e-4)
+        drawn = trace(at, name)
+        assert drawn["line"]["color"] == kind.colour
+        noises = [[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown]
+        np.testing.assert_allclose(drawn["y"], np.mean(noises, axis=0), rtol=1e-4)
+    assert "besides Laplace and Fourier are of the first 2 random graphs" in everything(at)
+    assert len({*(kind.colour for kind in noisy_kinds())}) == len(noisy_kinds())
+
+
+def mean_noise(mechanism: Any) -> float:
+    """Return the mean over cells of a mechanism's noise."""
+    return float(np.average(mechanism.node_noise_sd, weights=np.diff(mechanism.prior.network.cell_offsets)))
+
+
+def test_the_search_on_random_graphs_goes_on_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.structure.page.SEARCHED_GRAPHS", 1)
+    stopped_at_the_second_picture(monkeypatch)
+    at = open_page(PAGE, **{"structure.nodes": "4"})
+    names = [trace["name"] for trace in figures(at)[CHART]["data"]]
+    assert "Gaussian residuals" not in str(names)
+    assert "besides Laplace and Fourier have no line yet" in everything(at)
+    press(at, "Go on")
+    names = [trace["name"] for trace in figures(at)[CHART]["data"]]
+    assert "Gaussian residuals" in str(names)
+    assert not at.get("progress")
+
+
+def test_the_search_begins_when_the_hand_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = open_page(PAGE, **{"structure.nodes": "4"})
+    begun: list[int] = []
+    monkeypatch.setattr("dpbayes.ui.pages.structure.page.family_noise", lambda nodes, *_, **__: begun.append(nodes))
+    put(at, "box.structure.nodes", "5")  # nobody says here that the hand rests
+    assert not begun
 
 
 def test_the_headline_is_where_the_lines_cross() -> None:
@@ -55,7 +130,7 @@ def test_the_headline_is_where_the_lines_cross() -> None:
 def test_less_noise_is_not_said_to_be_nearer() -> None:
     at = open_page(PAGE)
     assert "does not decide whose probabilities are nearer" in everything(at)
-    assert "release" in [link.proto.page for link in at.get("page_link")]
+    assert {"release", "best_noise"} <= {link.proto.page for link in at.get("page_link")}
 
 
 def test_where_fourier_wins_at_every_density_the_sentence_says_so() -> None:

@@ -1,14 +1,22 @@
 """Requests and documents that tests start from."""
 
+import importlib
+import pkgutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pytest
 
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
+from dpbayes.releases import releasable
+from dpbayes.releases.amounts import PrivacyMeasure, Rho
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.make import draw_document
+from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.sources.synthetic import sample_dataset
 from tests.strategies import ASIA
@@ -16,6 +24,7 @@ from tests.strategies import ASIA
 N = 200
 TIME = datetime(2026, 3, 31, 12, tzinfo=UTC)
 BEFORE = Composed(2, Fraction(3, 10))
+BEFORE_IN_RHO = Composed(2, Rho(Fraction(3, 10)))
 
 LEARNT = {
     "graph": GraphChoice.PRIVATELY,
@@ -30,12 +39,18 @@ def asked(network: Network = ASIA, **changes) -> ReleaseRequest:
         "dataset": "clinic-2026",
         "network": network,
         "mechanism": "laplace",
-        "epsilon": Fraction(1, 2),
         "n": N,
         "graph": GraphChoice.UNSEEN,
         "domains": DomainChoice.CURATOR,
     }
-    return ReleaseRequest(**(told | changes))
+    loss = {} if {"epsilon", "rho"} & set(changes) else usual_loss(str(changes.get("mechanism", "laplace")))
+    return ReleaseRequest(**(told | loss | changes))
+
+
+def usual_loss(mechanism: str, number: Fraction = Fraction(1, 2)) -> dict[str, Fraction]:
+    """Return so much of what a mechanism promises: of an epsilon, or of a rho."""
+    entry = RELEASABLE.get(mechanism, RELEASABLE["laplace"])
+    return {entry.measure.value: number}
 
 
 def counted(network: Network = ASIA, *, n: int = N) -> Counts:
@@ -45,5 +60,22 @@ def counted(network: Network = ASIA, *, n: int = N) -> Counts:
     return count(network, sample_dataset(network, cpts, n, rng))
 
 
+def before(request: ReleaseRequest) -> Composed:
+    """Return what was spent before, in what a budget must be kept in to pay the request."""
+    return BEFORE_IN_RHO if request.entry.measure is PrivacyMeasure.RHO else BEFORE
+
+
 def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:
-    return draw_document(request, counts or counted(request.network, n=request.n), BEFORE, TIME)
+    return draw_document(request, counts or counted(request.network, n=request.n), before(request), TIME)
+
+
+def replace_draw(patch: pytest.MonkeyPatch, name: str, draw: Callable[..., Any]) -> None:
+    """Put another function in place of one that draws, such as "with_laplace", in every entry that uses it."""
+    entries = [
+        importlib.import_module(f"{releasable.__name__}.{each.name}")
+        for each in pkgutil.iter_modules(releasable.__path__)
+    ]
+    users = [entry for entry in entries if hasattr(entry, name)]
+    assert users
+    for entry in users:
+        patch.setattr(entry, name, draw)

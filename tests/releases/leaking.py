@@ -12,11 +12,12 @@ import pytest
 
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases import noise, releasable
+from dpbayes.releases import noise
 from dpbayes.releases.noise import Calibrated
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.edgelist import network
+from tests.releases.asking import replace_draw
 
 STATES = {"city": ("here", "there", "nowhere"), "illness": ("none", "common", "rare")}
 """Nobody is nowhere; the last states are those of records without a value."""
@@ -105,7 +106,7 @@ def without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
         yield 1.0
         return same  # type: ignore[return-value]
 
-    monkeypatch.setattr(releasable, "with_laplace", drawn)
+    replace_draw(monkeypatch, "with_laplace", drawn)
 
 
 class Failing:

@@ -39,12 +39,12 @@ def asked(**other: object) -> ReleaseRequest:
         "dataset": "garden",
         "network": NETWORK,
         "mechanism": "laplace",
-        "epsilon": Fraction(1, 2),
         "n": 60,
         "graph": GraphChoice.UNSEEN,
         "domains": DomainChoice.CURATOR,
     }
-    return ReleaseRequest(**(usual | other))  # type: ignore[arg-type]
+    loss = {} if "rho" in other else {"epsilon": Fraction(1, 2)}
+    return ReleaseRequest(**(usual | loss | other))  # type: ignore[arg-type]
 
 
 def counts():
@@ -57,6 +57,13 @@ def opened(folder: Path, budget: str = "2") -> Path:
     """Begin a ledger with the table's budget."""
     path = folder / "ledger.sqlite"
     ledger.open_dataset(path, "garden", Fraction(budget), reason="for a test")
+    return path
+
+
+def opened_in_rho(folder: Path, budget: str = "2") -> Path:
+    """Begin a ledger with a budget of the table's that is kept in rho."""
+    path = folder / "ledger.sqlite"
+    ledger.open_dataset(path, "garden", ledger.Rho(Fraction(budget)), reason="for a test")
     return path
 
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as arrow_parquet
@@ -17,13 +18,16 @@ from dpbayes import __main__
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
-from dpbayes.releases.command import COMMANDS, main
+from dpbayes.releases.command import COMMANDS, charged, main
 from dpbayes.releases.command.shared import FAILS, HOLDS, REFUSED
 from dpbayes.releases.command.view import VIEWS
+from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.edgelist import read_edges
-from tests.releases.made import NETWORK, asked, opened, written
+from dpbayes.sources.engines.sql import SqlTable
+from tests.releases import made
+from tests.releases.made import CSV, NETWORK, asked, opened, written
 
 ROOT = Path(__file__).parents[2]
 
@@ -133,6 +137,55 @@ def test_the_ledger_is_opened_raised_listed_checked_and_exported(tmp_path, file,
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
 
 
+def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys):
+    path = ["ledger", "--ledger", str(tmp_path / "ledger.sqlite")]
+    gaussian = [*words, "--graph-unseen", "--mechanism", "gaussian"]
+    with_rho = [word for word in gaussian if word not in ("--epsilon", "0.5")] + ["--rho", "0.02"]
+    assert main(with_rho) == REFUSED
+    assert "is of pure ε" in capsys.readouterr().err
+    for wrong in (gaussian, [*gaussian, "--rho", "0.02"], [*with_rho, "--mechanism", "laplace"]):
+        assert main(wrong) == REFUSED, wrong
+    capsys.readouterr()
+    assert main([*path, "open", "garden 2", "--rho", "0.5", "--reason", "Gaussian noise"]) == HOLDS
+    assert main([*path, "raise", "garden 2", "--budget", "0.7", "--reason", "in epsilon"]) == REFUSED
+    assert main([*path, "open", "more", "--reason", "no budget"]) == REFUSED
+    capsys.readouterr()
+    assert main([*with_rho, "--dataset", "garden 2"]) == HOLDS
+    assert "0.48 is left of a budget of 0.5, in rho." in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
+    assert main([*words, "--graph-unseen", "--dataset", "garden 2"]) == HOLDS
+    capsys.readouterr()
+    assert main([*path, "list"]) == HOLDS
+    listed = capsys.readouterr().out
+    assert "garden 2: budget 0.5, in rho, released 0.142459331202, reserved and never shown 0" in listed
+    assert "rho 0.02, released" in listed
+    assert "epsilon 0.5, which costs rho 0.122459331202, released" in listed
+    assert main([*path, "composed", "garden 2"]) == HOLDS
+    assert "rho 0.142459331202, the exact sum; at most epsilon" in capsys.readouterr().out
+    residuals = [word if word != "gaussian" else "residuals" for word in with_rho]
+    assert main([*residuals, "--dataset", "garden 2"]) == HOLDS
+    assert "0.337540668798 is left of a budget of 0.5, in rho." in capsys.readouterr().out
+    weighed = [*residuals, "--dataset", "garden 2", "--matters", "grass"]
+    assert main([*weighed, "--weight", "0"]) == REFUSED
+    assert main([*weighed, "--matters", "snow"]) == REFUSED
+    assert main([*with_rho, "--dataset", "garden 2", "--matters", "grass"]) == REFUSED
+    assert main(weighed) == HOLDS
+    assert "0.317540668798 is left" in capsys.readouterr().out
+    both = [*gaussian, "--delta", "0.00001", "--dataset", "garden 3"]
+    assert main([*path, "open", "garden 3", "--budget", "0.5", "--delta", "0.00001", "--reason", "both"]) == HOLDS
+    assert main([*path, "raise", "garden 3", "--rho", "0.5", "--delta", "0.00001", "--reason", "no"]) == REFUSED
+    assert main([*with_rho, "--delta", "0.00001"]) == REFUSED
+    assert main(both) == HOLDS
+    assert "; row" in capsys.readouterr().out
+    assert main([*path, "list"]) == HOLDS
+    sums = "budget 0.00850553, in rho, released 0.00850553, reserved and never shown 0, left 0"
+    assert f"garden 3: {sums}" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
+    for view in (".bif", ".csv", ".html", ".parquet"):
+        out = str(tmp_path / f"view{view}")
+        assert main(["view", str(tmp_path / "release.json"), "--out", out, "--seed", "1"]) == HOLDS
+
+
 def test_a_ledger_without_its_last_rows_is_known_by_a_hash_kept_elsewhere(tmp_path, capsys):
     """The write-ahead log holds the newest rows when a program was killed: without it a copy is an older ledger."""
     path = opened(tmp_path)
@@ -169,6 +222,16 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
     assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
 
 
+def test_noisy_counts_are_taken_as_real_where_that_is_asked_for(file, tmp_path):
+    release = release_of(read_document(file.read_bytes()))
+    for words, law in (([], release.noise_aware()), (["--as-real"], release.posterior)):
+        for ending in (".bif", ".html", ".py"):
+            assert main(["view", str(file), "--out", str(tmp_path / f"view{ending}"), *words]) == HOLDS
+        assert read_bif((tmp_path / "view.bif").read_text())[1] == pytest.approx(law.mean)
+        assert ("as real" in (tmp_path / "view.html").read_text()) is bool(words)
+        assert ("posterior = release.posterior " in (tmp_path / "view.py").read_text()) is bool(words)
+
+
 def test_names_that_other_programs_may_not_read_are_told(tmp_path, capsys):
     network = Network.from_edges(["my node"], [], {"my node": ("no", "yes")})
     published = publish(opened(tmp_path), asked(network=network, n=7), Counts(network, np.array([3, 4]), 7))
@@ -195,6 +258,8 @@ def test_the_script_runs_where_the_file_lies(file, tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert "FAILS" not in ran.stdout
     assert "ε = 0.5" in ran.stdout
+    asked = release_of(read_document(file.read_bytes())).noise_aware().query(NETWORK.names[-1])
+    assert str(asked) in ran.stdout
 
 
 def test_help_is_given_for_every_command(capsys):
@@ -277,3 +342,96 @@ def test_what_cannot_be_learnt_is_one_sentence_and_costs_nothing(learning, more,
 )
 def test_a_graph_that_was_not_learnt_is_not_released_as_learnt(words, more, why, tmp_path, capsys):
     refused([*words, *more], why, tmp_path, capsys)
+
+
+# Tables in an engine
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> str:
+    """The address of a database that has the garden's table."""
+    file = tmp_path / "garden.duckdb"
+    with duckdb.connect(str(file)) as database:
+        database.execute("create table garden (rain text, grass text)")
+        rows = [line.split(",") for line in CSV.splitlines()[1:]]
+        database.executemany("insert into garden values (nullif(?, ''), ?)", rows)
+    return f"duckdb:{file}?table=garden"
+
+
+def of_source(words: list[str], engine: str) -> list[str]:
+    place = words.index("--data")
+    return [*words[:place], "--source", engine, *words[place + 2 :]]
+
+
+def test_a_release_of_an_engines_counts_is_one_of_the_same_table(words, engine, tmp_path, monkeypatch, capsys):
+    published: list[Counts] = []
+    monkeypatch.setattr(
+        charged, "publish", lambda *given, **more: published.append(given[2]) or publish(*given, **more)
+    )
+    assert main([*of_source(words, engine), "--graph-unseen"]) == HOLDS
+    said = capsys.readouterr()
+    assert ledger.RECORDS_ELSEWHERE in said.err
+    assert "60 records of the dataset garden" in said.out
+    assert published[0].values.tolist() == made.counts().values.tolist()
+    release = tmp_path / "release.json"
+    assert main(["verify", str(release), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
+    assert main([*words, "--graph-unseen"]) == HOLDS
+    assert "shown again, at no cost" in capsys.readouterr().err, "the file has the same table"
+
+
+def test_counts_are_printed_or_written_and_said_to_be_exact(words, engine, tmp_path, capsys):
+    table, domains = words[words.index("--data") + 1], words[words.index("--domains") + 1]
+    said = []
+    for where in (["--source", engine], ["--data", table]):
+        assert main(["count", *where, "--domains", domains, "--network", "rain -> grass"]) == HOLDS
+        answer = capsys.readouterr()
+        assert "60 records are counted in 12 cells." in answer.err
+        assert "exact and not private" in answer.err
+        said.append(answer.out)
+    assert said[0] == said[1]
+    assert said[0].splitlines()[:2] == ["row,state,records", "rain,no,30"]
+    out = tmp_path / "counts.csv"
+    assert main(["count", "--source", engine, "--domains", domains, "--network", "rain", "--out", str(out)]) == HOLDS
+    frame = pd.read_csv(out)
+    assert frame.to_dict("list") == {"row": ["rain"] * 3, "state": ["no", "yes", "unknown"], "records": [30, 26, 4]}
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("postgresql://reader:hunter2@db/clinic?table=t", "must not hold a password"),
+        ("duckdb:/nowhere/at/all.duckdb?table=t", "all.duckdb"),
+        ("clinic", "An address begins with"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_one_sentence(words, address, why, tmp_path, capsys):
+    refused([*of_source(words, address), "--graph-unseen"], why, tmp_path, capsys)
+    domains = words[words.index("--domains") + 1]
+    assert main(["count", "--source", address, "--domains", domains, "--network", "rain"]) == REFUSED
+    said = capsys.readouterr().err
+    assert why in said
+    assert "hunter2" not in said
+
+
+def test_a_count_that_is_interrupted_is_ended_in_the_engine(words, monkeypatch, tmp_path, capsys):
+    ended: list[str] = []
+
+    def interrupted(*_: object):
+        try:
+            yield 0.5
+            raise KeyboardInterrupt
+        finally:
+            ended.append("in the engine")
+
+    monkeypatch.setattr(SqlTable, "tally", interrupted)
+    assert main([*of_source(words, "duckdb:x?table=t"), "--graph-unseen"]) == REFUSED
+    assert "Counting … 50%" in capsys.readouterr().err
+    assert ended == ["in the engine"]
+
+
+def test_a_table_is_named_once(words, engine, capsys):
+    for wrong in ([*words, "--source", engine], of_source(words, engine)[: words.index("--data")]):
+        with pytest.raises(SystemExit) as stopped:
+            main(wrong)
+        assert stopped.value.code == REFUSED
+        assert "--source" in capsys.readouterr().err

@@ -1,7 +1,9 @@
 """The document holds what was drawn and what it promises, and nothing else of the table."""
 
 import gc
+import hashlib
 import json
+import math
 import re
 import sys
 import traceback
@@ -11,17 +13,31 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.releases import noise, releasable
-from dpbayes.releases.canonical import canonical
+from dpbayes.releases import noise
+from dpbayes.releases.amounts import rho_of
+from dpbayes.releases.canonical import canonical, decimal_text
 from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document import posterior_of, read_document, release_of
+from dpbayes.releases.document import posterior_of, read_document, release_of, written
 from dpbayes.releases.make import draw_document, drawing
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, request_from
-from tests.releases.asking import BEFORE, LEARNT, TIME, N, asked, counted, drawn
+from tests.releases.asking import (
+    BEFORE,
+    BEFORE_IN_RHO,
+    LEARNT,
+    TIME,
+    N,
+    asked,
+    before,
+    counted,
+    drawn,
+    replace_draw,
+    usual_loss,
+)
 from tests.strategies import ASIA, V_STRUCTURE
 
 
@@ -31,7 +47,7 @@ def test_a_document_is_read_as_it_was_written(mechanism):
     document = read_document(drawn(request))
     assert document.request == request
     assert len(document.integers) == request.entry.length(request)
-    assert document.composed == BEFORE
+    assert document.composed == before(request)
     assert document.drawn.time == "2026-03-31T12:00:00Z"
     assert document.told["integers"] == list(document.integers)
 
@@ -47,7 +63,7 @@ def without_noise(monkeypatch):
         yield 1.0
         return tuple(values.tolist())
 
-    monkeypatch.setattr(releasable, "with_laplace", same)
+    replace_draw(monkeypatch, "with_laplace", same)
 
 
 def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise):
@@ -67,6 +83,19 @@ def test_the_posterior_of_coefficients_has_their_tables_and_the_lift(without_noi
     lifted = asked(mechanism="fourier", settings={"t": "0.5"})
     alpha = posterior_of(read_document(drawn(lifted, counts))).alpha
     np.testing.assert_allclose(ASIA.row_sums(alpha)[0] - 2 - N, lifted.entry.simulated(lifted).lift)
+
+
+def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
+    """Without noise the fit changes nothing; with numbers that disagree, tables agree and the integers stay."""
+    request, counts = asked(mechanism="consistent"), counted()
+    document = read_document(drawn(request, counts))
+    assert document.integers == tuple(counts.values.tolist())
+    np.testing.assert_allclose(posterior_of(document).alpha, 1 + counts.values, atol=1e-9)
+    integers = [-5, *document.integers[1:]]
+    outcome = release_of(read_document(canonical(dict(document.told) | {"integers": integers}))).outcome
+    assert outcome.noisy.tolist() == integers
+    np.testing.assert_allclose(ASIA.residuals.consistent(outcome.updates, float(N)), outcome.updates, atol=1e-9)
+    assert outcome.updates[0] > -5
 
 
 def test_a_map_estimate_has_probabilities_and_no_posterior():
@@ -118,14 +147,14 @@ def test_two_draws_differ_in_their_integers_alone():
     ],
 )
 def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil, said):
-    monkeypatch.setattr(releasable, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match=said):
         draw_document(asked(), spoil(counted()), BEFORE, TIME)
 
 
 def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
     monkeypatch.setattr(noise, "laplace_answer", lambda sensitivity, scale: 1.0)
-    monkeypatch.setattr(releasable, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match="nothing was drawn"):
         drawn(asked())
 
@@ -151,11 +180,11 @@ def canary_table() -> tuple[Network, Counts]:
 def test_nothing_computed_from_the_table_but_noisy_integers_leaves(mechanism):
     """With the integers taken out, the documents of two tables are the same bytes; no count stands in either."""
     network, counts = canary_table()
-    request = asked(network, mechanism=mechanism, n=counts.n, epsilon=Fraction(1, 1000))
+    request = asked(network, mechanism=mechanism, n=counts.n, **usual_loss(mechanism, Fraction(1, 1000)))
     other = Counts(network, np.array([100_000_000, 0, 0, 100_000_000, 0, 0]), counts.n)
     texts = []
     for table in (counts, other):
-        told = json.loads(draw_document(request, table, BEFORE, TIME))
+        told = json.loads(draw_document(request, table, before(request), TIME))
         public = {key: value for key, value in told.items() if key not in ("integers", "hashes")}
         texts.append(canonical(public | {"request hash": told["hashes"]["request"]}))
     assert texts[0] == texts[1]
@@ -172,15 +201,28 @@ def secrets_of(counts: Counts) -> set[str]:
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
-    """With a noise of 7 everywhere, so that chance cannot bring a count back: neither bytes nor objects show one."""
+    """With a noise that is fixed, so that chance cannot bring a count back: neither bytes nor objects show one.
+
+    The noisy tables agree on what they share, so that fitting them takes no noise away.
+    """
+    shifts = (7, -7, 3, 4, -5, -2)
 
     def shifted(values, calibration):
         yield 1.0
-        return tuple(value + 7 for value in values.tolist())
+        return tuple(value + shift for value, shift in zip(values.tolist(), shifts[: len(values)], strict=True))
 
-    monkeypatch.setattr(releasable, "with_laplace", shifted)
+    def shifted_by_more(values, scales):
+        # A cell is a quarter of a sum of such numbers.
+        yield 1.0
+        return tuple(value + 40 * shift for value, shift in zip(values.tolist(), shifts[: len(values)], strict=True))
+
+    for name, draw in (
+        *dict.fromkeys(("with_laplace", "with_gaussian"), shifted).items(),
+        *dict.fromkeys(("with_own_laplace", "with_own_gaussian"), shifted_by_more).items(),
+    ):
+        replace_draw(monkeypatch, name, draw)
     network, counts = canary_table()
-    data = draw_document(asked(network, mechanism=mechanism, n=counts.n), counts, BEFORE, TIME)
+    data = drawn(asked(network, mechanism=mechanism, n=counts.n), counts)
     document = read_document(data)
     release = release_of(document)
     reached = (document, document.request, vars(document.request), release, vars(release.outcome), release.public)
@@ -223,7 +265,7 @@ def test_no_error_tells_a_count(spoil):
 
 
 def said(request, composed=BEFORE):
-    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
+    calibration = request.calibrated
     facts = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.16.0", "3.11.7")
     return certificate_of(request, calibration, composed, facts), sentences_of(request, calibration, composed)
 
@@ -256,6 +298,52 @@ def test_the_certificate_follows_what_was_chosen():
     assert any("published description" in sentence for sentence in certificate["not_covered"])
 
 
+@pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
+def test_the_certificate_says_that_prices_are_public_and_whose_word_that_is(mechanism):
+    certificate, _ = said(asked(mechanism=mechanism), BEFORE_IN_RHO)
+    assert any("so are the prior and the prices" in sentence for sentence in certificate["not_covered"])
+    assert "over" in certificate["noise"]
+    assert not any("prices" in sentence for sentence in said(asked())[0]["not_covered"])
+
+
+def test_the_certificate_of_a_rho_states_it_and_what_follows():
+    certificate, sentences = said(asked(mechanism="gaussian", rho=Fraction(1, 100)), BEFORE_IN_RHO)
+    assert certificate["rho"] == "1/100"
+    assert not {"epsilon", "delta"} & set(certificate)
+    assert "divergence of every order alpha above 1 is at most 0.01 alpha" in certificate["promise"]
+    assert "2 releases before this one, of rho 0.3 together; with this one it is 0.31" in certificate["composed"]
+    loss = 0.01 + 2 * math.sqrt(0.01 * math.log(1e6))
+    assert f"factor of at most {math.exp(loss):.3g}, but for one release in a million" in sentences[1]
+    assert "have spent rho 0.31" in sentences[2]
+
+
+def test_a_pure_release_of_a_budget_in_rho_adds_the_rho_that_it_implies():
+    certificate, sentences = said(asked(), BEFORE_IN_RHO)
+    together = Fraction(3, 10) + rho_of(Fraction(1, 2))
+    assert certificate["epsilon"] == "1/2"
+    assert f"with this one it is {decimal_text(together)}, the exact sum, to which pure" in certificate["composed"]
+    assert f"have spent rho {decimal_text(together)}" in sentences[2]
+    assert "factor of at most 1.65." in sentences[1]
+
+
+def test_a_rho_is_not_added_to_pure_epsilons():
+    with pytest.raises(InputError, match="whose budget is kept in rho"):
+        said(asked(mechanism="gaussian"), BEFORE)
+
+
+def test_a_weak_rho_is_said_to_be_one():
+    _, sentences = said(asked(mechanism="gaussian", rho=Fraction(100)), BEFORE_IN_RHO)
+    assert "hides next to nothing" in sentences[1]
+
+
+def test_a_document_of_pure_epsilons_is_the_same_bytes_as_before_there_were_rhos():
+    """So that what was released then is read, and the same question is not asked, and paid, again."""
+    request = asked(V_STRUCTURE)
+    facts = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.16.0", "3.11.7")
+    data = written(request, Calibrated(Fraction(12), Fraction(1, 2)), range(12), BEFORE, facts)
+    assert hashlib.sha256(data).hexdigest() == "54c8b01b9a2b4f1347328fa9bf8017f7ed6d9a24a44269fff9f9fa1a16cce580"
+
+
 def test_a_weak_promise_is_said_to_be_one():
     _, sentences = said(asked(epsilon=Fraction(1000)), Composed())
     assert "hides next to nothing" in sentences[1]
@@ -286,7 +374,7 @@ def spoiled(**changes):
     [
         (b"[]", "no release"),
         (b'{"format":"dpbayes release"}', "version"),
-        (canonical({"format": "dpbayes release", "version": 2}), 'version "2"; this program reads version 1'),
+        (canonical({"format": "dpbayes release", "version": 3}), 'version "3"; this program reads versions 1 and 2'),
         (canonical({"format": "dpbayes release", "version": True}), "version"),
         (canonical({"format": "dpbayes release", "version": 1}), "exactly these fields"),
     ],
@@ -318,7 +406,7 @@ def test_fields_of_another_type_are_refused(changes, said):
     [
         ({"network": [{"name": "a", "states": ["x", "y"], "parents": ["a"]}]}, "own parent"),
         ({"network": []}, "no nodes"),
-        ({"mechanism": "sampler"}, "laplace, fourier, map can"),
+        ({"mechanism": "sampler"}, ", ".join(RELEASABLE) + " can"),
         ({"settings": {"t": ["1"]}}, "no setting"),
         ({"epsilon": "1/3"}, "places"),
         ({"epsilon": "5/10"}, "lowest terms"),
@@ -353,3 +441,38 @@ def test_a_scale_is_a_double_above_nothing(scale):
     changed = dict(read_document(drawn(asked())).told["noise"]) | {"scale": scale}
     with pytest.raises(InputError, match="scale"):
         read_document(spoiled(noise=changed))
+
+
+# What is known of the noise
+
+
+@pytest.mark.parametrize("mechanism", [name for name in RELEASABLE if name != "map"])
+def test_an_opened_release_tells_its_noise_as_the_simulated_mechanism_does(mechanism):
+    request = asked(mechanism=mechanism)
+    release = release_of(read_document(drawn(request)))
+    known = request.entry.simulated(request).noise_model
+    assert release.tells_noise
+    np.testing.assert_array_equal(release.outcome.noise_model.variances, known.variances)
+    assert (release.outcome.noise_model.scale, release.outcome.noise_model.sd) == (known.scale, known.sd)
+    aware = release.noise_aware(points=64)
+    np.testing.assert_allclose(ASIA.row_sums(aware.mean), 1)
+    assert not np.allclose(aware.mean, release.posterior.mean)
+
+
+def test_at_a_large_epsilon_it_is_read_as_the_exact_counts_are():
+    request, counts = asked(epsilon=Fraction(1000)), counted()
+    aware = release_of(read_document(drawn(request, counts))).noise_aware(points=64)
+    np.testing.assert_allclose(aware.mean, request.dirichlets.updated(counts).mean, atol=1e-3)
+
+
+def test_an_opened_estimate_tells_no_noise():
+    release = release_of(read_document(drawn(asked(mechanism="map", settings={"cells": "4"}))))
+    assert not release.tells_noise
+    with pytest.raises(InputError, match="does not tell what was added"):
+        release.noise_aware()
+
+
+def test_nodes_of_one_state_are_known_for_certain():
+    network = Network.from_edges(["a", "b"], [("a", "b")], {"a": ("only",), "b": ("no", "yes")})
+    release = release_of(read_document(drawn(asked(network))))
+    assert release.noise_aware(points=64).mean[0] == 1.0

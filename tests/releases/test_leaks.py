@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpbayes.mechanisms.confirmed import opendp
-from dpbayes.releases import ledger, releasable
+from dpbayes.releases import ledger
 from dpbayes.releases import make as make_module
 from dpbayes.releases.command import charged, main, view
 from dpbayes.releases.command.shared import HOLDS, REFUSED
@@ -24,8 +24,9 @@ from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.views import report
 from dpbayes.sources.domains import write_domains
 from tests.releases import leaking
+from tests.releases.asking import replace_draw
 from tests.releases.leaking import COLUMNS, NETWORK, OTHER, TRUE, as_text, betrayed, counts_of, frame_of
-from tests.releases.made import asked
+from tests.releases.made import asked, opened_in_rho
 
 N = sum(TRUE.values())
 
@@ -149,12 +150,12 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(charged, "_told_share", lambda share: print("Drawing", SEEN[-1].values.max()))
+    patch.setattr(charged, "told_share", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:
     real = report.html_report
-    patch.setattr(view, "html_report", lambda document: f"{real(document)}<p>{SEEN[-1].values[3] / N}</p>")
+    patch.setattr(view, "html_report", lambda *asked: f"{real(*asked)}<p>{SEEN[-1].values[3] / N}</p>")
 
 
 SEEN: list = []
@@ -167,8 +168,8 @@ SEEN: list = []
 def test_a_count_that_got_out_would_be_seen(
     tmp_path, monkeypatch, capsys, broken: Callable[[pytest.MonkeyPatch], None], where
 ):
-    counted = charged.count
-    monkeypatch.setattr(charged, "count", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
+    counted = charged.counts_of
+    monkeypatch.setattr(charged, "counts_of", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
     broken(monkeypatch)
     if where == "release.json":  # what says another thing than its numbers is refused before there are views
         leaking.without_chance(monkeypatch)
@@ -237,9 +238,13 @@ def test_a_command_that_fails_in_the_middle_says_one_sentence(tmp_path, monkeypa
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_no_randomness_but_opendps_is_asked_for(tmp_path, monkeypatch, mechanism):
-    network = NETWORK if mechanism != "fourier" else leaking.BINARY
-    counts = counts_of(TRUE) if mechanism != "fourier" else leaking.binary_counts()
-    path, request = opened(tmp_path), question(mechanism=mechanism, network=network, n=counts.n)
+    is_binary = mechanism in ("fourier", "weighted")
+    network = leaking.BINARY if is_binary else NETWORK
+    counts = leaking.binary_counts() if is_binary else counts_of(TRUE)
+    in_rho = RELEASABLE[mechanism].measure is ledger.PrivacyMeasure.RHO
+    path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
+    loss = {"rho": Fraction(1, 2)} if in_rho else {}
+    request = question(mechanism=mechanism, network=network, n=counts.n, **loss)
     opendp()
     with leaking.no_other_randomness(monkeypatch):
         data = publish(path, request, counts).document
@@ -252,7 +257,7 @@ def test_another_source_of_randomness_would_be_noticed(tmp_path, monkeypatch):
         return tuple((values + np.random.default_rng(1).integers(0, 9, len(values))).tolist())
 
     path = opened(tmp_path)
-    monkeypatch.setattr(releasable, "with_laplace", drawn)
+    replace_draw(monkeypatch, "with_laplace", drawn)
     with leaking.no_other_randomness(monkeypatch), pytest.raises(ledger.EpsilonLostError, match="AssertionError"):
         publish(path, question(), counts_of(TRUE))
 

@@ -23,14 +23,17 @@ from dpbayes.mechanisms.confirmed import Calibrated, calibrated
 from dpbayes.mechanisms.map_scores import cell_masses
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.releases import noise, releasable
-from dpbayes.releases.noise import gumbel_scale, laplace_scale, whole, with_laplace
-from dpbayes.releases.releasable import RELEASABLE, UNIT, cell_scores
-from tests.releases.asking import asked, counted
+from dpbayes.releases import noise
+from dpbayes.releases.amounts import number_of
+from dpbayes.releases.noise import gaussian_scale, gumbel_scale, laplace_scale, whole, with_laplace
+from dpbayes.releases.releasable import RELEASABLE
+from dpbayes.releases.releasable.map import UNIT, cell_scores
+from tests.releases.asking import asked, counted, replace_draw
 from tests.strategies import DIAMOND, V_STRUCTURE, networks
 
 EPSILONS = st.integers(10**9, 10**15).map(lambda digits: Fraction(digits, 10**12))
 FALSE_ALARM = 1e-9
+TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"]})
 
 
 # Calibration
@@ -66,6 +69,75 @@ def test_nothing_is_drawn_where_the_map_says_more(monkeypatch, answer):
 def test_a_wrong_sensitivity_would_not_be_confirmed():
     with pytest.raises(InputError, match="does not confirm"):
         calibrated(lambda scale: noise.laplace_answer(17, scale), least=Fraction(160), most=Fraction(1, 10))
+
+
+RHOS = st.integers(10**8, 10**17).map(lambda digits: Fraction(digits, 10**15))
+
+
+@given(RHOS, st.integers(1, 10**6))
+def test_opendp_answers_at_most_rho_read_as_an_exact_fraction(rho, squared):
+    calibration = gaussian_scale(squared, rho)
+    assert Fraction(noise.gaussian_answer(squared, float(calibration.scale))) == calibration.answer <= rho
+    assert squared / (2 * rho) <= calibration.scale**2 <= squared / (2 * rho) * (1 + Fraction(1, 2**44))
+
+
+def test_a_wrong_squared_sensitivity_would_not_be_confirmed():
+    with pytest.raises(InputError, match="does not confirm"):
+        calibrated(lambda scale: noise.gaussian_answer(17, scale), least=Fraction(4), most=Fraction(1, 2))
+
+
+@given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**12, max_denominator=10**12))
+def test_a_root_is_rounded_up(square):
+    root = noise._root(square)
+    assert square <= root**2 <= square * (1 + Fraction(1, 2**58))
+    assert noise._root(square**2) == square or noise._root(square**2) > square
+
+
+# Discrete Gaussian
+
+
+def test_the_noise_is_discrete_gaussian_of_the_stated_scale():
+    """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10 % off fails."""
+    scale, number = 3.0, 50_000
+    zeros = np.zeros(number, dtype=np.int64)
+    values = np.array(finished(noise.with_gaussian(zeros, Calibrated(Fraction(scale), Fraction(1)))))
+    assert _gaussian_misfit(values, scale) > FALSE_ALARM
+    assert _gaussian_misfit(values, 1.1 * scale) < FALSE_ALARM
+    assert _gaussian_misfit(values + 1, scale) < FALSE_ALARM
+
+
+def _gaussian_misfit(values, scale):
+    places = np.arange(-60, 61)
+    law = np.exp(-(places**2) / (2 * scale**2))
+    law /= law.sum()
+    inner = np.abs(places) <= 9
+    counts = [np.sum(values == z) for z in places[inner]]
+    outside = len(values) - sum(counts)
+    return stats.chisquare([*counts, outside], len(values) * np.array([*law[inner], law[~inner].sum()])).pvalue
+
+
+@pytest.mark.parametrize("values", [np.array([2**62 + 1]), np.array([0.5])])
+def test_numbers_that_are_too_large_for_gaussian_noise_are_refused(values):
+    with pytest.raises(InputError, match="too large"):
+        finished(noise.with_gaussian(values, Calibrated(Fraction(1), Fraction(1))))
+
+
+@pytest.mark.parametrize("network", [V_STRUCTURE, DIAMOND, TERNARY])
+def test_one_record_moves_the_counts_by_the_squared_sensitivity_and_no_more(monkeypatch, network):
+    """Over all neighbours, of what noise is really added to: discrete Gaussian noise loses that over 2 s^2, in rho."""
+
+    def same(values, calibration):
+        yield 1.0
+        return tuple(values.tolist())
+
+    replace_draw(monkeypatch, "with_gaussian", same)
+    request, tables = asked(network, mechanism="gaussian", n=1), all_tables(network, n=1)
+    calibration = request.calibrated
+    released = np.array([finished(request.entry.draw(request, counts, calibration)) for counts in tables.counts])
+    x, y = np.array(tables.pairs).T
+    moved = int(((released[x] - released[y]) ** 2).sum(axis=-1).max())
+    assert moved == request.sensitivity.value
+    assert moved / (2 * calibration.scale**2) <= request.rho
 
 
 # Discrete Laplace
@@ -123,7 +195,7 @@ def test_rounding_refuses_what_is_too_large():
 def _law(request, counts):
     """P[cell] of every decision, from the whole scores: (decisions, cells)."""
     number, cells = request.entry.length(request), int(request.settings["cells"])
-    scale = request.entry.calibrated(request.sensitivity.value, request.epsilon).scale
+    scale = request.calibrated.scale
     law = np.zeros((number, cells))
     for row, (places, scores) in zip(law, cell_scores(request, counts, scale)(slice(0, number)), strict=True):
         row[places] = special.softmax((scores - scores.max()) / float(scale))
@@ -192,17 +264,19 @@ def test_one_record_moves_the_whole_scores_by_no_more_than_their_sensitivity(net
 def test_every_entry_is_calibrated_to_its_own_sensitivity(network):
     for key, entry in RELEASABLE.items():
         request = asked(network, mechanism=key)
-        calibration = entry.calibrated(request.sensitivity.value, request.epsilon)
-        assert calibration.answer <= entry.allowed(request.epsilon)
-        assert calibration.scale >= entry.least_scale(request.sensitivity.value, request.epsilon)
-
-
-TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"]})
+        calibration, promised = request.calibrated, number_of(request.cost)
+        assert calibration.answer <= entry.allowed(promised)
+        assert (
+            promised * (1 - Fraction(1, 2**40)) <= entry.loss(request.sensitivity.value, calibration.scale) <= promised
+        )
 
 
 @pytest.mark.parametrize(
     ("mechanism", "network"),
-    [*product(["laplace", "fourier"], [V_STRUCTURE, DIAMOND]), ("laplace", TERNARY)],
+    [
+        *product(["laplace", "consistent", "fourier"], [V_STRUCTURE, DIAMOND]),
+        *product(["laplace", "consistent"], [TERNARY]),
+    ],
 )
 def test_one_record_moves_what_is_noisy_by_the_sensitivity_and_no_more(monkeypatch, mechanism, network):
     """Over all neighbours, of what noise is really added to: discrete Laplace noise loses that over its scale."""
@@ -211,9 +285,9 @@ def test_one_record_moves_what_is_noisy_by_the_sensitivity_and_no_more(monkeypat
         yield 1.0
         return tuple(values.tolist())
 
-    monkeypatch.setattr(releasable, "with_laplace", same)
+    replace_draw(monkeypatch, "with_laplace", same)
     request, tables = asked(network, mechanism=mechanism, n=1), all_tables(network, n=1)
-    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
+    calibration = request.calibrated
     released = np.array([finished(request.entry.draw(request, counts, calibration)) for counts in tables.counts])
     x, y = np.array(tables.pairs).T
     moved = int(np.abs(released[x] - released[y]).sum(axis=-1).max())

@@ -44,7 +44,7 @@ def test_the_certificate_tells_what_was_composed_before(tmp_path):
     publish(path, asked(), counts())
     second = publish(path, asked(epsilon=Fraction(1, 4)), counts())
     composed = read_document(second.document).composed
-    assert (composed.releases, composed.epsilon) == (1, Fraction(1, 2))
+    assert (composed.releases, composed.spent) == (1, Fraction(1, 2))
 
 
 def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):

@@ -7,8 +7,10 @@ from fractions import Fraction
 import pytest
 
 from dpbayes.base.validation import InputError
+from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.model.network import Network
 from dpbayes.releases import request as module
+from dpbayes.releases.amounts import EpsilonDelta, Rho
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import GraphChoice, parsed_epsilon, prior_texts, request_from
 from tests.releases.asking import LEARNT, asked
@@ -57,6 +59,39 @@ def test_the_same_question_has_the_same_bytes():
         assert dataclasses.replace(same, **change).question != same.question
 
 
+STATED = EpsilonDelta(Fraction(1, 2), Fraction(1, 100_000))
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "residuals"])
+def test_a_rho_that_gives_a_stated_epsilon_and_delta_is_charged(mechanism):
+    request = asked(mechanism=mechanism, stated=STATED, rho=Fraction(0))
+    largest = zcdp_rho(0.5, delta=1e-5)
+    assert request.cost == Rho(request.rho)
+    assert 0 < largest - float(request.rho) < 2e-5 * largest
+    assert zcdp_epsilon(float(request.rho), delta=1e-5) <= 0.5
+    again = request_from(json.loads(request.question))
+    assert again == request
+    assert again.stated == STATED
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rho": Fraction(1, 100)}, "do not follow from the rho"),
+        ({"rho": Fraction(0), "epsilon": Fraction(1, 2)}, "promises a rho, not an epsilon"),
+        ({"rho": Fraction(0), "mechanism": "laplace", "epsilon": Fraction(1, 2)}, "at delta 0; state no delta"),
+        ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 2), Fraction(0))}, "delta must be"),
+        ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 2), Fraction(1, 3))}, "delta must be"),
+        ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 10**6), Fraction(1, 2))}, "epsilon must be"),
+        ({"rho": Fraction(0), "stated": EpsilonDelta(0.5, Fraction(1, 3))}, "fraction"),
+        ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 1000), Fraction(1, 10**12))}, "rho must be between"),
+    ],
+)
+def test_an_epsilon_and_delta_that_cannot_be_are_refused(change, said):
+    with pytest.raises(InputError, match=said):
+        asked(**({"mechanism": "gaussian", "stated": STATED} | change))
+
+
 def test_no_number_of_a_question_is_a_double():
     told = json.loads(asked(mechanism="map").question, parse_float=lambda token: pytest.fail(token))
     assert told["epsilon"] == "1/2"
@@ -82,7 +117,7 @@ def test_the_sensitivity_is_a_whole_number_with_its_lemma():
 
 @pytest.mark.parametrize("mechanism", ["sampler", "Hellinger", "exact", "", None, 1])
 def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism):
-    with pytest.raises(InputError, match=r"laplace, fourier, map can\.$"):
+    with pytest.raises(InputError, match=", ".join(RELEASABLE) + r" can\.$"):
         asked(mechanism=mechanism)
 
 

@@ -12,14 +12,15 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing, structure
-from dpbayes.releases.canonical import canonical, digest
+from dpbayes.releases.amounts import Rho, rho_of
+from dpbayes.releases.canonical import canonical, decimal_text, digest
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document, written
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
 from dpbayes.releases.request import DomainChoice
 from dpbayes.releases.structure import StructureRequest, is_structure, read_structure
 from dpbayes.releases.verify import verify
-from tests.releases.made import asked, opened
+from tests.releases.made import asked, opened, opened_in_rho
 
 STATES = {"a": ("no", "yes"), "b": ("no", "yes"), "c": ("low", "mid", "high"), "d": ("no", "yes")}
 COST = Fraction(1, 4)
@@ -183,7 +184,7 @@ def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
     published = publish(path, wanted, counts)
     document = read_document(published.document)
     assert verify(published.document).holds
-    assert (document.composed.releases, document.composed.epsilon) == (1, COST)
+    assert (document.composed.releases, document.composed.spent) == (1, COST)
     assert ledger.account_of(path, "garden").spent == COST + wanted.epsilon
     told = document.told
     candidates = ", ".join(map(str, learnt.document.candidates[:-1])) + f" and {learnt.document.candidates[-1]}"
@@ -209,12 +210,12 @@ COMPOSED_BEFORE = publishing._composed_before
 
 def _twice(path, wanted):
     composed = COMPOSED_BEFORE(path, wanted)
-    return Composed(composed.releases + 1, composed.epsilon + wanted.graph_epsilon)
+    return Composed(composed.releases + 1, composed.spent + wanted.graph_epsilon)
 
 
 def _never(path, wanted):
     composed, rows = COMPOSED_BEFORE(path, wanted), learnt_graphs(path, wanted.dataset)
-    return Composed(composed.releases - len(rows), composed.epsilon - COST * len(rows))
+    return Composed(composed.releases - len(rows), composed.spent - COST * len(rows))
 
 
 @pytest.mark.parametrize(("twin", "is_noticed"), [(COMPOSED_BEFORE, False), (_twice, False), (_never, True)])
@@ -223,7 +224,7 @@ def test_the_broken_twins_that_count_the_choice_twice_or_never_are_seen(path, le
     wanted, counts = release_of_learnt(learnt)
     published = publish(path, wanted, counts)
     once = ledger.account_of(path, "garden").spent - wanted.epsilon
-    assert (read_document(published.document).composed.epsilon == once) == (twin is COMPOSED_BEFORE)
+    assert (read_document(published.document).composed.spent == once) == (twin is COMPOSED_BEFORE)
     assert (failed(published.document) == {"graph"}) == is_noticed
 
 
@@ -335,3 +336,24 @@ def test_without_opendp_nothing_is_spent_and_the_check_says_so(path, learnt, mon
     verification = verify(ledger.outcome(path, learnt.row))
     assert verification.holds
     assert len(verification.left_out) == 1
+
+
+# A budget in rho
+
+
+def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
+    """The graph's pure epsilon costs a rho, which is one of those before the release, and both documents verify."""
+    path = opened_in_rho(tmp_path)
+    published = publish_structure(path, request(), DATA)
+    assert ledger.account_of(path, "garden").spent == rho_of(COST)
+    assert verify(published.document).holds
+    graph = read_structure(published.document)
+    assert (graph.told["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
+    assert f"have spent rho {decimal_text(rho_of(COST))}" in " ".join(graph.told["sentences"])
+    gaussian = asked(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
+    document = read_document(publish(path, gaussian, count(graph.network, DATA)).document)
+    assert document.composed == Composed(1, Rho(rho_of(COST)))
+    cheap = written(
+        gaussian, document.calibration, document.integers, Composed(1, Rho(rho_of(COST) / 2)), document.drawn
+    )
+    assert [check.name for check in verify(cheap).checks if not check.holds] == ["graph"]

@@ -1,6 +1,7 @@
 """Whatever is changed in a document is noticed: by reading, by its hashes, or by what it should be."""
 
 import copy
+import dataclasses
 import sys
 from fractions import Fraction
 from types import SimpleNamespace
@@ -15,22 +16,30 @@ from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.model.network import Network
 from dpbayes.releases import noise
 from dpbayes.releases import verify as module
+from dpbayes.releases.amounts import EpsilonDelta, Rho
 from dpbayes.releases.canonical import canonical, fraction_text
 from dpbayes.releases.certificate import Composed, Provenance
-from dpbayes.releases.document import VERSION, hashes_of, read_document, written
+from dpbayes.releases.document import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, GraphChoice
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
-from tests.releases.asking import asked, drawn
+from tests.releases.asking import asked, drawn, usual_loss
 from tests.strategies import V_STRUCTURE, networks
 
 NAMES = ("form", "schema", "hashes", "sensitivity", "epsilon", "integers", "OpenDP", "audit", "certificate")
 
 REAL = {mechanism: drawn(asked(V_STRUCTURE, mechanism=mechanism)) for mechanism in RELEASABLE}
 
-LEDGER_ALONE = (("integers",), ("request", "network"), ("request", "prior"), ("request", "settings"))
-"""What may be written otherwise, with hashes that agree: the words of the states, the prior, what a lot brought."""
+LEDGER_ALONE = (
+    ("integers",),
+    ("request", "network"),
+    ("request", "prior"),
+    ("request", "settings"),
+    ("request", "prices"),
+)
+"""What may be written otherwise, with hashes that agree: the words of the states, the prior, what a lot brought, and a
+price that the worst record does not pay."""
 
 
 def failed(data: bytes) -> set[str]:
@@ -51,7 +60,8 @@ def hashed(told: dict) -> bytes:
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_real_document_is_verified(mechanism):
     verification = verify(REAL[mechanism])
-    assert [check.name for check in verification.checks] == list(NAMES)
+    measure = read_document(REAL[mechanism]).request.entry.measure
+    assert [check.name for check in verification.checks] == [measure.value if n == "epsilon" else n for n in NAMES]
     assert verification.holds
     assert verification.left_out == ()
     assert all(check.sentence.endswith(".") for check in verification.checks)
@@ -59,7 +69,7 @@ def test_a_real_document_is_verified(mechanism):
 
 @given(networks(most_nodes=4), st.sampled_from(list(RELEASABLE)), st.integers(10**9, 10**14))
 def test_every_document_is_verified(network, mechanism, digits):
-    request = asked(network, mechanism=mechanism, epsilon=Fraction(digits, 10**12), n=20)
+    request = asked(network, mechanism=mechanism, n=20, **usual_loss(mechanism, Fraction(digits, 10**12)))
     assert not failed(drawn(request))
 
 
@@ -80,10 +90,10 @@ def test_an_audit_that_would_take_long_is_left_out(monkeypatch):
 # Bytes
 
 
-@pytest.mark.parametrize("mechanism", RELEASABLE)
+@pytest.mark.parametrize("mechanism", thorough(RELEASABLE, sample=["laplace", "map", "gaussian", "residuals"]))
 def test_no_byte_can_be_changed(mechanism):
     data = REAL[mechanism]
-    places = thorough(range(len(data)), sample=range(0, len(data), 29))
+    places = thorough(range(len(data)), sample=range(0, len(data), 211))
     for place in places:
         for other in {ord("0"), ord("1"), ord(" "), ord("x"), data[place] ^ 1} - {data[place]}:
             assert _is_noticed(data[:place] + bytes([other]) + data[place + 1 :]), (place, chr(other))
@@ -204,6 +214,45 @@ def test_too_little_noise_is_caught():
     assert failed(forged(calibration=Calibrated(Fraction(6), real.answer))) == {"epsilon", "OpenDP"}
 
 
+def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
+    told = told_of("gaussian")
+    document = read_document(REAL["gaussian"])
+    real, request = document.calibration, document.request
+    assert failed(forged(told, calibration=Calibrated(real.scale / 2, real.answer))) == {"rho", "OpenDP"}
+    assert failed(forged(told, calibration=Calibrated(real.scale * 2, real.answer))) == {"rho", "OpenDP"}
+    assert failed(forged(told, request=dataclasses.replace(request, rho=request.rho / 2))) == {"rho", "OpenDP"}
+    assert failed(forged(told, composed=Composed(3, Rho(Fraction(1, 2))))) == set()
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "residuals"])
+def test_what_was_asked_for_as_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
+    stated = EpsilonDelta(Fraction(1, 2), Fraction(1, 10**5))
+    data = drawn(asked(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
+    told = copy.deepcopy(dict(read_document(data).told))
+    assert not failed(data)
+    assert "asked for as epsilon 0.5 at delta 0.00001, which this rho gives" in told["certificate"]["promise"]
+    assert failed(hashed(put(told, ("request", "stated", "epsilon"), "49/100"))) == {"form"}
+    assert failed(hashed(put(told, ("request", "stated", "delta"), "1/1000000"))) == {"form"}
+    assert failed(hashed(put(told, ("request", "stated", "epsilon"), "51/100"))) == {"certificate"}
+
+
+def test_a_version_that_is_not_that_of_the_measure_is_caught():
+    for mechanism, version in (("gaussian", VERSION), ("laplace", VERSION_OF_RHO)):
+        assert failed(hashed(told_of(mechanism) | {"version": version})) == {"form"}
+
+
+def test_a_pure_release_of_a_budget_in_rho_is_verified():
+    data = forged(composed=Composed(2, Rho(Fraction(3, 10))))
+    assert read_document(data).told["version"] == VERSION_OF_RHO
+    assert not failed(data)
+
+
+def test_an_audit_that_finds_more_than_a_rho_gives_is_caught(monkeypatch):
+    real = module.audit
+    monkeypatch.setattr(module, "audit", lambda *a, **k: dataclasses.replace(real(*a, **k), needed=99.0))
+    assert failed(REAL["gaussian"]) == {"audit"}
+
+
 def test_too_much_noise_is_caught():
     real = read_document(REAL["laplace"]).calibration
     assert failed(forged(calibration=Calibrated(2 * real.scale, real.answer / 2))) == {"epsilon"}
@@ -272,7 +321,7 @@ def test_a_certificate_of_something_else_is_caught(place, value):
 
 
 def test_a_newer_version_is_refused_in_one_sentence():
-    assert failed(hashed(told_of() | {"version": VERSION + 1})) == {"form"}
+    assert failed(hashed(told_of() | {"version": VERSION_OF_RHO + 1})) == {"form"}
 
 
 # The schema
@@ -284,7 +333,7 @@ def test_the_schema_is_one_and_names_what_the_code_knows():
     assert request["mechanism"]["enum"] == list(RELEASABLE)
     assert request["graph"]["enum"] == [choice.value for choice in GraphChoice]
     assert request["domains"]["enum"] == [choice.value for choice in DomainChoice]
-    assert schema()["properties"]["version"]["const"] == VERSION
+    assert schema()["properties"]["version"]["enum"] == [VERSION, VERSION_OF_RHO]
 
 
 def test_the_schema_has_no_object_that_may_hold_more():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, CountAs, Cuts, DropRecord, Groups, OwnState, encode
-from dpbayes.sources.proposals import Proposal, proposal, proposed_column, quantile_cuts
+from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal, proposal, proposed_column, quantile_cuts
 from dpbayes.sources.tables import read_csv, read_parquet
 
 VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6)
@@ -366,3 +366,29 @@ def test_quantile_cuts_are_values_that_records_have() -> None:
     """The median of these is 1, and between 1 and 10 no record lies."""
     assert quantile_cuts("a", ["0", "1", "10", "100"], 2).points == (1.0,)
     assert quantile_cuts("a", ["0", "1", "10", "100"], 4).points == (1.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", "a", "a", "?", ""],
+        [str(k % 7) for k in range(50)],
+        [str(k) for k in range(200)],
+        [str(k / 8) for k in range(300)],
+        ["", "NA"],
+        [f"p{k}" for k in range(300)],
+    ],
+)
+def test_an_engines_counted_values_are_proposed_like_the_records(values: list[str]) -> None:
+    assert counted_proposal("a", pd.Series(values).value_counts()) == proposal("a", values)
+
+
+def test_many_records_of_an_engine_are_proposed_by_fewer_and_too_many_texts_are_said_to_be() -> None:
+    counted = pd.Series([3_000_000, 1_000_000, 1], index=["f", "m", ""])
+    assert counted_proposal("a", counted) == proposal("a", ["f", "m", ""])
+    ages = pd.Series([10**9] * 100, index=[str(age) for age in range(100)])
+    assert counted_proposal("a", ages) == proposal("a", [str(age) for age in range(100)] * 2)
+    texts = pd.Series(1, index=[f"p{k}" for k in range(MOST_VALUES)])
+    assert "5,000 distinct texts or more" in counted_proposal("a", texts).reason
+    numbers = pd.Series(1, index=[str(k) for k in range(MOST_VALUES)])
+    assert "another value in each record, as" in counted_proposal("a", numbers).reason

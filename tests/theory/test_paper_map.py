@@ -26,6 +26,10 @@ def sources(name: str) -> Sources:
     return Sources(ROOT / name)
 
 
+refuting = functools.cache(counterexamples_of)
+"""The settings at which a claim fails, computed once for all tests here."""
+
+
 @pytest.mark.parametrize("number", range(len(CLAIMS)), ids=lambda number: str(CLAIMS[number].reference))
 def test_every_claim_is_named_by_code_and_by_a_test(number):
     entry = whole_map()[number]
@@ -52,12 +56,12 @@ def test_every_counterexample_refutes_a_claim_that_is_listed(make):
     example = make()
     assert example.refutes
     assert example.claim in CLAIMS
-    assert str(example) in map(str, counterexamples_of(example.claim))
+    assert str(example) in map(str, refuting(example.claim))
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.verdict is Verdict.FALSE], ids=lambda c: str(c.reference))
 def test_every_false_claim_has_a_counterexample_beyond_what_is_printed(claim):
-    found = counterexamples_of(claim)
+    found = refuting(claim)
     assert found
     for example in found:
         assert example.claim is claim
@@ -66,7 +70,7 @@ def test_every_false_claim_has_a_counterexample_beyond_what_is_printed(claim):
 
 def test_what_is_shown_to_fail_is_not_said_to_hold():
     for claim in CLAIMS:
-        if counterexamples_of(claim):
+        if refuting(claim):
             assert claim.verdict not in (Verdict.HOLDS, Verdict.LOOSE), claim.reference
 
 

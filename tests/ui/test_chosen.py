@@ -1,5 +1,6 @@
 """What is chosen is resolved once in a run, and handed on."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 import dpbayes.ui.pages
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Settings
 
 PAGES = Path(dpbayes.ui.pages.__file__).parent
@@ -70,6 +73,25 @@ def test_a_mechanism_has_the_parameters_that_are_chosen_else_those_that_suit_the
         assert isinstance(fourier, LaplaceFourier)
         assert (fourier.epsilon, fourier.t) == (2.0, t)
         assert isinstance(chosen.mechanism, LaplaceUpdates)
+
+
+def test_tables_that_matter_more_weigh_more_in_what_shares_its_noise_out() -> None:
+    settings = Settings(matters=("dysp", "nobody")).with_parameter("release.weight", 20.0)
+    chosen = Chosen(settings)
+    expected = tuple(20.0 if name == "dysp" else 1.0 for name in chosen.network.names)
+    for name in ("GaussianResiduals", "WeightedFourier"):
+        mechanism: Any = chosen.mechanism_called(name)
+        assert mechanism.weights == expected
+    assert not hasattr(chosen.mechanism_called("GaussianUpdates"), "weights")
+    for alike in (Settings(), Settings(matters=("nobody",)), settings.with_parameter("release.weight", 1.0)):
+        assert Chosen(alike).weights == ()
+
+
+def test_an_audit_is_of_the_weights_that_are_chosen() -> None:
+    """Else the report of the tables that matter less would be shown again."""
+    own = Settings(mechanism="GaussianResiduals").with_parameter("audit.subject", AuditSubject["RELEASE"])
+    keys = {audited(Chosen(each), each).key for each in (own, dataclasses.replace(own, matters=("dysp",)))}
+    assert len(keys) == 2
 
 
 @pytest.mark.parametrize("folder", sorted(path.name for path in PAGES.iterdir() if (path / "page.py").exists()))

@@ -164,3 +164,45 @@ def test_few_works_that_are_not_done_are_kept_and_all_that_are(monkeypatch: pyte
     assert ask(8, 9) is under_way[-1]
     assert ask(7, 9) is under_way[-2]
     assert ask(5, 9) is not under_way[0], "what it worked on is forgotten"
+
+
+def test_work_of_another_program_ends_when_it_is_stopped_and_begins_anew() -> None:
+    told: list[str] = []
+
+    def elsewhere() -> Work[int]:
+        told.append("begun")
+        try:
+            yield from shares()
+        finally:
+            told.append("ended")
+        return 7
+
+    work = Running(elsewhere(), anew=elsewhere)
+    work.work()
+    assert (told, work.share) == (["begun"], 0.25)
+    work.stop()
+    assert told == ["begun", "ended"]
+    work.work()
+    assert not work.going
+    assert work.is_long, "the button to go on stays"
+    work.go_on()
+    assert (work.share, work.taken) == (0.0, 0)
+    while work.going:
+        work.work()
+    assert (told, work.result) == (["begun", "ended"] * 2, 7)
+
+
+def test_work_that_nobody_asks_for_any_more_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running.st, "session_state", {})
+    ended: list[int] = []
+
+    def elsewhere(k: int) -> Work[int]:
+        try:
+            yield 0.5
+        finally:
+            ended.append(k)
+        return k
+
+    for k in range(running.UNFINISHED + 1):
+        running.running_elsewhere("test", k, lambda k=k: elsewhere(k)).work()
+    assert ended == [0]

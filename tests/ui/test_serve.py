@@ -1,13 +1,22 @@
 """The server's start: what stands in its way is one sentence."""
 
+import gc
 import socket
 import subprocess
 import sys
+from contextlib import nullcontext
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from streamlit.web import cli
 
 from dpbayes.base.validation import InputError
+from dpbayes.releases.ledger import ledger_path, open_dataset
+from dpbayes.ui import serve
 from dpbayes.ui.serve import HOST, checked_port, main
+from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
+from tests.browser.serving import free_port
 
 
 def test_a_taken_port_is_named_with_a_free_one_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,9 +38,111 @@ def test_what_is_no_port_is_a_sentence(text: str) -> None:
 
 
 def test_what_is_imported_before_the_first_visitor_comes_is_no_more_than_needed() -> None:
-    code = "import sys; import dpbayes.ui.session.stories, dpbayes.ui.pages.release.page; print(*sys.modules)"
+    code = "import sys; import dpbayes.ui.stories.shipped, dpbayes.ui.pages.release.page; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "dpbayes.theory.zhang16.stealth" in loaded
     # Each of them takes longer to import than all of our own.
     assert not loaded & {"scipy.stats", "scipy.optimize", "scipy.signal", "openpyxl"}
+
+
+def test_what_may_be_connected_is_named_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[int] = []
+    monkeypatch.setattr(serve, "serve", lambda port, where: served.append(port))
+    monkeypatch.setattr(serve, "checked_port", lambda text, host: int(text))
+    for name in (DATA_ROOT, CONNECT):
+        monkeypatch.setenv(name, "")
+    addresses = ["--connect", "clinic=duckdb:/x/clinic.duckdb", "--connect", "spark:local[2]?table=t"]
+    assert main(["--data-root", str(tmp_path), *addresses]) == 0
+    assert (connections().root, connections().names) == (tmp_path, ("clinic", "2", "files"))
+    assert served == [8501]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--data-root", "nowhere at all"], "is not a folder"),
+        (["--connect", "postgresql://reader:hunter2@db/clinic"], "must not hold a password"),
+    ],
+)
+def test_what_cannot_be_connected_is_a_sentence(
+    words: list[str], why: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (DATA_ROOT, CONNECT):
+        monkeypatch.setenv(name, "")
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert why in said
+    assert said.count("\n") == 1
+    assert "hunter2" not in said
+
+
+# The local network
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What Streamlit would be started with."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(cli, "main", lambda words, **_: commands.append(words))
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(serve, "local_address", lambda: "192.0.2.7")
+    monkeypatch.setattr(serve, "class_ledger", nullcontext)
+    return commands
+
+
+def test_usually_this_computer_alone_is_served(started: list[list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--port", str(free_port())]) == 0
+    (words,) = started
+    assert words[words.index("--server.address") + 1] == "127.0.0.1"
+    assert "--browser.serverAddress" not in words
+    assert capsys.readouterr().out == ""
+
+
+def test_a_class_is_served_at_an_address_it_can_open_and_who_can_look_is_said(
+    started: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    assert main(["--class", "--port", str(port)]) == 0
+    (words,) = started
+    assert words[words.index("--server.address") + 1] == "0.0.0.0"
+    assert words[words.index("--browser.serverAddress") + 1] == "192.0.2.7"
+    said = capsys.readouterr().out
+    assert f"http://192.0.2.7:{port}" in said
+    assert "Everybody in this network" in said
+    assert "an upload stays in the session" in said
+    assert said.count("\n") == 1
+
+
+def test_without_a_network_nobody_else_is_served(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "local_address", lambda: None)
+    assert main(["--class", "--port", str(free_port())]) == 2
+    assert "in no network" in capsys.readouterr().err
+    assert not started
+
+
+def test_a_port_that_is_taken_on_another_address_is_taken_for_a_class() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.2", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert checked_port(port) == int(port)
+        with pytest.raises(InputError, match="make serve PORT="):
+            checked_port(port, serve.CLASS)
+
+
+def test_a_class_has_a_ledger_of_its_own_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPBAYES_LEDGER", raising=False)
+    mine = ledger_path()
+    with serve.class_ledger():
+        theirs = ledger_path()
+        assert theirs != mine
+        assert not theirs.exists()
+        open_dataset(theirs, "votes", Fraction(1), reason="the class tries it")
+    assert not theirs.parent.exists(), "it ends with the server"
+    assert ledger_path() == mine, "the person's own is as it was"
+    monkeypatch.setenv("DPBAYES_LEDGER", "/named/ledger.db")
+    with serve.class_ledger():
+        assert str(ledger_path()) == "/named/ledger.db"

@@ -68,6 +68,19 @@ def test_a_move_is_answered_even_where_its_callback_fails(monkeypatch: pytest.Mo
     assert show() == 7, "what counts no move is no move"
 
 
+def test_a_move_that_is_told_again_is_not_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, Any] = {"number.x": {"move": {"text": "2", "number": 7}}}
+    mounted: dict[str, Any] = {}
+    texts: list[str] = []
+    monkeypatch.setattr(slider.st, "session_state", session)
+    monkeypatch.setattr(slider, "_mount", lambda **given: mounted.update(given))
+    live_slider(Wording("X", "X"), ["1", "2"], "1", key="number.x", on_text=texts.append)
+    for number in (7, 7, 8, 1):  # a browser that begins anew may count from one
+        session["number.x"] = {"move": {"text": str(number), "number": number}}
+        mounted["on_move_change"]()
+    assert texts == ["7", "8", "1"]
+
+
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_what_the_browser_is_told_of_a_number_is_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []

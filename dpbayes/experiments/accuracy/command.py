@@ -5,14 +5,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments import command
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import METHODS, methods_for
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Synthetic,
@@ -21,15 +20,14 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
+from dpbayes.experiments.asked import features_of, network_of, table_of
 from dpbayes.experiments.command import Settings, add_out, require_suffix, shell, write
 from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
-from dpbayes.sources.columns import Categories, encode
-from dpbayes.sources.edgelist import read_edges, write_edges
-from dpbayes.sources.files import read_table
-from dpbayes.sources.named_networks import NAMED, load_named, naive_bayes
-from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
+from dpbayes.sources.edgelist import write_edges
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.shipped_tables import SHIPPED, default_network
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 UNNAMED = "a table without a name"
@@ -165,7 +163,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cells", metavar="G", default="20", help="of the private MAP (%(default)s)")
     parser.add_argument("--noise", default="real", help="of Laplace and Fourier: real or whole numbers (%(default)s)")
     parser.add_argument("--seed", default="1", help="(%(default)s)")
-    names = ", ".join(METHODS)
+    names = ", ".join(ALL_METHODS)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
     add_out(parser, otherwise="a short table is printed")
 
@@ -193,8 +191,8 @@ def digest(table: Dataset) -> str:
 
 
 def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
-    table = _table(asked) if asked.table else None
-    network = _network(asked, table)
+    table = table_of(asked) if asked.table else None
+    network = network_of(asked, table)
     source = table or _synthetic(asked)
     plan = AccuracyPlan(
         network=network,
@@ -212,7 +210,7 @@ def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
         cells=int(_number(asked, "cells", whole=1)),
         seed=int(_number(asked, "seed", whole=1)),
     )
-    features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else _features(asked)
+    features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else features_of(asked)
     return AccuracyRecipe(plan, features, asked.network or "", asked.table or "")
 
 
@@ -231,54 +229,6 @@ def _synthetic(asked: argparse.Namespace) -> Synthetic:
     return Synthetic(records=int(_number(asked, "records", whole=1)), strength=_number(asked, "strength"))
 
 
-def _features(asked: argparse.Namespace) -> int:
-    return whole_number("--features", asked.features or 16, low=1, high=10**9)
-
-
-def _network(asked: argparse.Namespace, table: Dataset | None) -> Network:
-    given = [name for name in ("features", "network", "arrows") if getattr(asked, name)]
-    if len(given) > 1:
-        raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
-    if asked.network:
-        return load_named(asked.network)[0]
-    if asked.arrows:
-        text = Path(asked.arrows).read_text(encoding="utf-8") if _is_file(asked.arrows) else asked.arrows
-        names, edges = read_edges(text)
-        return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
-    if asked.table in SHIPPED and not asked.features:
-        return default_network(asked.table)
-    if asked.table and not asked.features:
-        raise InputError("A table from a file needs a network; give --arrows.")
-    return naive_bayes(_features(asked))
-
-
-def _is_file(text: str) -> bool:
-    return "\n" not in text and len(text) < 500 and Path(text).is_file()
-
-
-def _table(asked: argparse.Namespace) -> Dataset:
-    """Return a shipped table, or the columns of a file that --states names, whose values are these states."""
-    if asked.table in SHIPPED or not _is_file(asked.table):
-        return load_shipped(asked.table)
-    stated = _stated(asked)
-    if not stated:
-        raise InputError("A table from a file needs --states: the public states of every column that is to be a node.")
-    columns = [Categories(name, states, public=True) for name, states in stated.items()]
-    return encode(read_table(asked.table, Path(asked.table).read_bytes()).frame, columns)
-
-
-def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:
-    return dict(zip(table.names, table.states, strict=True))
-
-
-def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    try:
-        found = json.loads(asked.states or "{}")
-        return {str(name): tuple(str(state) for state in states) for name, states in found.items()}
-    except (ValueError, TypeError, AttributeError):
-        raise InputError('--states must be JSON such as {"age": ["young", "old"]}.') from None
-
-
 def _noise(asked: argparse.Namespace) -> Noise:
     known = {noise.name.lower(): noise for noise in Noise}
     if asked.noise not in known:
@@ -288,11 +238,11 @@ def _noise(asked: argparse.Namespace) -> Noise:
 
 def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tuple[Method, ...]:
     if not names:
-        return methods_for(network, tuple(Calibration), noise)
+        return methods_for(network, tuple(Calibration), noise, among=ALL_METHODS.values())
     for name in names:
-        if name.lower() not in METHODS:
-            raise InputError(f"There is no method {brief(name)}; there are {', '.join(METHODS)}.")
-    return tuple(METHODS[name.lower()] for name in names)
+        if name.lower() not in ALL_METHODS:
+            raise InputError(f"There is no method {brief(name)}; there are {', '.join(ALL_METHODS)}.")
+    return tuple(ALL_METHODS[name.lower()] for name in names)
 
 
 def _as_text(study: AccuracyStudy) -> str:

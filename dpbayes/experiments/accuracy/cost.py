@@ -1,5 +1,6 @@
 """What an accuracy experiment costs in time and memory, and the blocks of repeats that follow from it."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
+from dpbayes.model.network import Network
 
 if TYPE_CHECKING:  # a method says what it costs, at a size
     from dpbayes.experiments.accuracy.method import Method
@@ -82,10 +84,35 @@ class Size:
 
     @property
     def seconds(self) -> float:
-        """About how long one repeat takes, on one core."""
+        """About how long one of the first repeats takes, on one core."""
+        return self._seconds_after(0)
+
+    @property
+    def total_seconds(self) -> float:
+        """About how long all repeats take, with what is prepared for them."""
+        parts = ((end - start) * self._seconds_after(start) for start, end in itertools.pairwise([0, *self._ends]))
+        return self.prepared_seconds + sum(parts)
+
+    def repeats_in(self, seconds: float) -> int:
+        """About how many repeats, of those that there are to be, can be had in a time."""
+        left, done = seconds - self.prepared_seconds, 0
+        for end in self._ends:
+            each = self._seconds_after(done)
+            if left < (end - done) * each:
+                return done + max(0, int(left / each))
+            left, done = left - (end - done) * each, end
+        return done
+
+    @property
+    def _ends(self) -> list[int]:
+        """After how many repeats fewer methods go on, and after how many none."""
+        return sorted({self.repeats, *(m.most_repeats for m in self.methods if m.most_repeats < self.repeats)})
+
+    def _seconds_after(self, done: int) -> float:
+        """About how long the next repeat takes: some methods are measured in the first few only."""
         records = 12e-9 * (self.drawn + self.split + self.training + self.testing)
         design = 1e-9 * min(self.columns, MOST_COLUMNS) * self.patterns
-        return 2e-4 + records + design + sum(self._method_seconds(method) for method in self.methods)
+        return 2e-4 + records + design + sum(self._method_seconds(m) for m in self.methods if m.most_repeats > done)
 
     @property
     def prepared_seconds(self) -> float:
@@ -106,12 +133,12 @@ class Size:
 
     def blocks(self) -> Iterator[int]:
         """Yield the repeats of every block: few at first, so that there soon is a picture, then more."""
-        most, left = self._most_repeats, self.repeats
+        most, done = self._most_repeats, 0
         wanted = FIRST
-        while left:
-            size = min(left, most, max(2, round(wanted / self.seconds)))
+        while done < self.repeats:
+            size = min(self.repeats - done, most, max(2, round(wanted / self._seconds_after(done))))
             yield size
-            left, wanted = left - size, LATER
+            done, wanted = done + size, LATER
 
 
 def simulated_releases(stealth: float, cells: int) -> int:
@@ -119,6 +146,16 @@ def simulated_releases(stealth: float, cells: int) -> int:
     if stealth > 0.99:
         return 20_000
     return 10_000 if cells < 1000 else 2_000
+
+
+def refuse_long_search(network: Network, *, most: int) -> None:
+    """Errors: InputError where the best noise for more than `most` sets of nodes is to be found, in one long step."""
+    sets = len(network.closure)
+    if sets > most:
+        raise InputError(
+            f"This network has {sets:,} sets of nodes within its families, and the best noise is found for {most:,} at "
+            "most here: any more take too long. Remove some parents, or leave out the mechanisms that need it."
+        )
 
 
 def refuse_large_runs(size: Size) -> None:
@@ -141,10 +178,9 @@ def refuse_large_runs(size: Size) -> None:
             "memory. Test on fewer."
         )
     results = size.repeats * size.epsilons * len(size.methods)
-    seconds = size.prepared_seconds + size.repeats * size.seconds
+    seconds = size.total_seconds
     if seconds > MOST_SECONDS or results > MOST_HELD:
-        in_time = (MOST_SECONDS - size.prepared_seconds) / size.seconds
-        most = int(min(in_time, MOST_HELD / (size.epsilons * len(size.methods))))
+        most = min(size.repeats_in(MOST_SECONDS), MOST_HELD // (size.epsilons * len(size.methods)))
         advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, draws or cells"
         raise InputError(
             f"{size.repeats:,} repeats of {len(size.methods)} methods at {size.epsilons:,} epsilons would take about "

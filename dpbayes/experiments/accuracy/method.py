@@ -11,6 +11,7 @@ from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.base import Calibration, NetworkMechanism, Noise, Outcome
+from dpbayes.model.network import Network
 
 LogCpts = Callable[[Releases, FloatArray, Streams], Work[FloatArray]]
 """Takes counts of all cells (R, all) and returns ln CPTs (R, E, K) of the target's families, or (R, 1, K)."""
@@ -23,7 +24,8 @@ class Method:
     `kind` is the mechanism that it belongs to, None for a baseline, to which epsilon means nothing. `option` is what
     leaves it out on the page, by its name in the link and its title. `certified` returns the epsilon proved for every
     epsilon of the grid (E,), and `noises` are those that it draws, if any. `seconds` is about how long it takes for one
-    repeat beside its predictions, and `prepared` once for all of them.
+    repeat beside its predictions, and `prepared` once for all of them; `most_repeats` are the first of a study's that
+    it is measured in. `suits` raises an InputError for networks that the mechanism fits, but not the curve.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Method:
     option: tuple[str, str] = field(compare=False, default=("", ""))
     calibrations: tuple[Calibration, ...] = field(compare=False, default=tuple(Calibration))
     noises: tuple[Noise, ...] = field(compare=False, default=tuple(Noise))
+    suits: Callable[[Network], object] = field(compare=False, default=lambda network: None)
+    most_repeats: int = field(compare=False, default=10**9)
     seconds: Callable[[Size], float] = field(compare=False, default=lambda size: 0.0)
     prepared: Callable[[Size], float] = field(compare=False, default=lambda size: 0.0)
 

@@ -4,13 +4,13 @@ A mechanism that has no module here which draws for many repeats and epsilons at
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy import fourier, laplace, map, sampler
+from dpbayes.experiments.accuracy import aware, consistent, fourier, gaussian, laplace, map, residual, sampler, weighted
 from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import exact_log_cpts
@@ -18,7 +18,16 @@ from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, No
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
-FAST: tuple[Curves, ...] = (laplace.CURVES, fourier.CURVES, sampler.CURVES, map.CURVES)
+FAST: tuple[Curves, ...] = (
+    laplace.CURVES,
+    fourier.CURVES,
+    sampler.CURVES,
+    map.CURVES,
+    consistent.CURVES,
+    weighted.CURVES,
+    gaussian.CURVES,
+    residual.CURVES,
+)
 """The mechanisms whose curves are drawn at all epsilons at once."""
 
 CURVES: tuple[Curves, ...] = tuple(
@@ -42,23 +51,41 @@ BASELINES = (EXACT, MAJORITY)
 METHODS: Mapping[str, Method] = {
     method.name: method for method in (*BASELINES, *(method for curves in CURVES for method in curves.methods))
 }
-"""All methods by their names in commands."""
+"""All methods that take what is released as it is, by their names in commands."""
+
+ALL_METHODS: Mapping[str, Method] = {**METHODS, **{method.name: method for method in aware.AWARE}}
+"""All methods by their names in commands, with those that know of the noise, which take longer."""
+
+TOLD: tuple[Curves, ...] = (*CURVES, aware.CURVES)
+"""What is to be said of all methods."""
 
 
-def methods_for(network: Network, calibrations: Sequence[Calibration], noise: Noise = Noise.REAL) -> tuple[Method, ...]:
+def methods_for(
+    network: Network,
+    calibrations: Sequence[Calibration],
+    noise: Noise = Noise.REAL,
+    *,
+    among: Iterable[Method] = METHODS.values(),
+) -> tuple[Method, ...]:
     """Return the methods of these calibrations that have this noise and fit the network; Fourier needs binary nodes."""
     return tuple(
         method
-        for method in METHODS.values()
-        if set(method.calibrations) & set(calibrations)
-        and noise in method.noises
-        and not (method.kind and refusal(method.kind, network))
+        for method in among
+        if set(method.calibrations) & set(calibrations) and noise in method.noises and not refusal(method, network)
     )
 
 
+def refusal(method: Method, network: Network) -> str:
+    """Return why a method does not fit a network, in a sentence; nothing where it does."""
+    try:
+        method.suits(network)
+    except InputError as error:
+        return str(error)
+    return _refusal(method.kind, network) if method.kind is not None else ""
+
+
 @functools.lru_cache(maxsize=64)
-def refusal(kind: type[NetworkMechanism[Outcome]], network: Network) -> str:
-    """Return why a mechanism does not fit a network, in a sentence; nothing where it does."""
+def _refusal(kind: type[NetworkMechanism[Outcome]], network: Network) -> str:
     try:
         typical(kind, prior=Dirichlets.symmetric(network), epsilon=1.0)
     except InputError as error:

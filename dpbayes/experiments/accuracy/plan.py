@@ -97,7 +97,7 @@ class Synthetic:
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyPlan:
-    """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] section 5.1, Figure 1.
+    """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
     `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
     `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
@@ -129,8 +129,8 @@ class AccuracyPlan:
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
             raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")
-        for kind in dict.fromkeys(method.kind for method in self.methods if method.kind is not None):
-            why = refusal(kind, self.network)
+        for method in self.methods:
+            why = refusal(method, self.network)
             if why:
                 raise InputError(why)
         for method in self.methods:

@@ -15,7 +15,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.experiments.accuracy.study import released
+from dpbayes.experiments.accuracy.study import cut_where_methods_end, released
 
 BINS = 10
 
@@ -69,11 +69,12 @@ def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
     methods = (EXACT, *single.private)
     sums, done = {method: np.zeros((3, BINS)) for method in methods}, 0
-    for size in single.size.blocks():
+    for size in cut_where_methods_end(single.size.blocks(), methods):
         share, end = done / single.repeats, (done + size) / single.repeats
         batch = data.draw(streams, size)
         yield share
-        yield from part_of(_block(sums, batch, releases, streams), share, end)
+        going = {method: total for method, total in sums.items() if method.most_repeats > done}
+        yield from part_of(_block(going, batch, releases, streams), share, end)
         done += size
         bins = {method: _reliability(total) for method, total in sums.items()}
         yield Partial(end, bins)

@@ -20,7 +20,7 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY, METHODS, methods_for
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, BASELINES, EXACT, MAJORITY, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Synthetic,
@@ -32,6 +32,7 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 
 __all__ = [
+    "ALL_METHODS",
     "METHODS",
     "AccuracyPlan",
     "AccuracyStudy",
@@ -49,7 +50,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Share predicted rightly and mean log loss (nats) of the test records, both (R, E); E = 1 for a baseline."""
+    """Share predicted rightly and mean log loss (nats) of the test records, both (R, E); E = 1 for a baseline.
+
+    R is less than that of the study where a method is measured in its first repeats only.
+    """
 
     accuracy: FloatArray
     log_loss: FloatArray
@@ -140,7 +144,10 @@ class AccuracyStudy:
         ]
         parts = [part.head(1) if method.is_baseline else part for method, part in zip(self.methods, parts, strict=True)]
         frame = pd.concat(parts, ignore_index=True)
-        return frame.assign(**{"repeats": self.repeats, **settings_of(self.plan)})
+        repeats = np.concatenate(
+            [np.full(len(p), len(self.measures[m].accuracy)) for m, p in zip(self.methods, parts, strict=True)]
+        )
+        return frame.assign(**{"repeats": repeats, **settings_of(self.plan)})
 
 
 def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
@@ -183,15 +190,17 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
     methods = (*BASELINES, *plan.private)
     certified = {method: method.certified(releases) for method in methods}
     scores = {
-        method: np.empty((2, plan.repeats, 1 if method.is_baseline else len(plan.epsilons))) for method in methods
+        method: np.empty((2, min(plan.repeats, method.most_repeats), 1 if method.is_baseline else len(plan.epsilons)))
+        for method in methods
     }
     done = 0
-    for size in blocks or plan.size.blocks():
+    for size in cut_where_methods_end(blocks or plan.size.blocks(), methods):
         share, end = done / plan.repeats, (done + size) / plan.repeats
         batch = repeats.draw(streams, size)
         yield share
-        measured = yield from part_of(_block(plan, releases, batch, streams), share, end)
-        for method in methods:
+        going = [method for method in plan.private if method.most_repeats > done]
+        measured = yield from part_of(_block(going, releases, batch, streams), share, end)
+        for method in measured:
             scores[method][:, done : done + size] = measured[method]
         done += size
         measures = {method: Measures(*both[:, :done]) for method, both in scores.items()}
@@ -200,10 +209,22 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
     return study
 
 
-def _block(plan: AccuracyPlan, releases: Releases, batch: Batch, streams: Streams) -> Work[dict[Method, FloatArray]]:
-    """Return accuracy and log loss of every method, (2, R, E) each."""
-    methods = (EXACT, *plan.private)
-    differences = yield from part_of(released(methods, batch, releases, streams), 0.0, 0.5)
+def cut_where_methods_end(blocks: Iterable[int], methods: Sequence[Method]) -> Iterator[int]:
+    """Yield blocks of repeats, cut where a method is measured no more: the same methods go on all through a block."""
+    ends, done = sorted({method.most_repeats for method in methods}), 0
+    for size in blocks:
+        last = done + size
+        for end in [*(end for end in ends if done < end < last), last]:
+            yield end - done
+            done = end
+
+
+def _block(
+    private: Sequence[Method], releases: Releases, batch: Batch, streams: Streams
+) -> Work[dict[Method, FloatArray]]:
+    """Return accuracy and log loss of the baselines and these methods, (2, R, E) each."""
+    plan = releases.plan
+    differences = yield from part_of(released((EXACT, *private), batch, releases, streams), 0.0, 0.5)
     epsilons = len(plan.epsilons)
     measured = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
     return measured | {MAJORITY: np.stack(_majority(batch, plan))}

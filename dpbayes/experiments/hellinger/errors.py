@@ -51,12 +51,12 @@ def sensitivities(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArra
     replaced = sum(np.maximum(die.candidates[:, k] - c, 0) for k, c in enumerate(counts))
     reach = np.zeros(die.n + 1)
     np.maximum.at(reach, replaced, die.local_sensitivities)
-    beta = np.array([scenario.beta for scenario in scenarios])
+    beta = np.array([scenario.smoothing(method) for scenario in scenarios])
     return (reach * np.exp(-beta[:, None] * np.arange(die.n + 1))).max(axis=1)
 
 
 def _spent(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArray:
-    return np.array([s.smooth_run[0] if method is DieMethod.SMOOTH else s.epsilon for s in scenarios])
+    return np.array([scenario.spent(method) for scenario in scenarios])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +128,19 @@ def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod
     return laws
 
 
+def mean_errors_over_tables(scenario: Scenario) -> dict[DieMethod, float]:
+    """Return the exact mean error of both smooth mechanisms, each table of the die's n throws counting once.
+
+    Errors: InputError where the tables are too many to enumerate.
+    """
+    distance, means = hellinger.all_distances(scenario.enumerated.die), {}
+    for method in (DieMethod.SMOOTH, DieMethod.ENUMERATED):
+        smooth = hellinger.smooth_sensitivities(scenario.die, beta=scenario.smoothing(method))
+        law = np.exp(hellinger.log_pmf(distance, epsilon=scenario.spent(method), sensitivity=smooth))
+        means[method] = float(np.einsum("xr,xr->x", law, distance).mean())
+    return means
+
+
 # Accuracy along epsilon, n and m
 
 
@@ -172,8 +185,7 @@ def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: Di
     Every n has candidates of its own. Errors: InputError when one has more than MOST_SHOWN.
     """
     laws = [error_laws([replace(scenario, n=n)], noise) for n in throws]
-    errors = np.array([[law.quantiles()[0] for law in each.values()] for each in laws])
-    return Accuracy("n", np.array(throws, dtype=np.float64), scenario.methods, errors)
+    return _accuracy("n", throws, laws)
 
 
 def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: DieNoise) -> Accuracy:
@@ -183,13 +195,18 @@ def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: DieN
     die. Errors: InputError when a die has more than MOST_SHOWN candidates.
     """
     laws = [error_laws([replace(scenario, sides=m)], noise) for m in sides]
+    return _accuracy("m", sides, laws)
+
+
+def _accuracy(along: str, places: Sequence[int], laws: Sequence[dict[DieMethod, ErrorLaw]]) -> Accuracy:
+    """Return the errors of dice that differ, NaN where one has no such mechanism."""
     methods = tuple(method for method in DieMethod if any(method in each for each in laws))
     errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
     for errors_here, each in zip(errors, laws, strict=True):
         for k, method in enumerate(methods):
             if method in each:
                 errors_here[k] = each[method].quantiles()[0]
-    return Accuracy("m", np.array(sides, dtype=np.float64), methods, errors)
+    return Accuracy(along, np.array(places, dtype=np.float64), methods, errors)
 
 
 def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
@@ -218,15 +235,16 @@ def audited_epsilons(scenario: Scenario) -> dict[DieMethod, float]:
     """
     die = scenario.die
     die.require_listable(MOST_AUDITED)
+    smooth = [method for method in scenario.methods if method in (DieMethod.SMOOTH, DieMethod.ENUMERATED)]
     scales: dict[DieMethod, float | FloatArray] = {
         DieMethod.GLOBAL: hellinger.global_sensitivity(die),
-        DieMethod.SMOOTH: hellinger.smooth_sensitivities(die, beta=scenario.beta),
+        **{method: hellinger.smooth_sensitivities(die, beta=scenario.smoothing(method)) for method in smooth},
         DieMethod.LOCAL: die.local_sensitivities,
     }
     distance, pairs = hellinger.all_distances(die), die_neighbours(die)
     return {
         method: exact_pure_epsilon(
-            hellinger.log_pmf(distance, epsilon=float(_spent([scenario], method)[0]), sensitivity=scale), pairs=pairs
+            hellinger.log_pmf(distance, epsilon=scenario.spent(method), sensitivity=scale), pairs=pairs
         ).epsilon
         for method, scale in scales.items()
     }

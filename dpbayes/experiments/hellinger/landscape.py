@@ -115,8 +115,7 @@ def _cumulative(scenario: Scenario, noise: DieNoise, edges: FloatArray) -> dict[
             released = np.sort(noisy_counts([scenario], method, noise)[0, :, 0])
             cumulative[method] = np.searchsorted(released, edges) / len(released)
         else:
-            spent = scenario.smooth_run[0] if method is DieMethod.SMOOTH else scenario.epsilon
             scale = float(sensitivities([scenario], method)[0])
-            law = np.exp(hellinger.log_pmf(distance, epsilon=spent, sensitivity=scale))
+            law = np.exp(hellinger.log_pmf(distance, epsilon=scenario.spent(method), sensitivity=scale))
             cumulative[method] = np.append(0.0, np.cumsum(law))[np.ceil(edges).astype(int)]
     return cumulative

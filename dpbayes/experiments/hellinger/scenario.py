@@ -11,19 +11,30 @@ from typing import Annotated
 import numpy as np
 
 from dpbayes.base.bisection import turning_point
-from dpbayes.base.looks import BOUND, CYAN, SLATE, Look
+from dpbayes.base.looks import BOUND, CYAN, PURPLE, SLATE, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.mechanisms.base import EPSILON, Calibration
+from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.enumeration import MOST_ENUMERATED
+from dpbayes.mechanisms.hellinger import HellingerEnumerated
 from dpbayes.mechanisms.laplace import LaplaceUpdates
+from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.hellinger import Die
 
 MOST_SHOWN = 200_000
 """Most candidates that answer at once: two sides up to n = 10^5, three up to 630."""
+
+
+class SmoothRun(enum.Enum):
+    """How the smooth mechanism is run; by enumeration it is shown beside the one that is certified by proof."""
+
+    ENUMERATED = "certified by enumeration"
+    CERTIFIED = "certified"
+    AS_PRINTED = "as printed"
 
 
 class Balance(enum.Enum):
@@ -49,10 +60,11 @@ BALANCE = Choice(
     Balance, title="counts", description="Hypothetical counts. Skewed: n/20 throws, at least one, on every other side."
 )
 CALIBRATION = Choice(
-    Calibration,
+    SmoothRun,
     title="smooth mechanism",
-    description="Certified: run so that what is proved of it is (ε, δ), as for the others. As printed: run at (ε, δ), "
-    "where only (1.5 ε, δ/2) is proved.",
+    description="Certified: run so that what is proved of it is (ε, δ), as for the others. By enumeration: beside that "
+    "one, at the largest internal ε found at which all pairs of tables keep (ε, δ), where there are at most "
+    f"{MOST_ENUMERATED} tables. As printed: run at (ε, δ), where only (1.5 ε, δ/2) is proved.",
 )
 
 
@@ -61,6 +73,7 @@ class DieMethod(enum.Enum):
 
     GLOBAL = "global sensitivity"
     SMOOTH = "smooth sensitivity"
+    ENUMERATED = "smooth, by enumeration"
     LOCAL = "local (no guarantee)"
     CELLS = "Laplace, every count"
     ONE = "Laplace, one count"
@@ -79,6 +92,7 @@ class DieMethod(enum.Enum):
 _LOOKS = {
     DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, CYAN, "longdash", "square"),
     DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, SLATE, "solid", "circle"),
+    DieMethod.ENUMERATED: Look(DieMethod.ENUMERATED.value, PURPLE, "solid", "star"),
     DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),
     DieMethod.CELLS: Look(DieMethod.CELLS.value, LaplaceUpdates.colour, "solid", "triangle-up"),
     DieMethod.ONE: Look(DieMethod.ONE.value, LaplaceUpdates.colour, "dash", "diamond"),
@@ -96,7 +110,7 @@ class Scenario:
     prior: Annotated[float, PRIOR] = 1.0
     epsilon: Annotated[float, EPSILON] = 1.0
     delta: Annotated[float, DELTA] = 1e-5
-    calibration: Annotated[Calibration, CALIBRATION] = Calibration.CERTIFIED
+    calibration: Annotated[SmoothRun, CALIBRATION] = SmoothRun.ENUMERATED
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -122,19 +136,44 @@ class Scenario:
 
     @property
     def methods(self) -> tuple[DieMethod, ...]:
-        """The mechanisms that this die has: one noisy count determines two sides only."""
-        return tuple(method for method in DieMethod if method is not DieMethod.ONE or self.sides == 2)
+        """The mechanisms that this die has: one noisy count determines two sides only, and tables may be too many."""
+        missing = set()
+        if self.sides > 2:
+            missing.add(DieMethod.ONE)
+        if not (self.is_enumerated and is_listable(self.n, sides=self.sides, most=MOST_ENUMERATED)):
+            missing.add(DieMethod.ENUMERATED)
+        return tuple(method for method in DieMethod if method not in missing)
+
+    @property
+    def is_enumerated(self) -> bool:
+        """Whether the smooth mechanism is to be shown as certified by enumeration too."""
+        return self.calibration is SmoothRun.ENUMERATED
 
     @cached_property
     def smooth_run(self) -> tuple[float, float]:
-        """The (epsilon, delta) that the smooth mechanism is run with."""
-        if self.calibration is Calibration.AS_PRINTED:
+        """The (epsilon, delta) that the smooth mechanism is run with, where it is not certified by enumeration."""
+        if self.calibration is SmoothRun.AS_PRINTED:
             return self.epsilon, self.delta
         return proved_run(self.die, epsilon=self.epsilon, delta=self.delta)
 
+    @cached_property
+    def enumerated(self) -> HellingerEnumerated:
+        """The smooth mechanism certified by enumeration. Errors: InputError for more than MOST_ENUMERATED tables."""
+        return HellingerEnumerated(die=self.die, epsilon=self.epsilon, delta=self.delta)
+
+    def spent(self, method: DieMethod) -> float:
+        """Return the epsilon in a mechanism's exponent."""
+        if method is DieMethod.ENUMERATED:
+            return self.enumerated.inner_epsilon
+        return self.smooth_run[0] if method is DieMethod.SMOOTH else self.epsilon
+
+    def smoothing(self, method: DieMethod) -> float:
+        """Return the smoothing rate of one of the two smooth mechanisms."""
+        return self.enumerated.beta if method is DieMethod.ENUMERATED else self.beta
+
     @property
     def beta(self) -> float:
-        """The smoothing rate of that run."""
+        """The smoothing rate of `smooth_run`."""
         epsilon, delta = self.smooth_run
         return hellinger.smoothing_rate(self.die, epsilon=epsilon, delta=delta)
 
@@ -148,6 +187,8 @@ class Scenario:
         """Return what is proved of the run."""
         if method is DieMethod.LOCAL:
             return NON_PRIVATE
+        if method is DieMethod.ENUMERATED:
+            return self.enumerated.certified
         if method is DieMethod.SMOOTH:
             epsilon, delta = self.smooth_run
             proved = hellinger.smooth_guarantee(self.die, epsilon=epsilon, delta=delta)

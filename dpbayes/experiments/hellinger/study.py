@@ -96,7 +96,7 @@ def hellinger_study(scenario: Scenario, *, seed: int) -> HellingerStudy:
 def at_setting(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw]) -> Accuracy:
     """Return the errors at the setting itself, what the boxes show."""
     errors = np.stack([law.quantiles() for law in laws.values()], axis=1)
-    return Accuracy("epsilon", np.array([scenario.epsilon]), scenario.methods, errors)
+    return Accuracy("epsilon", np.array([scenario.epsilon]), tuple(laws), errors)
 
 
 def noise_here(scenario: Scenario, *, seed: int) -> DieNoise:

@@ -1,4 +1,7 @@
-"""Real releases without a browser: `python -m dpbayes release | learn | ledger | verify | view`, each with `--help`."""
+"""Real releases without a browser: `python -m dpbayes release | learn | ledger | verify | view | count`.
+
+Each has `--help`.
+"""
 
 import argparse
 import sys
@@ -9,6 +12,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.releases.command.accounts import add_accounts, keep_accounts
 from dpbayes.releases.command.charged import add_learn, add_release, learn, release
 from dpbayes.releases.command.check import add_check, check_release
+from dpbayes.releases.command.counted import add_count, count_table
 from dpbayes.releases.command.shared import REFUSED
 from dpbayes.releases.command.view import add_view, make_view
 
@@ -23,7 +27,7 @@ class ReleaseCommand(NamedTuple):
 
 def main(words: Sequence[str]) -> int:
     """Run one command; what stands in its way is one sentence on the error stream and exit code 2."""
-    parser = argparse.ArgumentParser(prog="python -m dpbayes", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m dpbayes", description=__doc__.partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=command.about, description=command.about))
@@ -43,4 +47,5 @@ COMMANDS = {
     "ledger": ReleaseCommand("budgets, what was spent of them, and every release", add_accounts, keep_accounts),
     "verify": ReleaseCommand("check a release without its data", add_check, check_release),
     "view": ReleaseCommand("make a network, records, draws, a report or a script of a release", add_view, make_view),
+    "count": ReleaseCommand("count a table where it lies, exactly; for the curator alone", add_count, count_table),
 }

@@ -4,11 +4,13 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
-from dpbayes.releases.canonical import decimal, decimal_text
-from dpbayes.releases.command.shared import HOLDS, MOST_READ, add_ledger, left_of
-from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.amounts import measure_of, number_of
+from dpbayes.releases.canonical import decimal
+from dpbayes.releases.command.shared import HOLDS, MOST_READ, add_ledger, kept_in, left_of
+from dpbayes.releases.ledger import Amount, PrivacyMeasure, Rho, Spending, amount_text
+from dpbayes.releases.request import parsed_promise
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +21,9 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):
         action = actions.add_parser(name, help=about)
         action.add_argument("dataset")
-        action.add_argument("--budget", required=True, help="the total epsilon, a decimal")
+        action.add_argument("--budget", help="the total epsilon, a decimal")
+        action.add_argument("--rho", help="in its place the total rho of zero-concentrated privacy, a decimal")
+        action.add_argument("--delta", help="beside a total epsilon: the budget is kept in a rho that gives both")
         action.add_argument("--reason", required=True, help="why, for whoever reads the ledger")
     export = actions.add_parser("export", help="write a release again; it costs nothing")
     export.add_argument("row", help="the row of its reservation, as list shows it")
@@ -43,21 +47,40 @@ def keep_accounts(asked: argparse.Namespace) -> int:
 def _listed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
     for account in ledger.accounts(path):
         yield (
-            f"{account.dataset}: budget {amount_text(account.budget)}, released {amount_text(account.released)}, "
-            f"reserved and never shown {amount_text(account.reserved)}, left {amount_text(account.left)}"
+            f"{account.dataset}: budget {amount_text(account.budget)}{kept_in(account)}, "
+            f"released {amount_text(account.released)}, reserved and never shown {amount_text(account.reserved)}, "
+            f"left {amount_text(account.left)}"
         )
         for spending in ledger.spendings(path, account.dataset):
             time = spending.reservation.time
-            yield f"  row {spending.row}, {time}: epsilon {amount_text(spending.epsilon)}, {spending.state}"
+            yield f"  row {spending.row}, {time}: {_cost(spending)}, {spending.state}"
+
+
+def _cost(spending: Spending) -> str:
+    promised = measure_of(spending.amount)
+    told = f"{promised.value} {amount_text(number_of(spending.amount))}"
+    other = f", which costs {spending.measure.value} {amount_text(spending.cost)}"
+    return told if promised is spending.measure else told + other
+
+
+def _budget(asked: argparse.Namespace) -> Amount:
+    """Return the budget that was typed. Errors: InputError unless it is one."""
+    if (asked.budget is None) == (asked.rho is None):
+        raise InputError("A budget is an epsilon or a rho; state one of --budget and --rho.")
+    if asked.delta is not None:
+        if asked.budget is None:
+            raise InputError("A delta belongs to a total epsilon; state it with --budget.")
+        return Rho(parsed_promise(asked.budget, asked.delta).rho)
+    return Rho(decimal("The budget", asked.rho)) if asked.budget is None else decimal("The budget", asked.budget)
 
 
 def _opened(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    ledger.open_dataset(path, asked.dataset, decimal("The budget", asked.budget), reason=asked.reason)
+    ledger.open_dataset(path, asked.dataset, _budget(asked), reason=asked.reason)
     yield f"{asked.dataset} is open in {path}. {left_of(path, asked.dataset)}"
 
 
 def _raised(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    ledger.raise_budget(path, asked.dataset, decimal("The budget", asked.budget), reason=asked.reason)
+    ledger.raise_budget(path, asked.dataset, _budget(asked), reason=asked.reason)
     yield left_of(path, asked.dataset)
 
 
@@ -73,10 +96,14 @@ def _checked(path: Path, asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _composed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    epsilons = [spending.epsilon for spending in ledger.spendings(path, asked.dataset)]
-    total = decimal_text(sum(epsilons, start=decimal("Nothing", "0")))
-    bound = ledger.composed(epsilons, finite_number("delta", asked.delta, low=1e-10, high=1.0))
-    yield f"{len(epsilons):,} releases: epsilon {total} at delta 0; at most {bound:.4g} at delta {asked.delta}."
+    account, spendings = ledger.account_of(path, asked.dataset), ledger.spendings(path, asked.dataset)
+    amounts = [spending.amount for spending in spendings]
+    bound = ledger.composed(amounts, finite_number("delta", asked.delta, low=1e-10, high=1.0))
+    total = f"{account.measure.value} {amount_text(account.spent)}"
+    if account.measure is PrivacyMeasure.RHO:
+        yield f"{len(amounts):,} releases: {total}, the exact sum; at most epsilon {bound:.4g} at delta {asked.delta}."
+    else:
+        yield f"{len(amounts):,} releases: {total} at delta 0; at most {bound:.4g} at delta {asked.delta}."
 
 
 _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {

@@ -6,14 +6,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure_choice import StructureChoice
-from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.command.shared import HOLDS, MOST_READ, add_ledger, left_of
+from dpbayes.releases.command.tables import (
+    ARROWS,
+    add_data,
+    add_data_or_source,
+    add_domains,
+    add_network,
+    counts_of,
+    declared_columns,
+    network_of,
+    table_of,
+    table_of_file,
+    told_share,
+)
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import (
     Chargeable,
@@ -24,32 +39,45 @@ from dpbayes.releases.publishing import (
     require_declared,
     shown_again,
 )
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest, parsed_epsilon
+from dpbayes.releases.releasable import RELEASABLE, releasable
+from dpbayes.releases.request import (
+    DomainChoice,
+    GraphChoice,
+    ReleaseRequest,
+    parsed_epsilon,
+    parsed_promise,
+    parsed_rho,
+)
 from dpbayes.releases.structure import StructureRequest, read_structure
-from dpbayes.sources.bif import read_bif
-from dpbayes.sources.columns import encode
+from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
-from dpbayes.sources.edgelist import network, read_edges, write_edges
-from dpbayes.sources.files import read_table
-
-ARROWS = (".txt", ".edges")
-"""How the file of a list of arrows ends."""
-
+from dpbayes.sources.edgelist import write_edges
 
 # release
 
 
 def add_release(parser: argparse.ArgumentParser) -> None:
     """Add the words of `release`."""
-    _add_table(parser)
-    parser.add_argument(
-        "--network", required=True, metavar="FILE|EDGES", help='a file (.bif, .txt, .edges), or "rain -> grass; sun"'
-    )
+    _add_charged(parser)
+    add_data_or_source(parser)
+    parser.add_argument("--epsilon", help="a decimal; exactly this is charged")
+    parser.add_argument("--rho", help="in its place, for Gaussian noise: a decimal; the budget must be kept in rho")
+    parser.add_argument("--delta", help="beside epsilon, for Gaussian noise: a rho that gives both is charged")
+    add_network(parser)
     parser.add_argument("--mechanism", required=True, choices=list(RELEASABLE), help="whose noise can be drawn exactly")
     parser.add_argument("--prior", default="1", help="the Dirichlet parameter of every cell (default: 1)")
     for name, parameter in _settings().items():
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{parameter.description} ({_whose(name)})")
+    parser.add_argument(
+        "--matters",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help=f"a node whose table matters more, by name; may be given several times ({_who_shares()})",
+    )
+    parser.add_argument(
+        "--weight", default="10", help="how many times the squared error in such a table counts (default: 10)"
+    )
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
@@ -63,14 +91,12 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where release.json goes")
 
 
-def _add_table(parser: argparse.ArgumentParser) -> None:
+def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add what is asked of whatever looks at a table and is paid for."""
     add_ledger(parser)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name that the ledger has for the table")
-    parser.add_argument("--data", required=True, type=Path, metavar="FILE", help="the table: CSV, Parquet or workbook")
-    parser.add_argument("--domains", required=True, type=Path, metavar="FILE", help="its domain description, JSON")
+    add_domains(parser)
     parser.add_argument("--domains-published", action="store_true", help="the domains are from a published description")
-    parser.add_argument("--epsilon", required=True, help="a decimal; exactly this is charged")
     parser.add_argument("--again", action="store_true", help="draw and pay once more for what was released before")
 
 
@@ -82,24 +108,29 @@ def release(asked: argparse.Namespace) -> int:
             "--graph-learnt if the ledger has it as learnt privately."
         )
     path = ledger.ledger_path(asked.ledger)
-    data = _table(asked.data, asked.domains)
-    drawn = _network(asked.network, data)
+    ledger.account_of(path, asked.dataset)  # before what may take long
+    data = table_of(asked, _declared(asked.domains))
+    drawn = network_of(asked.network, data)
+    counts = counts_of(drawn, data)
     request = ReleaseRequest(
         dataset=asked.dataset,
         network=drawn,
         mechanism=asked.mechanism,
-        epsilon=parsed_epsilon(asked.epsilon),
-        n=data.n,
+        **_loss(asked),
+        n=counts.n,
         prior=(asked.prior,),
         settings={name: getattr(asked, name) for name in _settings() if getattr(asked, name) is not None},
+        prices=_prices(asked, drawn),
         domains=_domain_choice(asked),
         **(_stated(path, asked.dataset, drawn) if asked.graph_learnt else {"graph": GraphChoice.UNSEEN}),
     )
-    _remember(path, asked.dataset, data)
-    counts = count(request.network, data)
+    if isinstance(data, Dataset):
+        _remember(path, asked.dataset, data)
+    else:
+        print(ledger.RECORDS_ELSEWHERE, file=sys.stderr)
 
     def make(after: int) -> Published:
-        published = publish(path, request, counts, after=after, progress=_told_share)
+        published = publish(path, request, counts, after=after, progress=told_share("Drawing"))
         print(file=sys.stderr)
         return published
 
@@ -108,6 +139,33 @@ def release(asked: argparse.Namespace) -> int:
     print("\n".join(read_document(published.document).told["sentences"]))
     print(f"Written to {asked.out}; row {published.row} of the ledger. {left_of(path, asked.dataset)}")
     return HOLDS
+
+
+def _loss(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
+    if (asked.epsilon is None) == (asked.rho is None) or (asked.epsilon is None and asked.delta is not None):
+        raise InputError(
+            "A release promises an epsilon or a rho; state one of --epsilon and --rho, or --epsilon with --delta for "
+            "Gaussian noise."
+        )
+    if asked.delta is not None:
+        return {"stated": parsed_promise(asked.epsilon, asked.delta)}
+    return {"epsilon": parsed_epsilon(asked.epsilon)} if asked.rho is None else {"rho": parsed_rho(asked.rho)}
+
+
+def _prices(asked: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
+    """Return the prices that suit the weights of the tables, none where all count alike. Errors: InputError."""
+    if not asked.matters:
+        return ()
+    priced = releasable(asked.mechanism).priced
+    if priced is None:
+        raise InputError(
+            f"The mechanism {asked.mechanism} has the same noise everywhere; {_who_shares()} can share it."
+        )
+    weight = finite_number("The weight", asked.weight, low=LEAST_WEIGHT, high=MOST_WEIGHT)
+    weights = np.ones(len(drawn.names))
+    weights[[drawn.index(name) for name in asked.matters]] = weight
+    return priced(drawn, weights)
 
 
 def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
@@ -127,34 +185,14 @@ def _domain_choice(asked: argparse.Namespace) -> DomainChoice:
 
 def _remember(path: Path, dataset: str, data: Dataset) -> None:
     """Keep the table's print, and tell what is in doubt."""
-    ledger.account_of(path, dataset)  # before the print is kept
     for doubt in ledger.remember_table(path, dataset, data):
         print(doubt, file=sys.stderr)
 
 
-def _told_share(share: float) -> None:
-    print(f"\rDrawing … {100 * share:.0f}%", end="", file=sys.stderr, flush=True)
-
-
-def _table(data: Path, domains: Path) -> Dataset:
-    columns = read_domains(domains.read_bytes())
-    require_declared(columns)
-    frame = read_table(data.name, data.read_bytes()).frame
-    return encode(frame, [column.domain for column in columns if column.use and column.domain is not None])
-
-
-def _network(text: str, data: Dataset) -> Network:
-    """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains."""
-    if text.lower().endswith(".bif"):
-        drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0]
-    elif text.lower().endswith(ARROWS) and "->" not in text:
-        drawn = Network.from_edges(*read_edges(Path(text).read_text(encoding="utf-8-sig")))
-    else:
-        drawn = network(text)
-    missing = next((name for name in drawn.names if name not in data.position), None)
-    if missing is not None:
-        raise InputError(f"The node {brief(missing)} is not a column of the table.")
-    return Network.from_edges(drawn.names, drawn.edges, {name: data.domain(name) for name in drawn.names})
+def _declared(path: Path) -> tuple[Column, ...]:
+    """Return the domains of the columns in use. Errors: InputError where they betray records; OSError."""
+    require_declared(read_domains(path.read_bytes()))
+    return declared_columns(path)
 
 
 def _settings() -> dict[str, Parameter]:
@@ -165,12 +203,18 @@ def _whose(name: str) -> str:
     return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
 
 
+def _who_shares() -> str:
+    return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if entry.priced is not None)
+
+
 # learn
 
 
 def add_learn(parser: argparse.ArgumentParser) -> None:
     """Add the words of `learn`."""
-    _add_table(parser)
+    _add_charged(parser)
+    add_data(parser, required=True)
+    parser.add_argument("--epsilon", required=True, help="a decimal; exactly this is charged")
     parser.add_argument("--parents", default="2", help="the most parents of a node (default: 2)")
     parser.add_argument("--cells", default="500", help="the most cells of a node's table (default: 500)")
     parser.add_argument(
@@ -187,7 +231,8 @@ def learn(asked: argparse.Namespace) -> int:
             f"{' or '.join(ARROWS)}."
         )
     path = ledger.ledger_path(asked.ledger)
-    data = _table(asked.data, asked.domains)
+    ledger.account_of(path, asked.dataset)  # before the print is kept
+    data = table_of_file(asked.data, _declared(asked.domains))
     choice = StructureChoice(
         epsilon=parsed_epsilon(asked.epsilon),
         parents=whole_number("The number of parents", asked.parents, low=1, high=MOST_READ),

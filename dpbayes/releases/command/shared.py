@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.ledger import Account, PrivacyMeasure, amount_text
 
 HOLDS, FAILS, REFUSED = 0, 1, 2
 """Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
@@ -23,4 +23,9 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
 def left_of(path: Path, dataset: str) -> str:
     """Say what is left of a dataset's budget. Errors: InputError."""
     account = ledger.account_of(path, dataset)
-    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}."
+    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}{kept_in(account)}."
+
+
+def kept_in(account: Account) -> str:
+    """Say that a budget is kept in rho; nothing of one in epsilon, as most are."""
+    return ", in rho" if account.measure is PrivacyMeasure.RHO else ""

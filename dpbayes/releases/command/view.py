@@ -10,12 +10,14 @@ import numpy as np
 
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.command.shared import HOLDS
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.structure import is_structure
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.reading import law_of
 from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
 from dpbayes.releases.views.script import python_script
@@ -30,6 +32,14 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draws", help="draws from the posterior instead of records, in a .parquet file")
     parser.add_argument(
         "--one-draw", action="store_true", help="records of one draw from the posterior, not of its mean"
+    )
+    parser.add_argument(
+        "--as-real",
+        dest="reading",
+        action="store_const",
+        const=Reading.AS_REAL,
+        default=Reading.NOISE_AWARE,
+        help="take noisy counts as real, as the paper does, instead of reckoning with the noise",
     )
     parser.add_argument("--seed", help="to draw the same again; it protects nothing and needs no secrecy")
 
@@ -58,14 +68,16 @@ def _records(document: ReleaseDocument, asked: argparse.Namespace) -> Dataset:
     n = whole_number("The number of records", asked.records, low=0, high=MAX_RECORDS)
     drawn_from = DrawnFrom.ONE_DRAW if asked.one_draw else DrawnFrom.MEAN
     rng = _generator(asked)
-    return sample_dataset(document.request.network, cpts_for(release_of(document), drawn_from, rng), n, rng)
+    return sample_dataset(
+        document.request.network, cpts_for(release_of(document), drawn_from, rng, asked.reading), n, rng
+    )
 
 
 def _parquet(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
     if asked.draws is None:
         return records_parquet(_records(document, asked))
     draws = whole_number("The number of draws", asked.draws, low=1, high=10_000_000)
-    return draws_parquet(release_of(document).posterior, draws, _generator(asked))
+    return draws_parquet(law_of(release_of(document), asked.reading), draws, _generator(asked))
 
 
 def _generator(asked: argparse.Namespace) -> np.random.Generator:
@@ -74,10 +86,10 @@ def _generator(asked: argparse.Namespace) -> np.random.Generator:
 
 
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
-    ".bif": lambda document, asked: released_bif(document).encode(),
-    ".html": lambda document, asked: html_report(document).encode(),
+    ".bif": lambda document, asked: released_bif(document, asked.reading).encode(),
+    ".html": lambda document, asked: html_report(document, asked.reading).encode(),
     ".csv": lambda document, asked: records_csv(_records(document, asked)),
     ".parquet": _parquet,
-    ".py": lambda document, asked: python_script(document, asked.file.name).encode(),
+    ".py": lambda document, asked: python_script(document, asked.file.name, asked.reading).encode(),
 }
 """What can be made of a release, by the ending of the file."""

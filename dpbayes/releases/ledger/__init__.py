@@ -1,9 +1,11 @@
 """The curator's account of real releases: one SQLite file in which every release is an event.
 
-The exact sum of epsilons decides. A reservation is on the disk before anything is drawn, and stays spent whatever
-happens after. Rows are never changed; each carries the hash of the one before.
+The exact sum decides, of epsilons or, where a budget was opened in rho, of rhos. A reservation is on the disk before
+anything is drawn, and stays spent whatever happens after. Rows are never changed; each carries the hash of the one
+before.
 """
 
+from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.checking import CheckedLedger, check, events, outcome, question
 from dpbayes.releases.ledger.composition import composed
@@ -14,11 +16,13 @@ from dpbayes.releases.ledger.errors import (
     LedgerError,
     OverBudgetError,
 )
-from dpbayes.releases.ledger.events import Event, EventKind, amount_text
+from dpbayes.releases.ledger.events import Event, EventKind
 from dpbayes.releases.ledger.spending import (
     account_of,
     accounts,
     asked,
+    cost_of,
+    cost_told,
     find,
     open_dataset,
     raise_budget,
@@ -27,10 +31,12 @@ from dpbayes.releases.ledger.spending import (
     spendings,
 )
 from dpbayes.releases.ledger.store import ledger_path
-from dpbayes.releases.ledger.tables import remember_table, table_doubts
+from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
 __all__ = [
+    "RECORDS_ELSEWHERE",
     "Account",
+    "Amount",
     "AskedBeforeError",
     "BrokenLedgerError",
     "CheckedLedger",
@@ -39,13 +45,18 @@ __all__ = [
     "EventKind",
     "LedgerError",
     "OverBudgetError",
+    "PrivacyMeasure",
+    "Rho",
     "Spending",
     "account_of",
     "accounts",
     "amount_text",
+    "amount_told",
     "asked",
     "check",
     "composed",
+    "cost_of",
+    "cost_told",
     "events",
     "find",
     "ledger_path",

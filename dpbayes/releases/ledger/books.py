@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from dpbayes.releases.amounts import Amount, PrivacyMeasure, cost_in
 from dpbayes.releases.ledger.errors import BrokenLedgerError
-from dpbayes.releases.ledger.events import NO_HASH, Event, EventKind, seal, values_of
+from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, Event, EventKind, seal, values_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What was promised of one dataset and what has been used; all amounts are exact epsilons.
+    """What was promised of one dataset and what has been used; all amounts are exact, in what the budget is kept in.
 
     `released` was shown, `reserved` was spent and never shown: it is not given back, since nobody knows what was drawn.
     """
@@ -19,6 +20,7 @@ class Account:
     dataset: str
     n: int | None
     budget: Fraction
+    measure: PrivacyMeasure = PrivacyMeasure.EPSILON
     released: Fraction = Fraction(0)
     reserved: Fraction = Fraction(0)
 
@@ -35,10 +37,14 @@ class Account:
 
 @dataclass(frozen=True)
 class Spending:
-    """A reservation and what became of it: `closing` is its release, its failure, or None while nobody knows."""
+    """A reservation and what became of it: `closing` is its release, its failure, or None while nobody knows.
+
+    `measure` is what its dataset's budget is kept in.
+    """
 
     reservation: Event
     closing: Event | None = None
+    measure: PrivacyMeasure = PrivacyMeasure.EPSILON
 
     @property
     def row(self) -> int:
@@ -46,9 +52,14 @@ class Spending:
         return self.reservation.row
 
     @property
-    def epsilon(self) -> Fraction:
-        """What it cost."""
-        return self.reservation.amount or Fraction(0)
+    def amount(self) -> Amount:
+        """What it promises, and so costs: an epsilon or a rho."""
+        return self.reservation.spent
+
+    @property
+    def cost(self) -> Fraction:
+        """What that took of the budget, in what the budget is kept in."""
+        return cost_in(self.measure, self.amount) or Fraction(0)
 
     @property
     def release(self) -> Event | None:
@@ -124,7 +135,8 @@ def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spen
 def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     if event.dataset in accounts or event.amount is None or event.amount <= 0:
         raise broken(event.row, "it opens a dataset that is open, or without a budget")
-    accounts[event.dataset] = Account(dataset=event.dataset, n=event.n, budget=event.amount)
+    measure = PrivacyMeasure.RHO if event.kind in IN_RHO else PrivacyMeasure.EPSILON
+    accounts[event.dataset] = Account(dataset=event.dataset, n=event.n, budget=event.amount, measure=measure)
 
 
 def _raised(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
@@ -136,21 +148,23 @@ def _raised(event: Event, accounts: dict[str, Account], spendings: dict[int, Spe
 
 def _reserved(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     account = _account(event, accounts)
-    if event.amount is None or not 0 < event.amount <= account.left or event.delta != 0:
+    cost = cost_in(account.measure, event.spent)
+    delta = None if event.kind in IN_RHO else Fraction(0)
+    if not event.amount or cost is None or not 0 < cost <= account.left or event.delta != delta:
         raise broken(event.row, "it reserves more than was left of the budget, or nothing")
-    accounts[event.dataset] = replace(account, reserved=account.reserved + event.amount)
-    spendings[event.row] = Spending(event)
+    accounts[event.dataset] = replace(account, reserved=account.reserved + cost)
+    spendings[event.row] = Spending(event, measure=account.measure)
 
 
 def _closed(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     spending = spendings.get(event.reservation or 0)
     if spending is None or spending.closing or spending.reservation.dataset != event.dataset:
         raise broken(event.row, "it closes a reservation that is not open")
-    spendings[spending.row] = Spending(spending.reservation, event)
+    spendings[spending.row] = replace(spending, closing=event)
     if event.kind is EventKind.RELEASED:
         account = _account(event, accounts)
         accounts[event.dataset] = replace(
-            account, reserved=account.reserved - spending.epsilon, released=account.released + spending.epsilon
+            account, reserved=account.reserved - spending.cost, released=account.released + spending.cost
         )
 
 
@@ -167,8 +181,10 @@ def _account(event: Event, accounts: dict[str, Account]) -> Account:
 _ENTERED = {
     EventKind.BEGUN: _begun,
     EventKind.OPENED: _opened,
+    EventKind.OPENED_IN_RHO: _opened,
     EventKind.RAISED: _raised,
     EventKind.RESERVED: _reserved,
+    EventKind.RESERVED_IN_RHO: _reserved,
     EventKind.RELEASED: _closed,
     EventKind.FAILED: _closed,
     EventKind.TABLE: _table,

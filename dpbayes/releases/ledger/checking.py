@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpbayes.base.validation import brief
+from dpbayes.releases.amounts import measure_of
 from dpbayes.releases.ledger.books import Books, Spending, clock_notes
 from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError
 from dpbayes.releases.ledger.events import Event
@@ -60,7 +61,7 @@ def outcome(path: Path, row: int) -> bytes:
     with reading(path) as (connection, books):
         release = _spending(books, row).release
         if release is None:
-            raise LedgerError(f"The reservation in row {row} was never shown: its ε is spent, and there is no outcome.")
+            raise LedgerError(f"The reservation in row {row} was never shown: it stays spent, and there is no outcome.")
         return content_of(connection, release)
 
 
@@ -72,7 +73,7 @@ def _spending(books: Books, row: int) -> Spending:
 
 def _never_shown(books: Books) -> tuple[str, ...]:
     return tuple(
-        f"The reservation in row {spending.row} was never shown: its ε is spent."
+        f"The reservation in row {spending.row} was never shown: its {measure_of(spending.amount).symbol} is spent."
         for spending in books.spendings.values()
         if not spending.release
     )

@@ -1,12 +1,15 @@
-"""What releases cost together at a delta, for reading only: the exact sum of epsilons decides."""
+"""What releases cost together at a delta, for reading only: the exact sum decides."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
-from dpbayes.releases.ledger.events import checked_amount
+from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon
+from dpbayes.releases.amounts import Amount, Rho
+from dpbayes.releases.ledger.events import checked_cost
 
 LEAST_DELTA = 1e-10
 """Below it the sums of doubles in the composition count."""
@@ -15,18 +18,50 @@ MOST_UNITS = 200_000
 """Most steps of the grid on which the sum of epsilons lies."""
 
 
-def composed(epsilons: Iterable[Fraction], delta: float) -> float:
-    """Return an epsilon such that all releases together are (epsilon, delta)-private; at most the sum of theirs.
+def composed(costs: Iterable[Amount], delta: float) -> float:
+    """Return an epsilon such that all releases together are (epsilon, delta)-private; rounded as doubles are.
 
-    It is an upper bound for *any* mechanisms of these pure epsilons, each drawn anew: every pair of neighbours is
-    dominated by randomized response, log-ratios ±epsilon with chances 1/(1 + e^∓epsilon), whose composition is computed
-    by dp-accounting (Kairouz, Oh and Viswanath 2015, Theorem 3.3). The law of Laplace noise would give less, but is
-    known to dominate only where a single number changes. The bound holds for epsilons that were chosen without looking
-    at earlier outcomes. Rounded as doubles are. Errors: InputError for a delta outside [1e-10, 1) and amounts that are
-    not exact.
+    Those of pure epsilons alone as `_pure` says, at most their sum; those of rhos alone by the sum of rhos. Of both
+    kinds together the least of three bounds counts: one sum of Renyi divergences, alpha rho and that of randomized
+    response; and the pure ones beside the others at half of delta each, or at their own sum, which needs no delta.
+    All of it holds for any mechanisms of these promises, each drawn anew, and for costs that were chosen without
+    looking at earlier outcomes. Errors: InputError for a delta outside [1e-10, 1) and amounts that are not exact.
     """
     delta = finite_number("Delta", delta, low=LEAST_DELTA, high=math.nextafter(1, 0))
-    costs = Counter(checked_amount("Epsilon", epsilon) for epsilon in epsilons)
+    checked = [checked_cost("Rho" if isinstance(cost, Rho) else "Epsilon", cost) for cost in costs]
+    pure = [cost for cost in checked if not isinstance(cost, Rho)]
+    rho = float(sum((cost.value for cost in checked if isinstance(cost, Rho)), Fraction(0)))
+    if not rho:
+        return _pure(pure, delta)
+    if not pure:
+        return zcdp_epsilon(rho, delta=delta)
+    half = max(delta / 2, LEAST_DELTA)
+    return min(
+        _renyi(pure, rho, delta),
+        float(sum(pure)) + zcdp_epsilon(rho, delta=delta),
+        _pure(pure, half) + zcdp_epsilon(rho, delta=half) if 2 * half <= delta else math.inf,
+    )
+
+
+def _renyi(pure: Sequence[Fraction], rho: float, delta: float) -> float:
+    costs = Counter(pure)
+
+    def divergence(order: FloatArray) -> FloatArray:
+        own = [times * renyi_of_pure(order, float(epsilon)) for epsilon, times in costs.items()]
+        return (1 + order) * rho + sum(own)
+
+    return renyi_epsilon(divergence, delta=delta)
+
+
+def _pure(epsilons: Sequence[Fraction], delta: float) -> float:
+    """Return what releases of pure epsilons lose together at a delta.
+
+    It is an upper bound for *any* mechanisms of these pure epsilons: every pair of neighbours is dominated by
+    randomized response, log-ratios ±epsilon with chances 1/(1 + e^∓epsilon), whose composition is computed by
+    dp-accounting (Kairouz, Oh and Viswanath 2015, Theorem 3.3). The law of Laplace noise would give less, but is
+    known to dominate only where a single number changes.
+    """
+    costs = Counter(epsilons)
     if not costs:
         return 0.0
     from dp_accounting.pld import privacy_loss_distribution  # late: two seconds

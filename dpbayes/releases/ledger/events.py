@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbayes.base.validation import brief, is_writable
+from dpbayes.releases.amounts import Amount, Rho, number_of
 from dpbayes.releases.ledger.errors import LedgerError
 
 NO_HASH = "0" * 64
@@ -26,18 +27,24 @@ class EventKind(enum.Enum):
 
     BEGUN = "ledger begun"
     OPENED = "dataset opened"
+    OPENED_IN_RHO = "dataset opened in rho"
     RAISED = "budget raised"
     RESERVED = "reserved"
+    RESERVED_IN_RHO = "reserved in rho"
     RELEASED = "released"
     FAILED = "failed"
     TABLE = "table seen"
+
+
+IN_RHO = (EventKind.OPENED_IN_RHO, EventKind.RESERVED_IN_RHO)
+"""Whose amount is a rho; that of a raised budget is in what the budget was opened in, and all others are epsilons."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """What an event says before it has a place in the ledger; what does not belong to its kind is None or empty.
 
-    `amount` is the total budget of a dataset that is opened or raised, and the epsilon of a reservation; `content`
+    `amount` is the total budget of a dataset that is opened or raised, and what a reservation costs; `content`
     the question's bytes of a reservation, the outcome's of a release; `reservation` the row that is closed.
     """
 
@@ -67,6 +74,12 @@ class Event:
     time: str
     previous: str
     hash: str
+
+    @property
+    def spent(self) -> Amount:
+        """What a reservation costs."""
+        number = self.amount or Fraction(0)
+        return Rho(number) if self.kind in IN_RHO else number
 
 
 def sealed(entry: Entry, *, after: Event | None, time: str) -> Event:
@@ -118,15 +131,6 @@ def values_of(event: Event) -> dict[str, str | int | None]:
     return {**vars(event), **told}
 
 
-def amount_text(amount: Fraction) -> str:
-    """Return a fraction as a person typed it, where it is a short decimal: "0.1"; else as it is: "1/3"."""
-    for digits in range(10):
-        if (amount * 10**digits).denominator == 1:
-            whole = f"{int(amount * 10**digits):0{digits + 1}d}"
-            return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
-    return str(amount)
-
-
 # What a person gives
 
 
@@ -140,6 +144,12 @@ def checked_amount(name: str, amount: object) -> Fraction:
     if (amount.numerator.bit_length() + amount.denominator.bit_length()) * 0.302 > MAX_DIGITS:
         raise LedgerError(f"{name} has too many digits; give it with at most {MAX_DIGITS}.")
     return Fraction(amount)
+
+
+def checked_cost(name: str, amount: Amount) -> Amount:
+    """Return an exact amount above 0, in its own measure. Errors: LedgerError, as of `checked_amount`."""
+    number = checked_amount(name, number_of(amount))
+    return Rho(number) if isinstance(amount, Rho) else number
 
 
 def checked_dataset(dataset: object) -> str:

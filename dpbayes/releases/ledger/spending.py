@@ -6,15 +6,25 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpbayes.base.validation import brief, whole_number
+from dpbayes.releases.amounts import (
+    Amount,
+    PrivacyMeasure,
+    Rho,
+    amount_in,
+    amount_text,
+    amount_told,
+    cost_in,
+    measure_of,
+    number_of,
+)
 from dpbayes.releases.ledger.books import Account, Books, Spending
 from dpbayes.releases.ledger.errors import AskedBeforeError, EpsilonLostError, LedgerError, OverBudgetError
 from dpbayes.releases.ledger.events import (
     Entry,
     Event,
     EventKind,
-    amount_text,
-    checked_amount,
     checked_bytes,
+    checked_cost,
     checked_dataset,
     checked_reason,
     content_hash,
@@ -25,35 +35,48 @@ MOST_RECORDS = 10**15
 """The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
 
 
-def open_dataset(path: Path, dataset: str, budget: Fraction, *, reason: str, n: int | None = None) -> Event:
-    """Open a dataset with a total budget, and begin the ledger if there is none. Errors: LedgerError."""
+def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: int | None = None) -> Event:
+    """Open a dataset with a total budget, an epsilon or a rho, and begin the ledger if there is none.
+
+    Errors: LedgerError.
+    """
     entry = Entry(
-        kind=EventKind.OPENED,
+        kind=EventKind.OPENED_IN_RHO if isinstance(budget, Rho) else EventKind.OPENED,
         dataset=checked_dataset(dataset),
-        amount=checked_amount("The budget", budget),
+        amount=number_of(checked_cost("The budget", budget)),
         n=None if n is None else whole_number("The number of records", n, low=0, high=MOST_RECORDS),
         reason=checked_reason(reason),
     )
     begin(path)
     with writing(path) as (connection, books):
         if entry.dataset in books.accounts:
-            present = amount_text(books.accounts[entry.dataset].budget)
+            account = books.accounts[entry.dataset]
+            present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
                 f"The dataset {brief(entry.dataset)} is open already, with a budget of {present}; raise that."
             )
         return add(connection, books, entry).events[-1]
 
 
-def raise_budget(path: Path, dataset: str, budget: Fraction, *, reason: str) -> Event:
-    """Give a dataset a larger total budget, with a reason. Errors: LedgerError unless it is larger."""
+def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Event:
+    """Give a dataset a larger total budget, with a reason.
+
+    Errors: LedgerError unless it is larger, and in what the dataset was opened in.
+    """
     entry = Entry(
         kind=EventKind.RAISED,
         dataset=checked_dataset(dataset),
-        amount=(raised := checked_amount("The budget", budget)),
+        amount=(raised := number_of(checked_cost("The budget", budget))),
         reason=checked_reason(reason),
     )
     with writing(path) as (connection, books):
-        present = account_in(books, entry.dataset).budget
+        account = account_in(books, entry.dataset)
+        present = account.budget
+        if measure_of(budget) is not account.measure:
+            raise LedgerError(
+                f"The budget of {brief(entry.dataset)} is kept in {account.measure.symbol}; state the new one in "
+                f"{account.measure.symbol} too."
+            )
         if raised <= present:
             raise LedgerError(
                 f"A budget can only be raised: {amount_text(raised)} is not more than the {amount_text(present)} "
@@ -62,26 +85,26 @@ def raise_budget(path: Path, dataset: str, budget: Fraction, *, reason: str) -> 
         return add(connection, books, entry).events[-1]
 
 
-def spend(path: Path, dataset: str, epsilon: Fraction, question: bytes, draw: Callable[[], bytes]) -> Event:
-    """Reserve epsilon, draw, write the outcome, and return its release; only then may it be shown.
+def spend(path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes]) -> Event:
+    """Reserve an epsilon or a rho, draw, write the outcome, and return its release; only then may it be shown.
 
     `question` is the request in its one spelling; `draw` is called at most once, when the reservation is on the disk.
     Errors: OverBudgetError and AskedBeforeError (the same question has a reservation) before anything is drawn;
-    EpsilonLostError when the drawing or the writing failed: epsilon stays spent. What is no `Exception`, such as an
-    interruption, passes through, and costs epsilon too.
+    EpsilonLostError when the drawing or the writing failed: the cost stays spent. What is no `Exception`, such as an
+    interruption, passes through, and costs as much.
     """
-    return _spent(path, _reservation(dataset, epsilon, question), draw, after=0)
+    return _spent(path, _reservation(dataset, cost, question), draw, after=0)
 
 
 def spend_again(
-    path: Path, dataset: str, epsilon: Fraction, question: bytes, draw: Callable[[], bytes], *, after: int
+    path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes], *, after: int
 ) -> Event:
     """Spend on a question that was asked before, as `spend` does for a new one.
 
     `after` is the row of its newest reservation, which the person has seen: two who ask again at once, or a second
     click, do not pay twice. Errors: those of `spend`; AskedBeforeError if there is a newer reservation.
     """
-    return _spent(path, _reservation(dataset, epsilon, question), draw, after=after)
+    return _spent(path, _reservation(dataset, cost, question), draw, after=after)
 
 
 # Reading
@@ -124,15 +147,36 @@ def find(path: Path, dataset: str, question: bytes) -> Spending | None:
     return released[-1] if released else None
 
 
+def cost_of(account: Account, amount: Amount) -> Fraction:
+    """Return what an amount takes of a budget, in what that is kept in.
+
+    Errors: LedgerError for a rho and a budget of pure epsilon, which no rho keeps to.
+    """
+    cost = cost_in(account.measure, amount)
+    if cost is None:
+        raise LedgerError(
+            f"The budget of {brief(account.dataset)} is of pure ε, and Gaussian noise keeps to a ρ alone; take noise "
+            "of Laplace's law, or a dataset whose budget was opened in ρ."
+        )
+    return cost
+
+
+def cost_told(account: Account, amount: Amount) -> str:
+    """Return what an amount takes of a budget, in words. Errors: those of `cost_of`."""
+    told = amount_told(amount_in(account.measure, cost_of(account, amount)))
+    return told if measure_of(amount) is account.measure else f"the {told} that {amount_told(amount)} costs"
+
+
 # A reservation and its end
 
 
-def _reservation(dataset: str, epsilon: Fraction, question: bytes) -> Entry:
+def _reservation(dataset: str, cost: Amount, question: bytes) -> Entry:
+    in_rho = isinstance(cost, Rho)
     return Entry(
-        kind=EventKind.RESERVED,
+        kind=EventKind.RESERVED_IN_RHO if in_rho else EventKind.RESERVED,
         dataset=checked_dataset(dataset),
-        amount=checked_amount("Epsilon", epsilon),
-        delta=Fraction(0),
+        amount=number_of(checked_cost("Rho" if in_rho else "Epsilon", cost)),
+        delta=None if in_rho else Fraction(0),
         content=checked_bytes("A question", question),
     )
 
@@ -161,12 +205,16 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
     with writing(path) as (connection, books):
-        account, epsilon = account_in(books, entry.dataset), entry.amount or Fraction(0)
+        account = account_in(books, entry.dataset)
+        amount = amount_in(
+            PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
+            entry.amount or Fraction(0),
+        )
         _check_asked(books.asked(entry.dataset, content_hash(entry.content or b"")), after=after)
-        if account.spent + epsilon > account.budget:
+        if cost_of(account, amount) > account.left:
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than ε = {amount_text(epsilon)}; ask for less, or raise it."
+                f"{amount_text(account.budget)}, less than {cost_told(account, amount)}; ask for less, or raise it."
             )
         return add(connection, books, entry).events[-1]
 
@@ -179,7 +227,7 @@ def _check_asked(before: tuple[Spending, ...], *, after: int) -> None:
         return
     became = "was released: show it again for nothing" if newest.release else "was reserved and not shown yet"
     raise AskedBeforeError(
-        f"This question was asked before, in row {newest.row}, and {became}; or ask again at its full ε.", newest.row
+        f"This question was asked before, in row {newest.row}, and {became}; or ask again at its full cost.", newest.row
     )
 
 
@@ -188,7 +236,8 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
         present = books.spendings.get(reservation.row)
         # The file may have been replaced meanwhile, or an error may have hidden that the row was written.
         if present is None or present.reservation != reservation or present.closing:
-            raise LedgerError(f"The ledger {path} is not the one in which ε was reserved.")
+            symbol = measure_of(reservation.spent).symbol
+            raise LedgerError(f"The ledger {path} is not the one in which {symbol} was reserved.")
         entry = Entry(
             kind=closing.kind,
             dataset=reservation.dataset,
@@ -200,12 +249,12 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
 
 
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
-    """Say that a drawing failed, if the ledger takes it; epsilon is spent either way. What the error says stays out."""
+    """Say that a drawing failed, if the ledger takes it; it is spent either way. What the error says stays out."""
     with suppress(LedgerError):
         _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"The drawing failed ({type(error).__name__})."))
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
-    epsilon = amount_text(reservation.amount or Fraction(0))
-    sentence = f"{why}; nothing is shown, and the ε = {epsilon} reserved in row {reservation.row} stays spent."
+    cost = amount_told(reservation.spent)
+    sentence = f"{why}; nothing is shown, and the {cost} reserved in row {reservation.row} stays spent."
     return EpsilonLostError(sentence, reservation.row)

@@ -10,13 +10,26 @@ from pathlib import Path
 
 from dpbayes.releases.ledger.books import Books, books_of, broken
 from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError, told
-from dpbayes.releases.ledger.events import Entry, Event, EventKind, content_hash, event_of, sealed, values_of
+from dpbayes.releases.ledger.events import (
+    IN_RHO,
+    Entry,
+    Event,
+    EventKind,
+    content_hash,
+    event_of,
+    sealed,
+    values_of,
+)
 
 BUSY_SECONDS = 30.0
 """How long to wait for another program that writes."""
 
-APPLICATION, VERSION = 0x64706C67, 1
-"""What marks a SQLite file as a ledger ("dplg"), and the version of its layout."""
+APPLICATION, VERSION, VERSION_OF_RHO = 0x64706C67, 1, 2
+"""What marks a SQLite file as a ledger ("dplg"), the version of its layout, and that of a ledger with a rho in it.
+
+The layout of both is the same. The first row with a rho raises the version, so that an older program, which would not
+understand that row, says that it cannot read the ledger.
+"""
 
 _COLUMNS = (
     "row",
@@ -114,6 +127,8 @@ def add(connection: sqlite3.Connection, books: Books, entry: Entry) -> Books:
     after = books_of((*books.events, event))  # what would not add up is not written either
     values = {**values_of(event), "content": entry.content}
     marks = ", ".join("?" * len(_ADDED))
+    if entry.kind in IN_RHO:
+        connection.execute(f"PRAGMA user_version={VERSION_OF_RHO}")  # kept, or not, with the row
     connection.execute(f"INSERT INTO event ({', '.join(_ADDED)}) VALUES ({marks})", [values[name] for name in _ADDED])
     return after
 
@@ -195,16 +210,20 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     if _pragma(connection, "application_id") != APPLICATION:
         raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
     version = _pragma(connection, "user_version")
-    if version != VERSION:
+    if version not in (VERSION, VERSION_OF_RHO):
         raise BrokenLedgerError(
-            f"The ledger {path} has version {version}, and this program reads version {VERSION}; use the program "
-            "that wrote it."
+            f"The ledger {path} has version {version}, and this program reads versions {VERSION} and "
+            f"{VERSION_OF_RHO}; use the program that wrote it."
         )
     if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise BrokenLedgerError(
             f"The ledger {path} has other tables or guards than it was begun with; bring back a copy of the file."
         )
-    return books_of(_events(connection))
+    books = books_of(_events(connection))
+    in_rho = next((event.row for event in books.events if event.kind in IN_RHO), None)
+    if version == VERSION and in_rho is not None:
+        raise broken(in_rho, f"it has a rho, which no ledger of version {VERSION} has")
+    return books
 
 
 def _events(connection: sqlite3.Connection) -> Iterator[Event]:

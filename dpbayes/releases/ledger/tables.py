@@ -14,6 +14,12 @@ from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_data
 from dpbayes.releases.ledger.spending import account_in
 from dpbayes.releases.ledger.store import add, content_of, reading, writing
 
+RECORDS_ELSEWHERE = (
+    "The records stay where they are, so the ledger cannot notice that they came under another name, or others under "
+    "this one: keep one name for one table."
+)
+"""What is said where a release is made of an engine's counts."""
+
 
 def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     """Remember which records came under a dataset's name, and return the doubts, as `table_doubts` does.

@@ -4,18 +4,21 @@ import re
 
 from dpbayes.base.validation import brief
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.views.reading import told_by
 from dpbayes.sources.bif import KEYWORDS, write_bif
 
 _READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def released_bif(document: ReleaseDocument) -> str:
+def released_bif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the network with the CPTs that the release gives: a posterior's mean, or the estimate that was released.
 
-    Errors: those of `release_of`.
+    Where rows rest on few points a comment in the first line says so. Errors: those of `release_of` and of `told_by`.
     """
-    return write_bif(document.request.network, release_of(document).outcome.probabilities)
+    probabilities, remark = told_by(release_of(document), reading)
+    return (f"// {remark}\n" if remark else "") + write_bif(document.request.network, probabilities)
 
 
 def unread_elsewhere(network: Network) -> str:

@@ -12,6 +12,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Outcome, Release
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.views.reading import law_of, probabilities_of
 
 
 class DrawnFrom(enum.Enum):
@@ -24,12 +26,19 @@ class DrawnFrom(enum.Enum):
     ONE_DRAW = "one draw from the posterior"
 
 
-def cpts_for(release: Release[Outcome], drawn_from: DrawnFrom, rng: np.random.Generator) -> FloatArray:
+def cpts_for(
+    release: Release[Outcome],
+    drawn_from: DrawnFrom,
+    rng: np.random.Generator,
+    reading: Reading = Reading.NOISE_AWARE,
+) -> FloatArray:
     """Return the CPTs (K,) that a table of one release is drawn from; of draws, tables differ as the posterior doubts.
 
     Errors: InputError for a draw from a release that holds an estimate, and no posterior.
     """
-    return release.outcome.probabilities if drawn_from is DrawnFrom.MEAN else release.posterior.sample(rng)
+    if drawn_from is DrawnFrom.MEAN:
+        return probabilities_of(release, reading)
+    return law_of(release, reading).sample(rng)
 
 
 def records_frame(records: Dataset) -> pd.DataFrame:

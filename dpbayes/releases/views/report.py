@@ -1,20 +1,36 @@
 """A release as one HTML file for a board, a class or an archive: it asks nothing of anybody and prints to one page."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from itertools import islice
 
 import numpy as np
 
+from dpbayes.audit.risk import LINKED, ceiling, in_hundred, risk, sentences
+from dpbayes.audit.words import many
+from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.network import assignment
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.views.paper import bar, items, paper
+from dpbayes.releases.views.reading import INTERVALS, law_of, reading_of, roughness_of, told_by
 
 MOST_BARS = 24
 """Nodes whose probabilities have room on the page."""
+
+LEVEL = 0.95
+DRAWS, MOST_DRAWN = 400, 1 << 22
+"""Draws of all CPTs that intervals are read off, and the numbers that they may hold; a larger network gets none."""
+
+_SUSPICION = 0.1
+"""What is believed of one person before anything is released, in the sentence about all releases."""
 
 _TERMS = {
     "unit": "One record",
@@ -28,76 +44,104 @@ _TERMS = {
 }
 """What of the certificate stands on the page, by its heading."""
 
-_STYLE = """
-@page { size: A4; margin: 10mm 12mm }
-body { font: 10pt/1.3 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
-@media print { body { max-width: none; margin: 0 } }
-h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size: 11.5pt; margin: 3mm 0 1mm }
-h2 { break-after: avoid } p { margin: 1mm 0 0 }
-ol { margin: 0; padding-left: 5mm; font-size: 11pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
-.bars { columns: 2; column-gap: 8mm; font-size: 9pt }
-.bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
-.bars span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-.bars i { flex: none; width: 26mm; height: 2.4mm; background: #e4e7eb; print-color-adjust: exact }
-.bars b { display: block; height: 100%; background: #b45309; print-color-adjust: exact }
-.bars em { flex: none; width: 12mm; text-align: right; font-style: normal; font-variant-numeric: tabular-nums }
-dl { display: grid; grid-template-columns: 30mm 1fr; gap: .6mm 3mm; margin: 0; font-size: 8.4pt }
-dt { font-weight: 600 } dd { margin: 0; overflow-wrap: anywhere } ul { margin: 0; padding-left: 4mm; font-size: 8.4pt }
-code { font-size: 8pt; overflow-wrap: anywhere }
-"""
 
+def html_report(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
+    """Return the report: four sentences, what is said of every node, the certificate and its meaning, how to check it.
 
-def html_report(document: ReleaseDocument) -> str:
-    """Return the report: the four sentences, what the release says of every node, the certificate, how to check it.
-
-    Errors: those of `release_of`.
+    The same integers give the same report. Errors: those of `release_of` and of `told_by`.
     """
     request, told = document.request, document.told
-    title = escape(f"Release of {request.dataset}")
     certificate = told["certificate"]
     terms = "".join(f"<dt>{name}</dt><dd>{escape(str(certificate[key]))}</dd>" for key, name in _TERMS.items())
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>\n'
-        f"<body><h1>{title}</h1>\n<ol>{_items(told['sentences'])}</ol>\n"
-        f"<h2>What it says</h2>\n{_bars(document)}\n"
+    return paper(
+        f"Release of {request.dataset}",
+        f"<ol>{items(told['sentences'])}</ol>\n"
+        f"<h2>What it says</h2>\n{_bars(document, reading)}\n"
         f"<h2>What is promised</h2>\n<dl>{terms}</dl>\n"
-        f"<h2>What is not covered</h2>\n<ul>{_items(certificate['not_covered'])}</ul>\n"
+        f'<h2>What it means for one person</h2>\n<p class="person">{escape(_person(document))}</p>\n'
+        f"<h2>What is not covered</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
         "<h2>How to check it</h2>\n<p>Without the records: <code>python -m dpbayes verify release.json</code>. "
-        f"SHA-256 of the content: <code>{escape(str(told['hashes']['content']))}</code></p>\n</body></html>\n"
+        f"SHA-256 of the content: <code>{escape(str(told['hashes']['content']))}</code></p>\n",
     )
 
 
-def _items(sentences: list[str]) -> str:
-    return "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+def _person(document: ReleaseDocument) -> str:
+    """What the release lets somebody guess of one record, and what all so far allow; where an audit cannot say: that.
+
+    The mechanism is the one whose noise was drawn, of whole numbers.
+    """
+    request, composed = document.request, document.composed
+    try:
+        told = f"{sentences([risk(request.entry.simulated(request), n=request.n)])} {LINKED}"
+    except InputError as error:
+        told = f"{error} {LINKED}"
+    total = composed.after(request.cost)
+    if not composed.releases or not isinstance(total, Fraction):
+        return told
+    most = in_hundred(ceiling(_SUSPICION, Guarantee(float(total))))
+    return (
+        f"{told} With the {many(composed.releases, 'release')} of this dataset before it, ε = "
+        f"{numeral(float(total), 4)} together, a suspicion of {100 * _SUSPICION:g} % can never rise above {most} %."
+    )
 
 
-def _bars(document: ReleaseDocument) -> str:
-    """One bar for each node: how likely its telling state is in the released network."""
-    network = document.request.network
-    bars = "".join(islice(_bars_of(document), MOST_BARS))
-    more = len(network.names) - MOST_BARS
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """The CPTs that stand for a release (K,), and draws of them (draws, K), none where there is no law around them.
+
+    `remark` is about rows that rest on few points.
+    """
+
+    network: Network
+    mean: FloatArray
+    draws: FloatArray | None
+    remark: str
+
+    @classmethod
+    def of(cls, document: ReleaseDocument, reading: Reading) -> "_Told":
+        network, release = document.request.network, release_of(document)
+        if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
+            mean, remark = told_by(release, reading)
+            return cls(network, mean, None, remark)
+        law = law_of(release, reading)
+        rng = np.random.default_rng(int(document.told["hashes"]["integers"], 16))
+        return cls(network, law.mean, law.sample(rng, (DRAWS,)), roughness_of(law))
+
+    def share(self, node: int) -> float | None:
+        """Return how likely a node's telling state is; None where the network is too dense to tell."""
+        return None if (shares := self._shares(node, self.mean)) is None else float(shares)
+
+    def interval(self, node: int) -> FloatArray | None:
+        """Return the ends (2,) of its credible interval; None where there is none."""
+        shares = None if self.draws is None else self._shares(node, self.draws)
+        return None if shares is None else np.quantile(shares, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+
+    def _shares(self, node: int, cpts: FloatArray) -> FloatArray | None:
+        try:
+            law = query(self.network, cpts, self.network.names[node], {})
+        except InputError:
+            return None
+        return np.clip(law[..., self.network.telling_state(node)], 0.0, 1.0)
+
+
+def _bars(document: ReleaseDocument, reading: Reading) -> str:
+    """One bar for each node: how likely its telling state is in the released network, and its interval."""
+    told = _Told.of(document, reading)
+    bars = "".join(islice(_bars_of(told), MOST_BARS))
+    more = len(told.network.names) - MOST_BARS
     rest = f"<p>and {more:,} more in the file</p>" if more > 0 else ""
-    return f'<div class="bars">{bars}</div>{rest}'
+    worth = INTERVALS[reading_of(release_of(document), reading)]
+    said = f"<p>Marks and small numbers: {LEVEL:.0%} intervals. {escape(worth)}</p>" if told.draws is not None else ""
+    remark = f"<p>{escape(told.remark)}</p>" if told.remark else ""
+    return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
 
 
-def _bars_of(document: ReleaseDocument) -> Iterator[str]:
-    network, cpts = document.request.network, release_of(document).outcome.probabilities
+def _bars_of(told: _Told) -> Iterator[str]:
+    network = told.network
     for node, name in enumerate(network.names):
-        share = _marginal(document, cpts, node)
+        share = told.share(node)
         if share is None:
             continue
-        told = escape(f"P({assignment(name, network.states[node][network.telling_state(node)])})")
-        bar = f'<i><b style="width:{100 * share:.1f}%"></b></i>'
-        yield f'<div><span title="{told}">{told}</span>{bar}<em>{escape(numeral(share, 2))}</em></div>'
-
-
-def _marginal(document: ReleaseDocument, cpts: FloatArray, node: int) -> float | None:
-    """Return how likely a node's telling state is; None where the network is too dense to tell."""
-    network = document.request.network
-    try:
-        law = query(network, cpts, network.names[node], {})
-    except InputError:
-        return None
-    return float(np.clip(law[network.telling_state(node)], 0.0, 1.0))
+        ends = told.interval(node)
+        label = f"P({assignment(name, network.states[node][network.telling_state(node)])})"
+        yield bar(label, share, None if ends is None else (float(ends[0]), float(ends[1])))

@@ -1,14 +1,21 @@
 """A script of a few lines that checks a release and asks it one question: for those who do it again."""
 
 from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.views.reading import reading_of
+
+_POSTERIORS = {
+    Reading.NOISE_AWARE: "posterior = release.noise_aware()  # release.posterior takes noisy counts as real",
+    Reading.AS_REAL: "posterior = release.posterior  # takes noisy counts as real; release.noise_aware() does not",
+}
 
 
-def python_script(document: ReleaseDocument, file: str = "release.json") -> str:
+def python_script(document: ReleaseDocument, file: str = "release.json", reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the script; it reads `file`. Errors: those of `release_of`."""
     network, release = document.request.network, release_of(document)
     is_posterior = isinstance(release.outcome, ReleasedPosterior)
-    asked = [f"print(release.posterior.query({network.names[-1]!r}))"]
+    asked = [_POSTERIORS[reading_of(release, reading)], f"print(posterior.query({network.names[-1]!r}))"]
     return "\n".join(
         [
             '"""Check a release and ask it a question: pip install dpbayes."""',

@@ -4,7 +4,8 @@ All caches but that of the shipped tables are the session's own, so an upload ne
 """
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -23,9 +24,10 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session.connected import Connected, connected, counts_of, records_of
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
-from dpbayes.ui.session.settings import Cpts, Seat, Settings, change, current
+from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings, change, current
 from dpbayes.ui.session.uploads import given_cpts, upload
 
 SLOW_SAMPLE = 500_000
@@ -38,6 +40,11 @@ FIRST_COLUMNS = 12
 def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
     """Return the class of this name among the mechanisms that release a network."""
     return next(kind for kind in MECHANISMS if kind.__name__ == name)
+
+
+def takes_weights(kind: type[Any]) -> bool:
+    """Return whether a mechanism shares its noise out among the tables by what their errors count."""
+    return "weights" in {field.name for field in fields(kind)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +89,16 @@ class Chosen:
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The table. Errors: InputError when it was uploaded elsewhere, or is not encoded yet."""
+        """The table. Errors: InputError when it was uploaded elsewhere, is not encoded yet, or stays where it is."""
         if self.settings.data == "synthetic":
             return self._synthetic()
         if self.settings.data in SHIPPED:
             return _shipped(self.settings.data)
+        if self.is_connected:
+            raise InputError(
+                f"The records of {self.connected.title} stay where they are, and this needs records: on Data, draw "
+                "synthetic ones from the network, or take the first ones as a table of their own."
+            )
         mine = upload()
         if mine is None:
             raise InputError(
@@ -98,12 +110,37 @@ class Chosen:
         return mine.dataset
 
     @property
+    def is_connected(self) -> bool:
+        """Whether the table stays where it is, and its counts alone are here."""
+        return self.settings.data.partition(":")[0] == CONNECTED
+
+    @cached_property
+    def connected(self) -> Connected:
+        """The table that stays where it is. Errors: InputError when nothing is connected in this session."""
+        mine = self._connected_here
+        if mine is None:
+            raise InputError("No table is connected in this session; connect one on the Data page.")
+        return mine
+
+    @property
+    def _connected_here(self) -> Connected | None:
+        return connected(self.settings.data.partition(":")[2])
+
+    @property
     def n(self) -> int | None:
-        """The public number of records, None where there is no table."""
+        """The public number of records, None where there is no table, or none that has been counted."""
         try:
-            return self.dataset.n
+            return self.records
         except InputError:
             return None
+
+    @property
+    def records(self) -> int:
+        """The public number of records. Errors: InputError where there is no table, or none that has been counted."""
+        if not self.is_connected:
+            return self.dataset.n
+        records = records_of(self.connected)
+        return self.counts.n if records is None else records
 
     @cached_property
     def truth(self) -> tuple[Network, np.ndarray]:
@@ -142,6 +179,9 @@ class Chosen:
     @property
     def leaking_columns(self) -> frozenset[str]:
         """The columns whose domains were taken from the data and so tell something of it."""
+        if self.is_connected:
+            there = self._connected_here
+            return there.leaks if there else frozenset()
         mine = upload()
         return mine.leaks if self.settings.data == "upload" and mine else frozenset()
 
@@ -154,6 +194,9 @@ class Chosen:
         if settings.data == "synthetic":
             name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
             return f"{settings.records:,} synthetic records from {name}"
+        if self.is_connected:
+            there = self._connected_here
+            return there.title if there else "a connected table"
         mine = upload()
         return mine.name if mine else "an uploaded table"
 
@@ -169,6 +212,8 @@ class Chosen:
             return graph_of(settings.source)
         if settings.data in SHIPPED:
             return Graph.of(default_network(settings.data))
+        if self.is_connected:
+            return Graph(tuple(self.domains)[:FIRST_COLUMNS], ())
         mine = upload()
         names = mine.dataset.names[:FIRST_COLUMNS] if mine and mine.dataset else ()
         return Graph(names, ())
@@ -177,6 +222,8 @@ class Chosen:
     def domains(self) -> dict[str, tuple[str, ...]]:
         """The public states of the table's columns, empty when there is no table."""
         try:
+            if self.is_connected:
+                return {column.name: column.domain for column in self.connected.in_use}
             data = self.dataset
         except InputError:
             return {}
@@ -191,6 +238,8 @@ class Chosen:
     def network(self) -> Network:
         """The network to fit. Errors: InputError for a cycle or a table that would not fit."""
         settings = self.settings
+        if self.is_connected and not self.graph.names:
+            self.connected.in_use  # noqa: B018 - says why there are no columns
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
         kept = st.session_state.get("network")
         if kept and kept[0] == key:
@@ -210,19 +259,25 @@ class Chosen:
     @cached_property
     def counts(self) -> Counts:
         """The table's counts under the network. Errors: InputError, also for nodes that are not columns."""
+        if self.is_connected:
+            self._require_columns([column.name for column in self.connected.in_use])
+            return counts_of(self.connected, self.network)
         data, net = self.dataset, self.network
-        missing = [name for name in net.names if name not in data.position]
-        if missing:
-            raise InputError(
-                f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
-                "or draw synthetic records from this network there."
-            )
+        self._require_columns(data.position)
         kept = st.session_state.get("counts")
         if kept and kept[0] is data and kept[1] == net:
             return kept[2]
         counts = count(net, data)
         st.session_state["counts"] = (data, net, counts)
         return counts
+
+    def _require_columns(self, columns: Container[str]) -> None:
+        missing = [name for name in self.network.names if name not in columns]
+        if missing:
+            raise InputError(
+                f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
+                "or draw synthetic records from this network there."
+            )
 
     @cached_property
     def prior(self) -> Dirichlets:
@@ -239,7 +294,15 @@ class Chosen:
         kind = kind_called(name)
         defaults = self.defaults_for(kind)
         values = {each: self.parameter(each, defaults.get(each)) for each in parameters_of(kind)}
-        return kind(prior=self.prior, **values)
+        shared = {"weights": self.weights} if takes_weights(kind) else {}
+        return kind(prior=self.prior, **values, **shared)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """How much the error in each node's table counts; none where all count alike."""
+        weight, matters = float(self.parameter("release.weight")), set(self.settings.matters)
+        weights = tuple(weight if name in matters else 1.0 for name in self.network.names)
+        return weights if len(set(weights)) > 1 else ()
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
         """Return the parameters that suit the network where the person has chosen none: the t that stealth needs."""

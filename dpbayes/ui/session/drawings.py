@@ -190,10 +190,11 @@ def _shown(settings: Settings) -> DrawnNetwork:
 
 
 def _is_shown(shown: DrawnNetwork, settings: Settings) -> bool:
-    """Whether these settings show nothing new: only an uploaded table changes its network under the same settings."""
+    """Whether these settings show nothing new: only the session's own table changes its network under the same ones."""
     same = _table(shown.settings) == _table(settings) and shown.settings.graph == settings.graph
-    own_upload = settings.data == "upload" and not settings.graph
-    return same and (not own_upload or shown.graph.names == Chosen(settings).graph.names)
+    chosen = Chosen(settings)
+    own_table = (settings.data == "upload" or chosen.is_connected) and not settings.graph
+    return same and (not own_table or shown.graph.names == chosen.graph.names)
 
 
 def _table(settings: Settings) -> dict[str, object]:

@@ -15,15 +15,26 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
+from dpbayes.ui.session.connections import connection_names
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.session.options.index import OPTIONS, described_options
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in PRIVATE)
 
+CONNECTED = "connected"
+"""What `data` is where a table stays where it is; with a colon after it, the public name of the connection."""
+
 PARAMETERS: dict[str, Parameter | Choice] = {
     name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()
 } | described_options()
 """Every parameter of every mechanism, by name, and every option of a page; they go in the link under these names."""
+
+
+MOST_PLACES = 99
+"""Steps of a story that a link can count to: more than any has."""
+
+MOST_KEY = 40
+"""Letters of what a story is called in a link."""
 
 
 class Seat(enum.Enum):
@@ -41,13 +52,22 @@ class Cpts(enum.Enum):
     GIVEN = "given"
 
 
+class Present(enum.Enum):
+    """Whether a story is shown to a room: its sentence, the picture and its slider alone, in large type."""
+
+    OFF = "0"
+    ON = "1"
+
+
 @dataclass(frozen=True)
 class Settings:
     """The whole state of the app but for uploaded content.
 
-    `data` is "synthetic", "upload", or the key of a shipped table; `source` the graph that synthetic records are drawn
-    from; `graph` the network that is fitted, "" meaning the data's own. `row` and `target` are names; "" and names
-    that there are none of mean that the person has picked none.
+    `data` is "synthetic", "upload", the key of a shipped table, or CONNECTED with the public name of a connection,
+    never a path or an address; `source` the graph that synthetic records are drawn from; `graph` the network that is
+    fitted, "" meaning the data's own. `matters` are nodes whose tables count more where noise is shared out among
+    tables. `row` and `target` are names; "" and names that there are none of mean that the person has picked none.
+    `story` is the key of the story that is open, "" for none, and `step` counts its steps from 1.
     """
 
     seat: Seat = Seat.CURATOR
@@ -65,6 +85,10 @@ class Settings:
     zoom: bool = False
     target: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
+    matters: tuple[str, ...] = ()
+    story: str = ""
+    step: int = 1
+    present: Present = Present.OFF
     parameters: tuple[tuple[str, Any], ...] = ()
 
     def parameter(self, name: str, default: object = None) -> Any:
@@ -121,6 +145,10 @@ def _evidence(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((unquote(name), unquote(state)) for name, _, state in parts if name and state)
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(unquote(name) for name in text.split("~~") if name)
+
+
 def _without_tilde(text: str) -> str:
     return text.replace("%", "%25").replace("~", "%7E")
 
@@ -128,6 +156,13 @@ def _without_tilde(text: str) -> str:
 def _short(text: str) -> str:
     if len(text) > MAX_CODE:
         raise InputError(f"The name {brief(text)} is too long.")
+    return text
+
+
+def _story(text: str) -> str:
+    """Return the key of a story; whether there is one of that name is said where it is shown."""
+    if len(text) > MOST_KEY or not text.isidentifier():
+        raise InputError(f"There is no story called {brief(text)}.")
     return text
 
 
@@ -142,7 +177,8 @@ def _cpts(text: str) -> Cpts:
 def _data(text: str) -> str:
     from dpbayes.sources.shipped_tables import SHIPPED  # late: reading the registry is not needed to draw a page
 
-    return _one_of("table", ("synthetic", "upload", *SHIPPED))(text)
+    connected = (CONNECTED, *(f"{CONNECTED}:{name}" for name in connection_names()))
+    return _one_of("table", ("synthetic", "upload", *connected, *SHIPPED))(text)
 
 
 _whole = functools.partial(functools.partial, whole_number)
@@ -163,6 +199,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "zoom": lambda text: _one_of("zoom", ("True", "False"))(text) == "True",
     "target": _short,
     "evidence": lambda text: _evidence(_short(text)),
+    "matters": lambda text: _names(_short(text)),
+    "story": _story,
+    "step": _whole("The step of the story", low=1, high=MOST_PLACES),
+    "present": lambda text: Present(_one_of("way to present", (each.value for each in Present))(text)),
 }
 """How each field is read from text, whether it comes from a link or was typed."""
 
@@ -208,6 +248,7 @@ _CALLED = {
     "state": "the state",
     "target": "the target of the question",
     "evidence": "the evidence",
+    "matters": "the tables that matter more",
 }
 """What a person calls the settings whose text has no bound."""
 
@@ -221,6 +262,8 @@ def _texts(settings: Settings) -> dict[str, str]:
             continue
         if field.name == "evidence":
             texts["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
+        elif field.name == "matters":
+            texts["matters"] = "~~".join(map(_without_tilde, value))
         else:
             texts[field.name] = _text(value)
     return texts

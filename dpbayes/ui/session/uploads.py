@@ -49,6 +49,20 @@ class Upload:
         """Return the domain of a column of the file: the declared one, else the proposed one, else None."""
         return self.columns[place].domain or self.proposals[place].domain
 
+    @property
+    def key(self) -> str:
+        """What tells apart the tables of columns that a browser may have edited."""
+        return f"{self.number}.{self.version}"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The types of the columns: none, for a file holds text."""
+        return ()
+
+    def typed(self, columns: Iterable[DeclaredColumn]) -> "Upload":
+        """Return the table with columns as they were typed into its page's own table."""
+        return replace(self, columns=tuple(columns))
+
     def declared(self, columns: Iterable[DeclaredColumn]) -> "Upload":
         """Return the table with other declared columns, which its page has not shown yet."""
         return replace(self, columns=tuple(columns), version=self.version + 1)

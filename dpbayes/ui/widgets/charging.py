@@ -1,12 +1,12 @@
 """What every part of a page has that charges a dataset's budget: whose it is, its cost, what must be declared."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import streamlit as st
 
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.amounts import measure_of
+from dpbayes.releases.ledger import Amount, amount_text, amount_told
 from dpbayes.releases.publishing import require_declared
 from dpbayes.releases.request import DomainChoice
 from dpbayes.sources.domains import DeclaredColumn
@@ -26,14 +26,20 @@ def whose_budget(path: Path, *, key: str) -> str | None:
     return st.selectbox("Whose budget", datasets, index=only, placeholder="Choose a dataset", key=key)
 
 
-def charge(path: Path, dataset: str, epsilon: Fraction) -> None:
-    """Say what will be spent, and what is left then."""
+def charge(path: Path, dataset: str, amount: Amount) -> None:
+    """Say what will be spent of a budget, in its own terms, and what is left then.
+
+    Errors: InputError for a rho and a budget of pure epsilon.
+    """
     account = ledger.account_of(path, dataset)
-    after = account.left - epsilon
+    cost, symbol = ledger.cost_of(account, amount), account.measure.symbol
+    after = account.left - cost
     left, middle, right = st.columns(3)
-    left.metric(f"Left of ε = {amount_text(account.budget)}", amount_text(account.left))
-    middle.metric("It spends ε", amount_text(epsilon))
+    left.metric(f"Left of {symbol} = {amount_text(account.budget)}", amount_text(account.left))
+    middle.metric(f"It spends {symbol}", amount_text(cost))
     right.metric("Left after it", amount_text(after) if after >= 0 else "too little")
+    if measure_of(amount) is not account.measure:
+        st.caption(f"The budget is kept in {symbol}, of which {amount_told(amount)} costs {amount_text(cost)}.")
 
 
 def ledger_link() -> None:
@@ -48,6 +54,8 @@ def domain_choice(chosen: Chosen) -> DomainChoice:
 
 def require_releasable(chosen: Chosen) -> None:
     """Refuse a table whose domains betray records. Errors: InputError."""
+    if chosen.is_connected:
+        require_declared(DeclaredColumn(column.name, column) for column in chosen.connected.in_use)
     mine = upload()
     if chosen.settings.data == "upload" and mine is not None:
         require_declared(DeclaredColumn(column.name, column) for column in mine.encoded)

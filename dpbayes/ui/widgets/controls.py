@@ -108,10 +108,11 @@ def toggle(label: str, field: str) -> None:
 def segments(
     label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str, **more: Any
 ) -> None:
-    """Offer a settings field as a few buttons of which one is down."""
+    """Offer a settings field as buttons of which one is down: a bar of them where they are few enough for a line."""
     key = f"segments.{field}"
     mirror(key, getattr(current(), field))
-    st.segmented_control(
+    offer = st.segmented_control if len(options) <= FEW else st.pills
+    offer(
         label,
         options,
         key=key,

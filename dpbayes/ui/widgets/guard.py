@@ -166,7 +166,8 @@ def _forget_unfit(session: SessionState, metadata: WidgetMetadata[Any], key: str
     for values, name in ((session._new_session_state, key), (kept, key), (kept, metadata.id)):
         if name is None or name not in values:
             continue
-        fits = isinstance(values[name], type(start)) or not isinstance(start, bool | str | list)
+        kind = next((kind for kind in (bool, str, list, dict) if isinstance(start, kind)), object)
+        fits = isinstance(values[name], kind)
         if not fits or (name == key and not _shows(values[name], metadata)):
             _LOG.error("The control %s cannot show %.200r; it shows what it did without.", key, values.pop(name))
 

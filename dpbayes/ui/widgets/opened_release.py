@@ -10,11 +10,14 @@ from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
 from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.structure import StructureDocument, is_structure, read_structure
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.reading import INTERVALS, law_of
 from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
 from dpbayes.releases.views.script import python_script
@@ -49,8 +52,9 @@ def opened_release(data: bytes, *, key: str) -> None:
     for sentence in document.told["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     release = release_of(document)
-    _rows(document, release, key=key)
-    _views(document, release, data, key=key)
+    reading = _reading(release, key=key)
+    _rows(document, release, reading, key=key)
+    _views(document, release, reading, data, key=key)
     with st.expander("The certificate"):
         for name, text in document.told["certificate"].items():
             told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
@@ -101,44 +105,79 @@ def _checks(verification: Verification) -> None:
             st.caption(escaped(sentence))
 
 
-def _rows(document: ReleaseDocument, release: Release[Outcome], *, key: str) -> None:
+def _reading(release: Release[Outcome], *, key: str) -> Reading:
+    """Offer both ways of reading the release, where its noise is told; files follow."""
+    if not release.tells_noise:
+        return Reading.AS_REAL
+    reading: Reading = st.segmented_control(
+        "The recipient",
+        list(Reading),
+        default=Reading.NOISE_AWARE,
+        format_func=lambda reading: reading.value,
+        key=f"{key}.reading",
+        required=True,
+        help="What was added is public, and only its draw is not. The picture and all files below follow; both cost no "
+        "privacy.",
+    )
+    return reading
+
+
+def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading, *, key: str) -> None:
     """Draw the telling state of the first rows, in the mechanism's own colour."""
     network, mechanism = document.request.network, document.request.entry.simulated(document.request)
     rows = np.arange(min(network.row_count, ROWS_AT_ONCE))
     telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
     cells = network.row_starts[rows] + telling
     mean = release.outcome.probabilities[cells]
-    low, high = mean, mean
+    private, as_real, said = (mean, mean, mean), None, []
     if isinstance(release.outcome, ReleasedPosterior):
-        low, high = release.posterior.interval(LEVEL, cells=cells)
+        private = mean, *release.posterior.interval(LEVEL, cells=cells)
+        said.append(INTERVALS[reading])
+    if reading is Reading.NOISE_AWARE:
+        known = release.noise_aware_cells(cells)
+        private, as_real = (known.mean, *known.interval(LEVEL)), private
+        said += filter(None, [roughness(known)])
+    labels = [network.cell_label(int(cell)) for cell in cells]
     chart(
-        rows_figure([network.cell_label(int(cell)) for cell in cells], (mean, low, high), None, own=mechanism.colour),
+        rows_figure(labels, private, None, own=mechanism.colour, as_real=as_real),
         key=f"{key}.rows",
         alt="The released probability of one state of every row, with its 95% interval where there is a posterior.",
     )
-    more = network.row_count - len(rows)
-    st.caption(
-        (f"The first {len(rows)} of {network.row_count:,} rows; the BIF file has all. " if more > 0 else "")
-        + "Intervals take the noisy counts as real: the noise itself makes the truth lie outside more often."
-    )
+    if network.row_count > len(rows):
+        said.insert(0, f"The first {len(rows)} of {network.row_count:,} rows; the BIF file has all.")
+    st.caption(" ".join(said))
 
 
-def _views(document: ReleaseDocument, release: Release[Outcome], data: bytes, *, key: str) -> None:
+def _of_files(network: Network, reading: Reading) -> Reading:
+    """Return how files are read: of a network too large to be worked out whole, with counts taken as real."""
+    if reading is Reading.NOISE_AWARE and network.cell_count > MOST_CELLS:
+        st.caption(
+            f"The files below take noisy counts as real: whole networks of more than {MOST_CELLS:,} probabilities are "
+            "not worked out with the noise in mind."
+        )
+        return Reading.AS_REAL
+    return reading
+
+
+def _views(document: ReleaseDocument, release: Release[Outcome], asked: Reading, data: bytes, *, key: str) -> None:
     """Offer everything that can be made of the release; all of it is computed from the released numbers alone."""
+    reading = _of_files(document.request.network, asked)
 
     def offer(label: str, file: str, content: object, mime: str) -> None:
         st.download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}", on_click="ignore")  # type: ignore[arg-type]
 
     with st.container(horizontal=True):
         offer("release.json", "release.json", data, "application/json")
-        offer("Network, BIF", "release.bif", lambda: released_bif(document).encode(), "text/plain")
-        offer("Report, HTML", "release.html", lambda: html_report(document).encode(), "text/html")
-        offer("Script, Python", "release.py", lambda: python_script(document).encode(), "text/x-python")
+        offer("Network, BIF", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
+        offer("Report, HTML", "release.html", lambda: html_report(document, reading).encode(), "text/html")
+        offer(
+            "Script, Python", "release.py", lambda: python_script(document, reading=reading).encode(), "text/x-python"
+        )
         if isinstance(release.outcome, ReleasedPosterior) and document.request.network.cell_count <= MOST_COLUMNS:
             offer(
                 f"{DRAWS:,} posterior draws, Parquet",
                 "draws.parquet",
-                lambda: draws_parquet(release.posterior, DRAWS, _generator()),
+                lambda: draws_parquet(law_of(release, reading), DRAWS, _generator()),
                 "application/vnd.apache.parquet",
             )
     if remark := unread_elsewhere(document.request.network):
@@ -149,7 +188,8 @@ def _views(document: ReleaseDocument, release: Release[Outcome], data: bytes, *,
 
         def records() -> object:
             rng = _generator()
-            return sample_dataset(document.request.network, cpts_for(release, DrawnFrom.MEAN, rng), n, rng)
+            cpts = cpts_for(release, DrawnFrom.MEAN, rng, reading)
+            return sample_dataset(document.request.network, cpts, n, rng)
 
         offer("Records, CSV", "records.csv", lambda: records_csv(records()), "text/csv")  # type: ignore[arg-type]
         offer(

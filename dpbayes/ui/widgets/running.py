@@ -32,7 +32,9 @@ NOTICED = 0.5
 class Running(Generic[Result]):
     """Work that goes on from run to run: `share` of it is done in `taken` steps, and `result` is what is in.
 
-    What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`.
+    What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`. What another
+    program does would go on there while it is stopped here: where there is `anew`, stopping ends the steps, and going
+    on begins others.
     """
 
     steps: Work[Result]
@@ -44,6 +46,7 @@ class Running(Generic[Result]):
     stopped: bool = False
     refused: str = ""
     lost: bool = False
+    anew: Callable[[], Work[Result]] | None = None
 
     @property
     def going(self) -> bool:
@@ -62,6 +65,19 @@ class Running(Generic[Result]):
         """What is in, where every step brings something."""
         assert self.result is not None
         return self.result
+
+    def stop(self) -> None:
+        """Let nothing go on until `go_on`."""
+        self.stopped = True
+        if self.anew is not None:
+            self.steps.close()
+            self.taken = max(1, self.taken)  # closed steps bring no first picture
+
+    def go_on(self) -> None:
+        """Go on where it was stopped, or anew where nothing could wait there."""
+        self.stopped = False
+        if self.anew is not None:
+            self.steps, self.share, self.taken, self.seconds, self.refused = self.anew(), 0.0, 0, 0.0, ""
 
     def work(self) -> None:
         """Do steps for a moment, unless stopped; the first time one at least, for the picture. Errors: InputError."""
@@ -96,13 +112,33 @@ class Running(Generic[Result]):
 
 def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
     """Return this session's work with this key, started if it is new; those not asked for longest are forgotten."""
+    return _kept(kind, key, lambda: Running(start()))
+
+
+def running_elsewhere(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
+    """Return work as `running` does that another program does: stopped, it is ended there too, and begins anew."""
+    return _kept(kind, key, lambda: Running(start(), anew=start))
+
+
+def forget(kind: str, key: Hashable) -> None:
+    """Forget work, which would else be taken for what is asked for the next time."""
+    st.session_state.get(f"{kind}.running", {}).pop(key, None)
+
+
+def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Running[Result]:
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
     known = kept.pop(key, None)
-    kept[key] = work = Running(start()) if known is None or known.lost else known
+    kept[key] = work = start() if known is None or known.lost else known
     unfinished = [old for old, each in kept.items() if not each.done]
     for old in {*list(kept)[:-KEPT], *unfinished[:-UNFINISHED]}:
         del kept[old]
     return work
+
+
+def so_far(kind: str, key: Hashable) -> Any | None:
+    """Return what is in of this session's work with this key, without starting or going on with it; None if nothing."""
+    known = st.session_state.get(f"{kind}.running", {}).get(key)
+    return None if known is None else known.result
 
 
 def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
@@ -110,11 +146,11 @@ def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running
 
     def turn(*, stopped: bool) -> None:
         for each in (work, *along):
-            each.stopped = stopped
+            each.stop() if stopped else each.go_on()
 
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(work.share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
-    label = "Go on" if work.stopped else "Stop"
+    label = "Stop" if not work.stopped else "Go on" if work.anew is None else "Begin again"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
 
 

@@ -11,6 +11,7 @@ from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.export import safe_csv
+from dpbayes.ui.widgets.chart import take_picture
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 
 SLOW = 2_000_000
@@ -20,9 +21,14 @@ MOST_ROWS = 5_000
 """Rows of numbers that a browser is given; what is downloaded has all."""
 
 
+NAMES = ("Gaussian", "Laplace", "Fourier", "Hellinger")
+"""How a label may begin that is a name."""
+
+
 def inside(label: str) -> str:
-    """Return a mechanism's label as it stands inside a sentence; one of a single word is a name."""
-    return label if " " not in label else label[0].lower() + label[1:]
+    """Return a mechanism's label as it stands inside a sentence; one that begins with a person's name keeps it so."""
+    is_name = " " not in label or label.startswith(NAMES)
+    return label if is_name else label[0].lower() + label[1:]
 
 
 def headline(text: str) -> None:
@@ -89,7 +95,7 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
 
 
 def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool) -> None:
-    """Show the numbers behind a chart, once asked for, and offer them as CSV."""
+    """Show the numbers behind a chart, once asked for, and offer them as CSV, and the chart as a picture."""
     with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as numbers:
         if not numbers.open:
             return
@@ -107,6 +113,7 @@ def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_on
             key=f"download.{name}",
             on_click="ignore",
         )
+        take_picture(key=name)
 
 
 def assumption(text: str, *, holds: bool) -> None:

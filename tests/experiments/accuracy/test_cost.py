@@ -14,9 +14,13 @@ from dpbayes.experiments.accuracy.study import (
     Synthetic,
     accuracy_steps,
     epsilon_grid,
+    methods_for,
 )
+from dpbayes.mechanisms import Calibration
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import full, naive_bayes
+
+FITTING = methods_for(full(12), tuple(Calibration))
 
 
 def plan_of(**more) -> AccuracyPlan:
@@ -81,10 +85,10 @@ def test_blocks_cover_the_repeats_and_the_first_is_small():
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"repeats": 10**9}, "days and 2.9 TB of memory; use at most"),
+        ({"repeats": 10**9}, "days and 4.2 TB of memory; use at most"),
         ({"repeats": 10**5}, "GB of memory; use at most|MB of memory; use at most"),
         (
-            {"network": full(12), "target": "x1", "draws": 10_000, "epsilons": WIDE},
+            {"network": full(12), "target": "x1", "draws": 10_000, "epsilons": WIDE, "methods": FITTING},
             "12 hours .* use fewer records, epsilons",
         ),
         ({"draws": 10_000, "epsilons": WIDE, "network": naive_bayes(200), "repeats": 1000}, "hours"),

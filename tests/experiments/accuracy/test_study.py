@@ -7,6 +7,7 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
@@ -14,7 +15,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy import fourier as accuracy_fourier
-from dpbayes.experiments.accuracy.any_mechanism import curves_of
+from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -36,6 +37,7 @@ from dpbayes.experiments.accuracy.study import (
     methods_for,
 )
 from dpbayes.experiments.accuracy.tables import trimmed_table
+from dpbayes.experiments.accuracy.whole_gaussian import ROUNDED_FROM, whole_gaussian
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
@@ -55,6 +57,10 @@ SMALL = naive_bayes(4)
 MIXED = Network.from_edges(
     "pqtcdz", ["pt", "qt", "tc", "dc", "td", "zp"], {"p": "abc", "t": "uvw", "c": "xyzw", "d": ["only"]}
 )
+
+
+NOISY = ("consistent", "weighted", "gaussian", "residuals")
+"""The curves of the mechanisms that are no paper's, at their typical numbers."""
 
 
 def plan_of(**more) -> AccuracyPlan:
@@ -280,6 +286,8 @@ def test_no_odds_but_even_ones_are_left_at_a_bound_of_zero():
 def mechanism_of(method: Method, plan: AccuracyPlan, t: float):
     prior, epsilon = Dirichlets.symmetric(plan.network), plan.epsilons[0]
     printed = Calibration.AS_PRINTED
+    if method.name in NOISY:
+        return replace(typical(method.kind, prior=prior, epsilon=epsilon), noise=plan.noise)
     return {
         METHODS["laplace"]: lambda: LaplaceUpdates(prior=prior, epsilon=epsilon),
         METHODS["fourier"]: lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t),
@@ -325,9 +333,34 @@ def test_another_epsilon_is_another_law(method):
     assert moments_apart(*both_laws(method, SMALL, factor=1.5)) > FAR
 
 
-def both_laws(method: Method, network: Network, *, factor: float) -> tuple[np.ndarray, np.ndarray]:
+@pytest.mark.parametrize("name", NOISY)
+@pytest.mark.parametrize("network", [SMALL, MIXED])
+def test_releases_of_whole_numbers_have_the_mechanisms_law(name, network):
+    if METHODS[name] not in methods_for(network, tuple(Calibration)):
+        pytest.skip("Fourier needs binary nodes")
+    assert moments_apart(*both_laws(METHODS[name], network, factor=1.0, noise=Noise.WHOLE)) < FAR
+    assert moments_apart(*both_laws(METHODS[name], network, factor=1.5, noise=Noise.WHOLE)) > FAR
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.02, 0.3, 1.0, 5.0, 7.9, ROUNDED_FROM, 60.0])
+def test_whole_gaussian_noise_has_its_distribution_function_to_a_millionth(scale):
+    """Evenly spread luck: a number's share is its probability."""
+    k = np.arange(-700, 701)
+    weights = np.exp(-((k / scale) ** 2) / 2) if scale else (k == 0).astype(float)
+    known = np.cumsum(weights) / weights.sum()
+    lucks = special.ndtri((np.arange(2_000_000) + 0.5) / 2_000_000)
+    drawn = whole_gaussian(lucks, scale)
+    share = np.searchsorted(drawn, k, side="right") / len(drawn)
+    assert np.abs(share - known).max() < 2e-6
+    assert np.array_equal(whole_gaussian(lucks[:9], np.full(9, scale)), drawn[:9]), "whatever the shape of scales"
+
+
+def both_laws(
+    method: Method, network: Network, *, factor: float, noise: Noise = Noise.REAL
+) -> tuple[np.ndarray, np.ndarray]:
     draws = 8_000
-    plan = plan_of(network=network, target=default_target(network), epsilons=(5.0,), methods=(method,), training=20)
+    target = default_target(network)
+    plan = plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
     releases = Releases(plan)
     counts = _counted(network, random_codes(network, (1, 20), seed=5))
     ours = np.exp(finished(method.log_cpts(releases, np.repeat(counts, draws, axis=0), Streams(6)))[:, 0])

@@ -16,14 +16,14 @@ from dpbayes.experiments.hellinger.errors import (
     accuracy_against_throws,
     audited_epsilons,
     error_laws,
+    mean_errors_over_tables,
     noisy_counts,
     sensitivities,
     throws_grid,
 )
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
-from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, proved_run
-from dpbayes.mechanisms.base import Calibration
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun, proved_run
+from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import (
     Die,
@@ -38,7 +38,7 @@ from dpbayes.posteriors.hellinger import (
 
 ALARM = 1e-9
 MEDIAN = LEVELS.index(0.5)
-PRINTED = Calibration.AS_PRINTED
+PRINTED = SmoothRun.AS_PRINTED
 EXPONENTIAL = (DieMethod.GLOBAL, DieMethod.SMOOTH, DieMethod.LOCAL)
 
 
@@ -261,7 +261,12 @@ def test_curves_pass_through_the_laws_at_one_setting():
     along_throws = accuracy_against_throws(scenario, [5, 40], drawn)
     here = np.stack([law.quantiles()[0] for law in error_laws([scenario], drawn).values()])
     assert along_epsilon.errors[1] == pytest.approx(here)
-    assert along_throws.errors[1] == pytest.approx(here)
+    shown = [method in scenario.methods for method in along_throws.methods]
+    assert along_throws.errors[1, shown] == pytest.approx(here)
+    assert along_throws.methods[shown.index(False)] is DieMethod.ENUMERATED
+    assert shown.count(False) == 1
+    assert np.isnan(along_throws.errors[1, ~np.array(shown)]).all()  # 861 tables are too many to enumerate
+    assert np.isfinite(along_throws.errors[0]).all()
     assert along_epsilon.errors.shape == (3, 4, len(LEVELS))
     assert np.all(np.diff(along_epsilon.errors, axis=-1) >= 0)
 
@@ -350,3 +355,33 @@ def test_the_window_holds_the_noise_and_stays_within_the_counts():
     found = outputs(Scenario(n=1000, epsilon=0.5), noise(draws=10), window=(460, 540))
     assert found.shares[DieMethod.ONE].sum() == pytest.approx(1 - np.exp(-20.25), abs=1e-12)
     assert found.edges[[0, -1]].tolist() == [459.5, 540.5]
+
+
+# Certified by enumeration
+
+
+@pytest.mark.parametrize(
+    ("scenario", "factor"),
+    [(Scenario(n=50), 2.1), (Scenario(sides=3, n=12, prior=0.5, epsilon=2.0, delta=1e-3), 1.4)],
+)
+def test_enumeration_is_the_mechanisms_own_and_brings_the_error_down(scenario, factor):
+    mechanism = HellingerEnumerated(die=scenario.die, epsilon=scenario.epsilon, delta=scenario.delta)
+    table = np.exp(mechanism.log_pmf_table())
+    far = np.array([distances(scenario.die, counts=counts) for counts in scenario.die.candidates])
+    means = mean_errors_over_tables(scenario)
+    assert means[DieMethod.ENUMERATED] == pytest.approx((table * far).sum(axis=1).mean())
+    assert means[DieMethod.ENUMERATED] < means[DieMethod.SMOOTH] / factor
+    law = error_laws([scenario], noise(scenario.sides, 10))[DieMethod.ENUMERATED]
+    here = int(np.flatnonzero((scenario.die.candidates == scenario.counts).all(axis=1))[0])
+    assert np.diff(law.shares[0], prepend=0) == pytest.approx(table[here][np.argsort(far[here])], abs=1e-12)
+    assert scenario.certified(DieMethod.ENUMERATED) == mechanism.certified
+    shares = outputs(Scenario(n=50), noise(draws=10), window=(0, 50)).shares[DieMethod.ENUMERATED]
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_the_proved_run_stands_beside_the_enumerated_one_and_is_what_it_was():
+    assert Scenario(calibration=SmoothRun.CERTIFIED).smooth_run == Scenario().smooth_run
+    for run in (SmoothRun.CERTIFIED, PRINTED):
+        assert DieMethod.ENUMERATED not in Scenario(calibration=run).methods
+    assert DieMethod.ENUMERATED in Scenario(n=499).methods
+    assert DieMethod.ENUMERATED not in Scenario(n=500).methods

@@ -101,14 +101,14 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
 
 def test_another_version_is_named(path: Path) -> None:
     with sqlite3.connect(path) as other:
-        other.execute("PRAGMA user_version=2")
+        other.execute("PRAGMA user_version=3")
     other.close()
-    sentence = "The ledger PATH has version 2, and this program reads version 1; use the program that wrote it."
+    sentence = "The ledger PATH has version 3, and this program reads versions 1 and 2; use the program that wrote it."
     refused(path, sentence)
     for read in (ledger.check, ledger.accounts, ledger.events):
-        with pytest.raises(ledger.BrokenLedgerError, match="has version 2"):
+        with pytest.raises(ledger.BrokenLedgerError, match="has version 3"):
             read(path)
-    with pytest.raises(ledger.BrokenLedgerError, match="has version 2"):
+    with pytest.raises(ledger.BrokenLedgerError, match="has version 3"):
         ledger.open_dataset(path, "more", Fraction(1), reason="None.")
 
 
@@ -184,28 +184,33 @@ from fractions import Fraction
 from pathlib import Path
 from dpbayes.releases import ledger
 
-path, most = Path(sys.argv[1]), int(sys.argv[2])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-drawn = []
-try:
-    ledger.spend(path, "votes", Fraction(1, 10), b"q" * 20_000, lambda: drawn.append(1) or b"o" * 80_000)
-    print("released", end="")
-except ledger.LedgerError as error:
-    assert "; " in str(error) and "disk" in str(error), error
-    print(type(error).__name__, end="")
-print("", len(drawn))
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+for path, most in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    drawn = []
+    try:
+        ledger.spend(Path(path), "votes", Fraction(1, 10), b"q" * 20_000, lambda: drawn.append(1) or b"o" * 80_000)
+        end = "released"
+    except ledger.LedgerError as error:
+        assert "; " in str(error) and "disk" in str(error), error
+        end = type(error).__name__
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    print(end, len(drawn))
 """
 
+LIMITS = {1000: "LedgerError 0", 60_000: "EpsilonLostError 1", 10**7: "released 1"}
+"""How spending ends, and how often it draws, by the most bytes that a file may have."""
 
-@pytest.mark.parametrize(
-    ("most", "end"), [(1000, "LedgerError 0"), (60_000, "EpsilonLostError 1"), (10**7, "released 1")]
-)
-def test_writes_that_the_system_refuses_are_told(path: Path, most: int, end: str) -> None:
-    done = subprocess.check_output([sys.executable, "-c", LIMITED, str(path), str(most)], cwd=ROOT, text=True)
-    assert done == f"{end}\n"
-    assert ledger.account_of(path, "votes").spent == (0 if end.endswith("0") else TENTH)
-    ledger.check(path)
+
+def test_writes_that_the_system_refuses_are_told(path: Path) -> None:
+    copies = [(Path(shutil.copy(path, path.with_name(f"to {most} bytes"))), str(most)) for most in LIMITS]
+    given = [str(each) for copy in copies for each in copy]
+    done = subprocess.check_output([sys.executable, "-c", LIMITED, *given], cwd=ROOT, text=True)
+    assert done.splitlines() == list(LIMITS.values())
+    for (copy, _), end in zip(copies, LIMITS.values(), strict=True):
+        assert ledger.account_of(copy, "votes").spent == (0 if end.endswith("0") else TENTH)
+        ledger.check(copy)
 
 
 # Nothing can be written
@@ -220,39 +225,44 @@ from dpbayes.releases.ledger import checking
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
-path = Path(sys.argv[1])
-try:
-    ledger.spend(path, "votes", Fraction(1, 10), b"q", lambda: print("drawn") or b"o")
-except ledger.LedgerError as error:
-    print(type(error).__name__, error)
-print(ledger.check(path).rows, ledger.account_of(path, "votes").left)
+for path in map(Path, sys.argv[1:]):
+    try:
+        ledger.spend(path, "votes", Fraction(1, 10), b"q", lambda: print("drawn") or b"o")
+    except ledger.LedgerError as error:
+        print(type(error).__name__, error)
+    print(ledger.check(path).rows, ledger.account_of(path, "votes").left)
 """
 
 
+CLOSED = [(0o555, 0o444), (0o777, 0o444), (0o555, 0o666)]
+"""Rights of a folder and of the ledger in it with which nothing can be written."""
+
+
 @pytest.fixture
-def shared(path: Path) -> Iterator[Path]:
-    """A copy where those without rights can come: pytest's folders are closed to them."""
-    folder = Path(tempfile.mkdtemp())
-    shutil.copy(path, folder / "ledger")
-    yield folder / "ledger"
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
+def shared(path: Path) -> Iterator[list[Path]]:
+    """Copies where those without rights can come: pytest's folders are closed to them."""
+    folders = [Path(tempfile.mkdtemp()) for _ in CLOSED]
+    yield [Path(shutil.copy(path, folder / "ledger")) for folder in folders]
+    for folder in folders:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize(("folder", "file"), [(0o555, 0o444), (0o777, 0o444), (0o555, 0o666)])
-def test_a_ledger_that_may_only_be_read_is_read(shared: Path, folder: int, file: int) -> None:
-    shared.chmod(file)
-    shared.parent.chmod(folder)
+def test_a_ledger_that_may_only_be_read_is_read(shared: list[Path]) -> None:
+    for copy, (folder, file) in zip(shared, CLOSED, strict=True):
+        copy.chmod(file)
+        copy.parent.chmod(folder)
     # The environment is not inherited, whose folders may be closed to those without rights.
-    command = [sys.executable, "-c", UNPRIVILEGED, str(shared)]
+    command = [sys.executable, "-c", UNPRIVILEGED, *map(str, shared)]
     told = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env={**os.environ, "HOME": "/"})
     assert told.stderr == ""
-    refusal, state = told.stdout.splitlines()
-    assert refusal in (
-        f"LedgerError The ledger {shared} cannot be written; allow writing to the file and its folder.",
-        f"LedgerError The ledger {shared} cannot be opened; allow reading and writing the file and its folder.",
-    )
-    assert state == "2 1"
+    lines = told.stdout.splitlines()
+    for copy, refusal, state in zip(shared, lines[::2], lines[1::2], strict=True):
+        assert refusal in (
+            f"LedgerError The ledger {copy} cannot be written; allow writing to the file and its folder.",
+            f"LedgerError The ledger {copy} cannot be opened; allow reading and writing the file and its folder.",
+        )
+        assert state == "2 1"
 
 
 def test_a_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

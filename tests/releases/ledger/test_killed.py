@@ -1,5 +1,6 @@
 """A process is killed before each of its statements to SQLite, while it draws, and before it shows."""
 
+import shutil
 import subprocess
 import sys
 from fractions import Fraction
@@ -25,11 +26,20 @@ def opened(folder: Path) -> None:
     ledger.open_dataset(folder / "start" / "ledger", "votes", Fraction(1), reason="A budget.")
 
 
-def test_a_process_that_is_killed_while_it_spends_leaves_nothing_free_and_draws_once(tmp_path: Path) -> None:
-    opened(tmp_path)
-    folders = killed(tmp_path, "spend")
+@pytest.fixture(scope="module")
+def spent(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """What the processes left that were killed while they spent: to be copied by who writes there."""
+    folder = tmp_path_factory.mktemp("spent")
+    opened(folder)
+    return killed(folder, "spend")
+
+
+def test_a_process_that_is_killed_while_it_spends_leaves_nothing_free_and_draws_once(
+    spent: list[Path], tmp_path: Path
+) -> None:
     ends = []
-    for folder in folders:
+    for left in spent:
+        folder = Path(shutil.copytree(left, tmp_path / left.name))
         path, drawn, shown = (folder / name for name in ("ledger", "drawn", "shown"))
         ledger.check(path)
         account = ledger.account_of(path, "votes")
@@ -46,9 +56,9 @@ def test_a_process_that_is_killed_while_it_spends_leaves_nothing_free_and_draws_
     assert len(ends) > 20
 
 
-def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(tmp_path: Path) -> None:
-    opened(tmp_path)
-    for folder in killed(tmp_path, "spend"):
+def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: list[Path], tmp_path: Path) -> None:
+    for left in spent:
+        folder = Path(shutil.copytree(left, tmp_path / left.name))
         path, draw = folder / "ledger", Drawing(b"second")
         before = ledger.spendings(path, "votes")
         if not before:

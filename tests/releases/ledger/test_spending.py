@@ -31,7 +31,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     )
     assert release.kind is EventKind.RELEASED
     (spending,) = ledger.spendings(path, "votes")
-    assert (spending.state, spending.epsilon, spending.release) == ("released", TENTH, release)
+    assert (spending.state, spending.amount, spending.release) == ("released", TENTH, release)
     assert (ledger.outcome(path, spending.row), ledger.question(path, spending.row)) == (b"[1, 2]", b"{}")
     account = ledger.account_of(path, "votes")
     assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import spending
 from dpbayes.releases.ledger.events import content_hash
+from tests.conftest import IS_THOROUGH
 from tests.releases.ledger.drawing import Drawing, raising
 
 names = st.sampled_from(["votes", "clinic"])
@@ -137,15 +138,16 @@ class LedgerMachine(RuleBasedStateMachine):
     def the_accounts_are_those_of_the_list(self) -> None:
         if not self.budgets:
             return
-        assert {account.dataset: account.budget for account in ledger.accounts(self.path)} == self.budgets
-        for account in ledger.accounts(self.path):
+        accounts = ledger.accounts(self.path)
+        assert {account.dataset: account.budget for account in accounts} == self.budgets
+        for account in accounts:
             mine = [entry for entry in self.asked if entry[0] == account.dataset]
             assert account.spent == self.spent(account.dataset) <= account.budget
             assert account.released == sum((epsilon for _, epsilon, _, outcome in mine if outcome), Fraction(0))
             spendings = ledger.spendings(self.path, account.dataset)
             hashes = [(s.reservation.content_hash, s.release and s.release.content_hash) for s in spendings]
             assert hashes == [(content_hash(entry[2]), entry[3] and content_hash(entry[3])) for entry in mine]
-            assert [s.epsilon for s in spendings] == [entry[1] for entry in mine]
+            assert [s.amount for s in spendings] == [entry[1] for entry in mine]
 
     @invariant()
     def the_chain_is_whole(self) -> None:
@@ -154,4 +156,4 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 TestLedgerMachine = LedgerMachine.TestCase
-TestLedgerMachine.settings = settings(stateful_step_count=20)
+TestLedgerMachine.settings = settings(stateful_step_count=20, max_examples=1000 if IS_THOROUGH else 25)

@@ -42,7 +42,9 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr("dpbayes.releases.ledger.spending._note_failure", lambda *_: None)
         ledger.spend(path, "votes", TENTH, b"third", raising(KeyboardInterrupt()))
     ledger.spend(path, "votes", TENTH, b"fourth", Drawing(b"fourth outcome"))
-    assert ledger.check(path).rows == 11
+    ledger.open_dataset(path, "clinic", ledger.Rho(TENTH), reason="A budget in rho.")
+    ledger.spend(path, "clinic", ledger.Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
+    assert ledger.check(path).rows == 14
     assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
     return path
@@ -97,7 +99,7 @@ def test_a_flipped_bit_in_any_field_names_its_row(full: Path, data: st.DataObjec
     assert broken_row(flip(full, cell, place, bit)) == cell[0]
 
 
-@pytest.mark.parametrize("row", range(1, 12))
+@pytest.mark.parametrize("row", range(1, 15))
 def test_an_edit_of_each_field_of_a_row_names_it(full: Path, row: int) -> None:
     for cell in cells(full):
         if cell[0] == row and cell[1] != "row":
@@ -129,7 +131,7 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
         ledger.outcome(copy, 3)
 
 
-@pytest.mark.parametrize("row", range(1, 11))
+@pytest.mark.parametrize("row", range(1, 14))
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
@@ -145,7 +147,7 @@ def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> No
 
 def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> None:
     head = ledger.check(full).head
-    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 11
+    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 14
     copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
     assert ledger.check(copy).rows == 9
     with pytest.raises(
@@ -165,6 +167,9 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
         (5, {"amount": Fraction(1, 2)}, "Row 5 of the ledger is broken: it does not raise the budget"),
         (7, {"reservation": 3}, "Row 7 of the ledger is broken: it closes a reservation that is not open"),
         (11, {"dataset": "other"}, "Row 11 of the ledger is broken: it closes a reservation that is not open"),
+        (12, {"kind": ledger.EventKind.OPENED}, "Row 13 of the ledger is broken: it reserves more than was left"),
+        (13, {"amount": "1/9"}, "Row 13 of the ledger is broken: it reserves more than was left"),
+        (13, {"delta": "0"}, "Row 13 of the ledger is broken: it reserves more than was left"),
         (5, {"kind": ledger.EventKind.OPENED}, "Row 5 of the ledger is broken: it opens a dataset that is open"),
         (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is broken: a ledger begins with its first row"),
         (1, {"previous": "1" * 64}, "Row 1 of the ledger is broken: it does not carry the hash of the row before"),

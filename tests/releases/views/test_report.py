@@ -1,13 +1,28 @@
 """The report: one file that asks nothing of anybody, shows names as text, and says what the document says."""
 
+import io
+import math
+import re
+from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
+import pyarrow.parquet as arrow_parquet
 
+from dpbayes.audit.risk import LINKED, risk, sentences
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral
+from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.views import report as report_module
 from dpbayes.releases.views.bif import released_bif
-from dpbayes.releases.views.report import MOST_BARS, html_report
+from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.reading import INTERVALS, law_of
+from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
 from tests.releases.made import NETWORK, asked, opened, released
 
@@ -51,17 +66,74 @@ def test_the_report_says_what_the_document_says_and_asks_nothing_of_anybody(tmp_
 
 def test_its_bars_are_the_released_network(tmp_path):
     document = read_document(released(tmp_path).document)
-    posterior = release_of(document).posterior
+    release = release_of(document)
+    aware, real = release.noise_aware(), release.posterior
+    for page, posterior in (
+        (seen(html_report(document)), aware),
+        (seen(html_report(document, Reading.AS_REAL)), real),
+    ):
+        widths = [attrs["style"] for tag, attrs in page.tags if tag == "b"]
+        shares = [posterior.query("rain")[1], posterior.query("grass")[0]]
+        assert widths == [f"width:{100 * share:.1f}%" for share in shares]
+        assert "P(rain=yes)" in page.text
+    assert aware.query("rain")[1] != real.query("rain")[1]
+
+
+def marks(page: Seen) -> list[tuple[float, float]]:
+    """Where the intervals of a report begin and how wide they are, as shares."""
+    styles = [re.findall(r"[\d.]+", attrs["style"] or "") for tag, attrs in page.tags if tag == "u"]
+    return [(float(left) / 100, float(width) / 100) for left, width in styles]
+
+
+def test_its_intervals_are_those_of_the_law_and_one_sentence_says_what_they_are_worth(tmp_path):
+    document = read_document(released(tmp_path).document)
+    release, report = release_of(document), html_report(document)
+    assert report == html_report(document), "the same release gives the same report"
+    aware, real = seen(report), seen(html_report(document, Reading.AS_REAL))
+    cell = 1  # P(rain=yes), of a root: its query is the cell itself
+    for page, law in ((aware, release.noise_aware()), (real, release.posterior)):
+        (start, width), *_ = marks(page)
+        low, high = law.interval(cells=cell)
+        # Quantiles of 400 draws: an end is off by some 0.07 of the width.
+        np.testing.assert_allclose((start, start + width), (low, high), atol=0.3 * (high - low))
+    assert INTERVALS[Reading.NOISE_AWARE] in aware.text
+    assert INTERVALS[Reading.AS_REAL] in real.text
+
+
+def test_it_says_what_the_drawn_noise_means_for_one_person(tmp_path):
+    document = read_document(released(tmp_path).document)
+    request = document.request
+    mechanism = LaplaceUpdates(prior=request.dirichlets, epsilon=float(request.epsilon), noise=Noise.WHOLE)
+    report = seen(html_report(document))
+    assert f"{sentences([risk(mechanism, n=request.n)])} {LINKED}" in report.text
+    assert "before it" not in report.text, "it is the first release"
+
+
+def test_it_says_what_all_releases_so_far_allow(tmp_path):
+    first = read_document(released(tmp_path).document)
+    later = replace(first, composed=Composed(2, Fraction(3)))
+    total = float(first.request.epsilon) + 3
+    odds = math.exp(total) / 9
+    most = math.ceil(1000 * odds / (1 + odds)) / 10
+    told = f"2 releases of this dataset before it, ε = {total:g} together, a suspicion of 10 % can never rise above"
+    assert f"{told} {most} %." in seen(html_report(later)).text
+
+
+def test_an_estimate_has_no_intervals(tmp_path):
+    page = seen(html_report(read_document(released(tmp_path, mechanism="map").document)))
+    assert not marks(page)
+    assert "ntervals" not in page.text
+
+
+def test_a_report_of_a_large_network_has_no_intervals(tmp_path, monkeypatch):
+    document = read_document(released(tmp_path).document)
+    monkeypatch.setattr(report_module, "MOST_DRAWN", DRAWS * NETWORK.cell_count - 1)
     page = seen(html_report(document))
-    widths = [attrs["style"] for tag, attrs in page.tags if tag == "b"]
-    shares = [posterior.query("rain")[1], posterior.query("grass")[0]]
-    assert widths == [f"width:{100 * share:.1f}%" for share in shares]
+    assert not marks(page)
     assert "P(rain=yes)" in page.text
 
 
 def test_names_are_text(tmp_path):
-    from fractions import Fraction
-
     from dpbayes.model.counts import Counts
     from dpbayes.releases.publishing import publish
 
@@ -75,8 +147,6 @@ def test_names_are_text(tmp_path):
 
 
 def test_a_wide_network_keeps_to_its_page(tmp_path):
-    from fractions import Fraction
-
     from dpbayes.model.counts import Counts
     from dpbayes.releases.publishing import publish
 
@@ -93,4 +163,28 @@ def test_the_bif_holds_the_released_tables(tmp_path):
     document = read_document(released(tmp_path).document)
     network, cpts = read_bif(released_bif(document))
     assert network == NETWORK
-    np.testing.assert_array_equal(cpts, release_of(document).outcome.probabilities)
+    np.testing.assert_array_equal(cpts, release_of(document).noise_aware().mean)
+    _, as_real = read_bif(released_bif(document, Reading.AS_REAL))
+    np.testing.assert_array_equal(as_real, release_of(document).outcome.probabilities)
+
+
+def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path, monkeypatch):
+    """In the report, before the BIF's network and in the metadata of draws; nowhere of counts taken as real."""
+    document = read_document(released(tmp_path).document)
+    release = release_of(document)
+
+    def files(reading: Reading) -> list[str]:
+        draws = arrow_parquet.read_schema(io.BytesIO(draws_parquet(law_of(release, reading), 2, stream(1))))
+        told = (draws.metadata or {}).get(b"remark", b"").decode()
+        return [seen(html_report(document, reading)).text, released_bif(document, reading), told]
+
+    for reading in Reading:
+        assert not [file for file in files(reading) if "carry all the weight" in file]
+    monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1000)
+    worst = numeral(float(release.noise_aware().effective.min()), 2)
+    remark = f"fewer than 1000 carry all the weight in 4 of 4 rows, {worst} in the worst: their probabilities and"
+    assert all(remark in file for file in files(Reading.NOISE_AWARE))
+    assert read_bif(released_bif(document))[0] == NETWORK
+    assert not [file for file in files(Reading.AS_REAL) if "carry all the weight" in file]
+    monkeypatch.setattr(report_module, "MOST_DRAWN", 0)
+    assert remark in seen(html_report(document)).text, "a report without intervals has means that are rough"

@@ -17,8 +17,11 @@ from dpbayes.theory.notes.lemmas import (
 )
 from dpbayes.theory.notes.mechanisms import (
     counterexample_local,
+    counterexample_metric,
+    crowded_line,
     exact_loss,
     global_mechanism,
+    law_on_line,
     local_mechanism,
     smooth_loss,
     smooth_mechanism,
@@ -176,6 +179,39 @@ def test_section_2_3_1_smooth_sensitivity_stays_below_what_is_proved(die, epsilo
     assert loss <= float(bound.certified)
     if die is COIN:
         assert 0.5 <= loss <= 0.65
+
+
+def test_section_2_3_1_fails_in_another_metric_space():
+    """[Notes] Section 2.3.1, in any metric space: a crowded line needs 21 times the claimed delta."""
+    example = counterexample_metric()
+    assert example.refutes
+    assert example.truth == pytest.approx(1.181, abs=1e-3)
+    assert example.printed == 1.0
+    assert example.truth <= example.certified == 1.5
+    assert "would have to be 0.00021" in example.setting
+    assert counterexample_metric(5.0).truth > 5.3
+
+
+def test_section_2_3_1_on_a_crowded_line_by_definition():
+    """[Notes] Section 2.3.1, in any metric space: by loops, with beta from the number of candidates."""
+    line = crowded_line(beta=0.0)
+    beta = math.log(1 + 1 / (2 * math.log(2 * line.size / 1e-5)))
+    line = crowded_line(beta=beta)
+    points, size, first = line.points, line.size, line.first
+    assert np.all(np.diff(points) > 0), "all candidates are different points"
+    assert line.pairs.shape == (2 * (size - 1), 2)
+    local = [max(abs(points[x] - points[y]) for y in (x - 1, x + 1) if 0 <= y < size) for x in range(size)]
+    law = law_on_line(line, epsilon=1.0, beta=beta)
+    slow = []
+    for x in (first, first + 1):
+        smooth = max(local[y] * math.exp(-beta * abs(x - y)) for y in range(size))
+        weights = np.array([math.exp(-abs(points[x] - r) / (2 * smooth)) for r in points])
+        slow.append(weights / weights.sum())
+        assert np.exp(law[x]) == pytest.approx(slow[-1], rel=1e-9)
+    beside, other = slow
+    assert np.maximum(other - math.e * beside, 0).sum() > 20e-5, "the pair that needs 20 times the delta"
+    proved = np.maximum(np.exp(law[line.pairs[:, 0]]) - math.exp(1.5) * np.exp(law[line.pairs[:, 1]]), 0).sum(axis=1)
+    assert proved.max() <= 5e-6, "(1.5 epsilon, delta/2) holds here too"
 
 
 def test_section_2_3_1_beta_with_the_right_number_of_candidates():

@@ -8,10 +8,11 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
+from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.command import AccuracyRecipe
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import CURVES, EXACT
+from dpbayes.experiments.accuracy.methods import EXACT, TOLD
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
@@ -20,6 +21,7 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Noise
 from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.pages.accuracy.headline import points
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -37,6 +39,11 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
         if part.open:
             with sentence_instead():
                 going = _reliability(recipe, study, epsilon=epsilon, under_way=under_way)
+    with st.expander(
+        "How far from non-private is the best known at each ε?", on_change="rerun", key="accuracy.best"
+    ) as part:
+        if part.open:
+            _best(study)
     with st.expander("Where does one overtake another?", on_change="rerun", key="accuracy.crossings") as part:
         if part.open:
             _crossings(study)
@@ -96,6 +103,28 @@ def _reliability_chart(
 # Crossings and promises
 
 
+def _best(study: AccuracyStudy) -> None:
+    draws, rows = study.plan.draws, best_known(study)
+    if not rows:
+        st.markdown("None of the curves drawn has its ε proved; choose a mechanism that has.")
+        return
+    frame = pd.DataFrame(
+        {
+            "ε": [numeral(row.epsilon, 4) for row in rows],
+            "best known": [row.method.called(draws) for row in rows],
+            "accuracy": [f"{row.accuracy:.1%}" for row in rows],
+            "short of no privacy": [points(row.behind, row.error) for row in rows],
+            "not clearly worse": [", ".join(m.called(draws) for m in row.beside) for row in rows],
+        }
+    )
+    st.dataframe(frame, hide_index=True)
+    st.caption(
+        "Of the curves drawn, those whose ε is proved; two standard errors of the difference in the same repeats on "
+        "either side. The best of several is a little flattered by its luck. More mechanisms, and what a recipient "
+        "gains who knows of the noise, are one click away under *Mechanisms*."
+    )
+
+
 def _crossings(study: AccuracyStudy) -> None:
     rows = []
     for method in study.plan.private:
@@ -139,7 +168,7 @@ def _promises(study: AccuracyStudy) -> None:
         "proved” below the picture to see every curve where it belongs."
     ]
     releases = Releases(study.plan)
-    st.caption(" ".join([*said, *(note for curves in CURVES for note in curves.notes(study.methods, releases))]))
+    st.caption(" ".join([*said, *(note for curves in TOLD for note in curves.notes(study.methods, releases))]))
 
 
 # Formulas, assumptions, code
@@ -152,7 +181,7 @@ def _formulas(study: AccuracyStudy) -> None:
         r"- $\hat y(x) = \arg\max_c \prod_{i:\, y \in F_i} \hat\theta_i(x_{F_i \setminus y}, c)$ over the "
         f"{len(_families(plan))} families that hold the target, $\\hat\\theta$ the released posterior mean."
     ]
-    for curves in CURVES:
+    for curves in TOLD:
         if set(curves.methods) & set(study.methods):
             lines += curves.formulas(study.methods, releases)
     st.markdown("\n".join(lines))

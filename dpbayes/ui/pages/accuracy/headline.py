@@ -1,6 +1,7 @@
 """What the Accuracy page says first: who overtakes whom and what privacy costs, and no more than the curves show."""
 
 from dpbayes.base.text import escaped
+from dpbayes.experiments.accuracy.best import best_near
 from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
 from dpbayes.experiments.accuracy.laplace import LAPLACE
 from dpbayes.experiments.accuracy.method import Method
@@ -20,6 +21,22 @@ def verdict(study: AccuracyStudy) -> str:
         if {method, LAPLACE} <= set(study.methods)
     ]
     return f"{_both(ways)} {_cost(study)}".strip()
+
+
+def best_said(study: AccuracyStudy, epsilon: float) -> str:
+    """Return how far from non-private the best curve with a proof is, at the epsilon of the grid nearest to another."""
+    best = best_near(study, epsilon)
+    if best is None:
+        return ""
+    return (
+        f"At ε = {best.epsilon:.4g} the best proved curve is {best.method.called(study.plan.draws)}: right in "
+        f"{best.accuracy:.1%}, {points(best.behind, best.error)} short of no privacy."
+    )
+
+
+def points(behind: float, error: float) -> str:
+    """Return a loss of accuracy in points, with two standard errors on either side."""
+    return f"{100 * behind:.1f} ± {200 * error:.1f} points"
 
 
 def _both(ways: list[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
-from dpbayes.ui.pages.accuracy.headline import verdict
+from dpbayes.ui.pages.accuracy.headline import best_said, verdict
 from dpbayes.ui.pages.accuracy.work import (
     is_of_a_table,
     methods_on_offer,
@@ -21,7 +21,7 @@ from dpbayes.ui.pages.accuracy.work import (
     study_run,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Drawn, Scene, Shown
+from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Scene, Shown
 from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -64,7 +64,8 @@ def _moving(
         work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
     page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
     if recipe is not None and work is not None:
-        page.say(verdict(work.result) if work.result is not None else _beginning(recipe.plan))
+        said = (verdict(work.result), best_said(work.result, chosen.epsilon)) if work.result is not None else ()
+        page.say(" ".join(said) or _beginning(recipe.plan))
     return nearby, recipe, work
 
 
@@ -173,12 +174,12 @@ def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
     """Offer the mechanisms that there are curves of, to leave some out."""
     offered = set(methods_on_offer(options, network_asked(chosen), chosen.parameter("noise")))
     names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
-    kept, key = [name for name in names if getattr(options, name) is Drawn.YES], "accuracy.mechanisms"
+    kept, key = [name for name in names if options.draws_curves(name)], "accuracy.mechanisms"
     controls.mirror(key, kept)
 
     def apply() -> None:
         for name in names:
-            set_parameter(f"accuracy.{name}", Drawn.YES if name in st.session_state[key] else Drawn.NO)
+            set_parameter(f"accuracy.{name}", options.choice_of(name, name in st.session_state[key]))
 
     st.multiselect("Mechanisms", names, key=key, format_func=_mechanism_name, on_change=apply)
 
@@ -201,7 +202,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(
         f"{study.repeats:,} simulated repeats, {models}: {plan.training:,} records to train on, "
-        f"{plan.testing:,} to test. Bands: two standard errors"
+        f"{plan.testing:,} to test. {_fewer(study)}Bands: two standard errors"
         + (" of this table's splits, which overlap: another table may differ by more. " if real else ". ")
         + "In every repeat the same draws give the noise at every ε. "
         + ("Curator only: not private." if real else "")
@@ -217,3 +218,9 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
                 key="download.accuracy.parquet",
                 on_click="ignore",
             )
+
+
+def _fewer(study: AccuracyStudy) -> str:
+    """Say of which repeats the curves are that take longer than the others."""
+    fewest = min(len(each.accuracy) for each in study.measures.values())
+    return f"Noise-aware curves are of the first {fewest:,}. " if fewest < study.repeats else ""

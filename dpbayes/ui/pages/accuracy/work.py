@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.command import AccuracyRecipe
 from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Synthetic,
@@ -44,7 +45,7 @@ _naive_bayes = functools.lru_cache(maxsize=8)(naive_bayes)
 
 def methods_on_offer(options: AccuracyOptions, net: Network, noise: Noise) -> tuple[Method, ...]:
     """Return the methods of the calibrations and the noise asked for that fit the network."""
-    return methods_for(net, CALIBRATIONS[options.curves], noise)
+    return methods_for(net, CALIBRATIONS[options.curves], noise, among=ALL_METHODS.values())
 
 
 GIVING = {

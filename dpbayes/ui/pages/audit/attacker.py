@@ -101,7 +101,8 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
 
 
 def _is_of_a_record(chosen: Chosen, options: AuditOptions) -> bool:
-    return network_kind(chosen.settings) is not None and chosen.is_curator and options.tables is AttackedTables.REAL
+    is_real = options.tables is AttackedTables.REAL and not chosen.is_connected
+    return network_kind(chosen.settings) is not None and chosen.is_curator and is_real
 
 
 def _attackers(subject: Audited, releases: int) -> int:
@@ -121,7 +122,9 @@ def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
         "likelihood under both."
     )
     if network_kind(chosen.settings) is not None:
-        if chosen.is_curator:
+        if chosen.is_connected:
+            st.caption("The records of a connected table stay where they are, so the two tables are made up.")
+        elif chosen.is_curator:
             controls.parameter_control("audit.tables")
             if chosen.options("audit").tables is AttackedTables.REAL:
                 reach = nearby.stops("audit.record") if "audit.record" in nearby.giving else None

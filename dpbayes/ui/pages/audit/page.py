@@ -287,6 +287,13 @@ def _spare(report: AuditReport) -> str:
     return ""
 
 
+def _pure_loss(report: AuditReport) -> str:
+    """Return the loss at delta = 0 in words; Gaussian noise has a promise at any other, and none there."""
+    if math.isinf(report.exact):
+        return "no finite ε" if report.certified.is_private else "everything"
+    return f"ε {'=' if report.exactness is Exactness.EXACT else '≤'} {digits(report.exact)}"
+
+
 def _numbers(subject: Audited, report: AuditReport) -> None:
     """Show the three numbers; the last is red where it breaks the claim."""
     left, middle, right = st.columns(3)
@@ -298,7 +305,7 @@ def _numbers(subject: Audited, report: AuditReport) -> None:
     exact = report.exactness is Exactness.EXACT
     right.metric(
         "Exact worst case" if exact else "Worst case, upper value",
-        "everything" if math.isinf(report.exact) else f"ε {'=' if exact else '≤'} {digits(report.exact)}",
+        _pure_loss(report),
         delta=f"{digits(over)} {than}" if violated else None,
         delta_color="inverse",
         help="The largest loss over neighbouring tables and outputs, at δ = 0.",
@@ -317,4 +324,5 @@ def _found(report: AuditReport) -> str:
 
 def _promise(place: DeltaGenerator, title: str, guarantee: Guarantee, nothing: str) -> None:
     place.metric(title, str(guarantee) if guarantee.is_private else "none")
-    place.caption(escaped(str(guarantee.reference)) if guarantee.is_private else nothing)
+    told = f"{guarantee.in_full}. {guarantee.reference}" if math.isfinite(guarantee.rho) else str(guarantee.reference)
+    place.caption(escaped(told) if guarantee.is_private else nothing)

@@ -109,12 +109,13 @@ def audited(chosen: Chosen, settings: Settings) -> Audited:
 
 def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     settings, net = chosen.settings, chosen.network
-    n = settings.records if settings.data == "synthetic" else chosen.dataset.n
+    n = settings.records if settings.data == "synthetic" else chosen.records
     mechanism = chosen.mechanism_called(kind.__name__)
     known = not settings.graph and settings.data == "synthetic" and settings.source in NAMED
     over = escaped(NAMED[settings.source].title) if known else f"a network of {many(len(net.names), 'node')}"
     where = f"tables of {many(n, 'record')} over {over}"
-    values = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
+    values: tuple[tuple[str, Any], ...] = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
+    values += (("weights", chosen.weights),)
     return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
 
 

@@ -3,9 +3,9 @@
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -34,6 +34,7 @@ from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
 CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
 OWN, DROP, COUNT_AS = "a state of its own", "drop the record", "count as"
 EDITABLE = {"use": bool, "kind": str, "domain": str, "missing values": str, "public": bool}
+TYPE = "type"
 FEW_REASONS = 6
 """More columns than this are set aside behind one line."""
 
@@ -41,21 +42,67 @@ MAX_TEXT = 100_000
 """Most letters of a domain: 256 states of nearly 400 letters."""
 
 
+class Described(Protocol):
+    """A table of whose columns a person declares the domains, wherever its records are.
+
+    `proposals` and `columns` go by its columns, and so do `kinds`, their types in the words of an engine, unless there
+    are none. `key` is another one for every change that the table on the page has not shown.
+    """
+
+    @property
+    def proposals(self) -> tuple[Proposal, ...]: ...
+
+    @property
+    def columns(self) -> tuple[DeclaredColumn, ...]: ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+
+    @property
+    def key(self) -> str: ...
+
+    def domain(self, place: int) -> Column | None:
+        """Return the domain of a column: the declared one, else the proposed one, else None."""
+
+    def typed(self, columns: Iterable[DeclaredColumn]) -> Self:
+        """Return the table with columns as they were typed into the table on the page."""
+
+    def declared(self, columns: Iterable[DeclaredColumn]) -> Self:
+        """Return the table with other declared columns, which the page has not shown yet."""
+
+
+Table = TypeVar("Table", bound=Described)
+
+
 def domain_table() -> None:
     """State each column's domain in a table of one line per column, then turn the file into records."""
     mine = upload()
     if mine is None or not mine.columns:
         return
+    mine, refused = declare_columns(mine, keep_upload, aside=_cut_by_quantiles)
+    with sentence_instead():
+        if refused:
+            raise refused
+        _encode(mine)
+
+
+def declare_columns(
+    mine: Table, keep: Callable[[Table], None], aside: Callable[[Table], None]
+) -> tuple[Table, InputError | None]:
+    """Show the columns for their domains to be stated; `keep` what is, and show `aside` what else is offered.
+
+    Returns the table as it is now, and what is wrong with a line of it.
+    """
     st.subheader("Columns and their public domains")
     st.caption(
         "Proposals are taken from the data, and that is a leak: correct each domain to what is publicly known, then "
         "tick *public*. Categories and cut points are separated by semicolons."
     )
-    mine, refused = _typed(mine)
+    mine, refused = _typed(mine, keep)
     st.data_editor(
         _table(mine),
         hide_index=True,
-        disabled=["column"],
+        disabled=["column", TYPE],
         column_config={
             "use": st.column_config.CheckboxColumn(width="small"),
             "kind": st.column_config.SelectboxColumn(options=[CATEGORIES, CUTS, GROUPS], required=True),
@@ -65,30 +112,29 @@ def domain_table() -> None:
         key=_key(mine),
     )
     _set_aside(mine)
-    _cut_by_quantiles(mine)
-    _description(mine)
-    with sentence_instead():
-        if refused:
-            raise refused
-        _encode(mine)
+    aside(mine)
+    _description(mine, keep)
+    return mine, refused
 
 
-def _key(mine: Upload) -> str:
-    return f"columns.editor.{mine.number}.{mine.version}"
+def _key(mine: Described) -> str:
+    return f"columns.editor.{mine.key}"
 
 
 # What is shown
 
 
-def _table(mine: Upload) -> pd.DataFrame:
+def _table(mine: Described) -> pd.DataFrame:
     return pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))])
 
 
-def _line(mine: Upload, place: int) -> dict[str, object]:
+def _line(mine: Described, place: int) -> dict[str, object]:
     declared, domain = mine.columns[place], mine.domain(place)
+    kind = {TYPE: mine.kinds[place]} if mine.kinds else {}
     return {
         "use": declared.use,
         "column": declared.name,
+        **kind,
         "kind": _kind(domain),
         "domain": _text(domain),
         "missing values": _missing_text(domain.missing) if domain else DROP,
@@ -96,7 +142,7 @@ def _line(mine: Upload, place: int) -> dict[str, object]:
     }
 
 
-def _set_aside(mine: Upload) -> None:
+def _set_aside(mine: Described) -> None:
     """Say of each column that is proposed not to be used why: a cell of the table would cut the sentence off."""
     reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
     if not reasons:
@@ -136,8 +182,8 @@ def _missing_text(missing: Missing) -> str:
 # What is typed
 
 
-def _typed(mine: Upload) -> tuple[Upload, InputError | None]:
-    """Return the upload with what was typed since this table came on the page, and what is wrong with the rest of it.
+def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputError | None]:
+    """Return the table with what was typed since this table came on the page, and what is wrong with the rest of it.
 
     A line that is wrong leaves its column as it was. The browser shows what was typed until another page is opened.
     """
@@ -146,7 +192,7 @@ def _typed(mine: Upload) -> tuple[Upload, InputError | None]:
     except InputError as error:
         refusal(error)
         mine = mine.declared(mine.columns)
-        keep_upload(mine)
+        keep(mine)
         return mine, None
     columns, refused = list(mine.columns), None
     for place, edit in edits.items():
@@ -155,8 +201,8 @@ def _typed(mine: Upload) -> tuple[Upload, InputError | None]:
         except InputError as error:
             refused = refused or error
     if edits:
-        mine = replace(mine, columns=tuple(columns))
-        keep_upload(mine)
+        mine = mine.typed(columns)
+        keep(mine)
     return mine, refused
 
 
@@ -258,7 +304,7 @@ def _cut(mine: Upload, place: int, bins: str) -> Upload:
 # The domain description
 
 
-def _description(mine: Upload) -> None:
+def _description(mine: Table, keep: Callable[[Table], None]) -> None:
     """Offer the declared domains as a file, and take such a file."""
     with st.expander("Save or load what you declared"):
         left, right = st.columns(2)
@@ -284,7 +330,7 @@ def _description(mine: Upload) -> None:
             if file is not None and st.button("Use this description"):
                 with sentence_instead():
                     columns = for_table(read_domains(file.getvalue()), [column.name for column in mine.columns])
-                    keep_upload(mine.declared(columns))
+                    keep(mine.declared(columns))
                     st.rerun()
 
 

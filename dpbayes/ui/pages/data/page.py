@@ -1,31 +1,51 @@
 """The parts of the Data page: where the table comes from, and what it looks like."""
 
+from collections.abc import Collection, Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
-from dpbayes.figures.structure import column_figure
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.domains import write_domains
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
+from dpbayes.ui.pages.data.column import column_chart
+from dpbayes.ui.pages.data.connect import about_connected, connector, look_counted, only_connection
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import Cpts, change
+from dpbayes.ui.session.settings import CONNECTED, Cpts, change
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.show import data_and_download, sentence_instead
+from dpbayes.ui.widgets.show import headline, sentence_instead
 
-ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own"}
+ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own", CONNECTED: "Connect"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
         "win95pts", "andes")  # fmt: skip
 MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
+
+
+def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
+    """Say in its place what the table is, and show what it looks like."""
+    if chosen.is_connected:
+        with place:
+            headline(about_connected(chosen))
+        if chosen.domains:
+            _domains(chosen.domains, chosen.leaking_columns)
+            if chosen.is_curator:
+                look_counted(chosen)
+        return
+    data = shown_table(chosen)
+    with place:
+        headline(about(data, chosen))
+    if data is not None:
+        look(data, chosen)
 
 
 def shown_table(chosen: Chosen) -> Dataset | None:
@@ -55,8 +75,8 @@ def about(data: Dataset | None, chosen: Chosen) -> str:
 
 
 def choose(chosen: Chosen) -> None:
-    """Offer the three origins, and the controls of the one chosen."""
-    data = chosen.settings.data
+    """Offer the origins, and the controls of the one chosen."""
+    data = CONNECTED if chosen.is_connected else chosen.settings.data
     origin = data if data in ORIGINS else "table"
     st.session_state["origin"] = origin
     st.segmented_control(
@@ -71,16 +91,19 @@ def choose(chosen: Chosen) -> None:
         _ready(chosen)
     elif origin == "synthetic":
         _synthesise(chosen)
-    elif chosen.is_curator:
+    elif not chosen.is_curator:
+        st.info("The recipient does not see the curator's table.")
+    elif origin == CONNECTED:
+        connector(chosen)
+    else:
         loader()
         domain_table()
-    else:
-        st.info("The recipient does not see the curator's table.")
 
 
 def _set_origin() -> None:
     origin = st.session_state["origin"]
-    change(data=next(iter(SHIPPED)) if origin == "table" else origin, graph="", row="", target="", evidence=())
+    first = {"table": next(iter(SHIPPED)), CONNECTED: ":".join((CONNECTED, *only_connection()))}
+    change(data=first.get(origin, origin), graph="", row="", target="", evidence=())
 
 
 def _ready(chosen: Chosen) -> None:
@@ -198,23 +221,7 @@ def _probabilities(chosen: Chosen) -> None:
 
 def look(data: Dataset, chosen: Chosen) -> None:
     """Show the public domains to everybody; records and distributions to the curator."""
-    leaks = chosen.leaking_columns
-    st.subheader("Domains" if leaks else "Public domains")
-    frame = pd.DataFrame(
-        {
-            "column": data.names,
-            "states": [len(states) for states in data.states],
-            "possible values": [", ".join(states) for states in data.states],
-            "declared": ["taken from the data: a leak" if name in leaks else "public" for name in data.names],
-        }
-    )
-    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
-    if leaks:
-        many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
-        st.warning(
-            f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
-            "values occur. State them yourself, then mark them public."
-        )
+    _domains(dict(zip(data.names, data.states, strict=True)), chosen.leaking_columns)
     if not chosen.is_curator:
         return
     _distribution(data)
@@ -228,16 +235,27 @@ def look(data: Dataset, chosen: Chosen) -> None:
         )
 
 
+def _domains(domains: Mapping[str, Sequence[str]], leaks: Collection[str]) -> None:
+    st.subheader("Domains" if leaks else "Public domains")
+    frame = pd.DataFrame(
+        {
+            "column": list(domains),
+            "states": [len(states) for states in domains.values()],
+            "possible values": [", ".join(states) for states in domains.values()],
+            "declared": ["taken from the data: a leak" if name in leaks else "public" for name in domains],
+        }
+    )
+    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+    if leaks:
+        many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
+        st.warning(
+            f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
+            "values occur. State them yourself, then mark them public."
+        )
+
+
 def _distribution(data: Dataset) -> None:
     st.subheader("Distribution of a column")
     name = st.selectbox("Column", data.names, key="column")
     states = data.domain(name)
-    records = np.bincount(data.column(name), minlength=len(states)).astype(float)
-    chart(
-        column_figure(states, records, name=name),
-        key="column.chart",
-        alt=f"Bars: how many records each state of {name} has.",
-    )
-    data_and_download(
-        lambda: pd.DataFrame({"state": states, "records": records.astype(int)}), name="column", curator_only=True
-    )
+    column_chart(name, states, np.bincount(data.column(name), minlength=len(states)))

@@ -64,10 +64,12 @@ def _tried(file: UploadedFile, dialect: Dialect) -> str:
     return ""
 
 
-def take(name: str, file: TableFile, *, source: str = "") -> None:
-    """Make a file the session's uploaded table: domains are proposed; what was declared of the same source stays.
+def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str, DeclaredColumn] | None = None) -> None:
+    """Make a file the session's uploaded table: domains are proposed, but for those `declared` by name.
 
-    Errors: InputError for a table without a column that can be used; whatever was loaded before stays.
+       What was declared of the same source stays.
+    Errors: InputError for a table without a column that can be used; whatever
+       was loaded before stays.
     """
     proposals: list[Proposal] = []
     with shown_progress(f"Looking at the columns of {name} …", file.frame.size) as progress:
@@ -77,10 +79,10 @@ def take(name: str, file: TableFile, *, source: str = "") -> None:
     if all(each.domain is None for each in proposals):
         raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
     before = upload()
-    declared = _declared(before) if before and source == before.source != "" else {}
+    known = _declared(before) if before and source == before.source != "" else declared or {}
     only_identifiers = all(each.reason for each in proposals)  # which are used then
     columns = tuple(
-        declared.get(
+        known.get(
             each.name,
             DeclaredColumn(each.name, use=each.domain is not None if only_identifiers else not each.reason),
         )

@@ -169,7 +169,7 @@ $|R| = \\binom{{n+m-1}}{{m-1}} = {die.size:,}$ distinct posteriors, where $H$ is
 - **local**: $\\Delta_l(x) = \\max_y H(x, y) = {latex(local)}$ over the tables $y$ that differ from $x$ in one throw;
 - **smooth**: $S_\\beta(x) = \\max_y \\Delta_l(y)\\,e^{{-\\beta d(x, y)}} = {latex(smooth)}$, run at
   $\\varepsilon = {latex(run)}$, $\\delta = {latex(delta, 3)}$, with
-  $\\beta = \\ln(1 + \\varepsilon/(2\\ln(2|R|/\\delta))) = {latex(scenario.beta)}$.
+  $\\beta = \\ln(1 + \\varepsilon/(2\\ln(2|R|/\\delta))) = {latex(scenario.beta)}${_by_enumeration(scenario)}.
 
 Laplace noise has scale $2/\\varepsilon = {latex(2 / scenario.epsilon)}$ on every count, which is then clipped to
 $[0, n]$ and rescaled to $n$"""
@@ -178,6 +178,16 @@ $[0, n]$ and rescaled to $n$"""
             if die.sides == 2
             else "; one replaced throw moves two counts, whatever $m$ is."
         )
+    )
+
+
+def _by_enumeration(scenario: Scenario) -> str:
+    if DieMethod.ENUMERATED not in scenario.methods:
+        return ""
+    run = scenario.enumerated
+    return (
+        f"; certified by enumeration at $\\varepsilon = {latex(run.inner_epsilon)}$, with "
+        f"$\\beta = {latex(run.beta)}$ and $S_\\beta(x) = {latex(run.sensitivity(scenario.counts))}$"
     )
 
 
@@ -201,6 +211,12 @@ def _assumptions(scenario: Scenario) -> None:
         holds=False,
     )
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)
+    if DieMethod.ENUMERATED in scenario.methods:
+        assumption(
+            f"By enumeration it gives {scenario.enumerated.certified}: for this n, prior, ε and δ every pair of "
+            "neighbouring tables and every output were compared. It proves nothing of other dice.",
+            holds=True,
+        )
     assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling cost nothing.", holds=True)
     assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
 
@@ -219,5 +235,6 @@ def _audit(scenario: Scenario) -> None:
     st.caption(
         "The largest log-ratio over all neighbouring tables of this n and prior, and all outputs (up to "
         f"{MOST_AUDITED} candidates). It belongs to this die: for the local one it is a finding, no guarantee. "
+        "With δ a loss may be above ε, in at most δ of releases. "
         "Laplace noise on one count reaches its ε; on every count, the noisy counts do before they are rescaled."
     )

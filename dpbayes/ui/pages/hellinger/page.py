@@ -8,11 +8,12 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import apart, numeral
-from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, DieNoise, ErrorLaw, error_laws
-from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, DieNoise, ErrorLaw, error_laws, mean_errors_over_tables
+from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.enumeration import MOST_ENUMERATED, neighbour_count
 from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
 from dpbayes.ui.pages.hellinger.sweeps import sweeps
 from dpbayes.ui.session.chosen import Chosen
@@ -26,12 +27,16 @@ from dpbayes.ui.widgets.show import remark
 NAMES = {
     DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
     DieMethod.SMOOTH: "the exponential mechanism with smooth sensitivity",
+    DieMethod.ENUMERATED: "the exponential mechanism certified by enumeration",
     DieMethod.LOCAL: "the exponential mechanism with local sensitivity",
     DieMethod.CELLS: "Laplace noise on every count",
     DieMethod.ONE: "Laplace noise on one count",
 }
 TIE = 0.03
 """Medians closer than this, relative to the larger, are called equal; simulated ones are known to about 0.02."""
+
+FARTHEST = 1000
+"""A factor above this says nothing: one of the errors is next to zero."""
 
 
 def scenario_of(settings: Settings) -> Scenario:
@@ -44,13 +49,13 @@ def scenario_of(settings: Settings) -> Scenario:
 def hellinger_page(chosen: Chosen) -> None:
     """Show the errors first: they move with epsilon, all else follows when the hand rests."""
     page = places()
-    laws = page.first(_moving)
+    moving = page.first(_moving)
     possible = _possible(chosen)
-    scenario = scenario_of(possible.settings)
     with page.controls:
-        _controls(scenario, possible)
-    if laws is None:
+        _controls(scenario_of(possible.settings), possible)
+    if moving is None:
         return
+    scenario, laws = moving
     noise = noise_here(scenario, seed=chosen.seed)
     with page.picture:
         _table(scenario, laws, seed=chosen.seed)
@@ -59,15 +64,17 @@ def hellinger_page(chosen: Chosen) -> None:
     details(scenario, seed=chosen.seed)
 
 
-def _moving(page: Places, chosen: Chosen) -> dict[DieMethod, ErrorLaw]:
+def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:
+    """Show the errors; the scenario goes on to the rest of the page with what was enumerated for it."""
     possible = _possible(chosen)
     scenario = scenario_of(possible.settings)
     with page.picture:
         remark(possible.why)
         laws = _errors(scenario, noise_here(scenario, seed=chosen.seed))
     page.lead("epsilon")
-    page.say(verdict({method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}, scenario))
-    return laws
+    medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
+    page.say(verdict(medians, scenario) + enumeration_wins(scenario))
+    return scenario, laws
 
 
 def _possible(chosen: Chosen) -> Possible:
@@ -75,14 +82,19 @@ def _possible(chosen: Chosen) -> Possible:
     return nearest(chosen.settings, giving, lambda settings: scenario_of(settings).die)
 
 
-def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
-    """Return who wins among the mechanisms with a proof: the best of them, beside the best of the other family."""
+def ranked(medians: Mapping[DieMethod, float]) -> tuple[DieMethod, DieMethod, bool]:
+    """Return the best mechanism with a proof, the best such of the other family, and whether they are called equal."""
     proved = {method: error for method, error in medians.items() if method is not DieMethod.LOCAL}
     best = min(proved, key=proved.__getitem__)
     rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
+    return best, rival, proved[rival] - proved[best] <= TIE * proved[rival]
+
+
+def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
+    """Return who wins among the mechanisms with a proof: the best of them, beside the best of the other family."""
+    best, rival, is_tie = ranked(medians)
     throws = f"{scenario.n:,} throw" + ("s" if scenario.n != 1 else "")
-    is_tie = proved[rival] - proved[best] <= TIE * proved[rival]
-    errors = proved[best], proved[rival]
+    errors = medians[best], medians[rival]
     less, more = (numeral(error, 2) for error in errors) if is_tie else apart(*errors, most=2)
     text = (
         f"At ε = {scenario.epsilon:g} and {throws}, {NAMES[best]} misses the exact posterior by "
@@ -92,11 +104,44 @@ def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
         text += "neither wins"
     else:
         text += "Laplace wins" if best.is_laplace else "the exponential mechanism wins"
-    if proved[best] > 0.5:
+    if medians[best] > 0.5:
         text += ", and neither is close"
-    if scenario.calibration is Calibration.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
+    if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
         text += f". But of the smooth one only {scenario.certified(DieMethod.SMOOTH)} is proved"
     return text + "."
+
+
+def enumeration_wins(scenario: Scenario) -> str:
+    """Return how much nearer the smooth mechanism is once certified by enumeration; nothing where it is not shown.
+
+    The factor is of means over all tables: medians jump from one candidate to the next, and these counts are one table.
+    """
+    if DieMethod.ENUMERATED not in scenario.methods:
+        return ""
+    proved, enumerated = mean_errors_over_tables(scenario).values()
+    if proved - enumerated <= TIE * proved:
+        return " Enumeration brings the smooth one no nearer."
+    if proved > FARTHEST * enumerated:
+        return " Enumeration brings the smooth one next to the exact posterior."
+    return f" Enumeration brings the smooth one {numeral(proved / enumerated, 2)} times as near."
+
+
+def enumeration_cost(scenario: Scenario) -> str:
+    """Return what the enumeration went through and found, or why there is none."""
+    try:
+        enumerated = scenario.enumerated
+    except InputError as refused:
+        return f"Not certified by enumeration. {refused}"
+    die, inner = enumerated.die, enumerated.inner_epsilon
+    before, after = mean_errors_over_tables(scenario).values()
+    tables = f"{die.size:,} table" + ("s" if die.size != 1 else "")
+    return (
+        f"Certified by enumeration: all {tables} of {die.n:,} throws, their {neighbour_count(die):,} ordered pairs of "
+        f"neighbours and every output keep {enumerated.certified} at an internal ε of "
+        f"{numeral(inner, 4)}; proved for every die is {numeral(scenario.smooth_run[0], 4)}. Only public numbers "
+        f"decide it. At most {MOST_ENUMERATED} tables are enumerated. Mean error over all tables: "
+        f"{numeral(after, 2)} instead of {numeral(before, 2)}."
+    )
 
 
 def _controls(scenario: Scenario, possible: Possible) -> None:
@@ -132,6 +177,8 @@ def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
         f"Boxes: the middle half of releases; whiskers: 5% to 95%. Hypothetical throws {counts}. Exponential "
         f"mechanisms: exact; Laplace: {DRAWS:,} simulated releases. The local one has no guarantee: it is not ranked."
     )
+    if scenario.is_enumerated:
+        st.caption(enumeration_cost(scenario))
     frame = pd.DataFrame(
         {
             "mechanism": [method.value for method in laws],

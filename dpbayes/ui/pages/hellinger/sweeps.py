@@ -20,6 +20,7 @@ from dpbayes.experiments.hellinger.errors import (
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
+from dpbayes.mechanisms.enumeration import MOST_ENUMERATED
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.chart import chart
 
@@ -66,8 +67,8 @@ def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
     with right:
         st.caption(
             f"Lines are medians, bands hold the middle half of releases. Laplace: {SWEEP_DRAWS:,} simulated releases "
-            "at each point. Whatever m is, the throws are spread over the sides as chosen above; noise on one count "
-            "releases a die of two sides only."
+            f"at each point. By enumeration: dice of up to {MOST_ENUMERATED} tables. Whatever m is, the throws are "
+            "spread over the sides as chosen above; noise on one count releases a die of two sides only."
         )
         study = HellingerStudy(scenario, seed, at_setting(scenario, laws), (throws, epsilons, sides))
         _numbers_and_files(study)

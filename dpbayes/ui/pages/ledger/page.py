@@ -11,8 +11,9 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.figures.ledger import budget_figure
 from dpbayes.releases import ledger
+from dpbayes.releases.amounts import amount_in, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal
-from dpbayes.releases.ledger import Account, amount_text
+from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Spending, amount_text, amount_told
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.opened_release import opened_release
@@ -40,12 +41,8 @@ def _accounts(path: Path) -> None:
     accounts = ledger.accounts(path)
     headline(_sentence(accounts))
     if accounts:
-        parts = np.array([[float(a.released), float(a.reserved), float(a.left)] for a in accounts]).T
-        chart(
-            budget_figure([account.dataset for account in accounts], parts),
-            key="budgets",
-            alt="; ".join(f"{a.dataset}: {amount_text(a.spent)} of {amount_text(a.budget)} spent" for a in accounts),
-        )
+        for measure in PrivacyMeasure:
+            _budgets([account for account in accounts if account.measure is measure], measure)
         _releases(path, accounts)
     left, right = st.columns(2)
     with left.expander("Open a dataset", expanded=not accounts):
@@ -59,20 +56,41 @@ def _accounts(path: Path) -> None:
     st.caption(f"The ledger is the file {escaped(str(path))}. Curator only: not private.")
 
 
+def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
+    """Draw the budgets that are kept in one measure: those in epsilon and those in rho have no common scale."""
+    if not accounts:
+        return
+    parts = np.array([[float(a.released), float(a.reserved), float(a.left)] for a in accounts]).T
+    chart(
+        budget_figure([account.dataset for account in accounts], parts, symbol=measure.symbol),
+        key="budgets" if measure is PrivacyMeasure.EPSILON else "budgets.rho",
+        alt="; ".join(f"{a.dataset}: {amount_text(a.spent)} of {amount_text(a.budget)} spent" for a in accounts),
+    )
+
+
 def _sentence(accounts: tuple[Account, ...]) -> str:
     if not accounts:
         return "No dataset has a budget yet: open one, and the Release page can make a release of it."
     if len(accounts) == 1:
         account = accounts[0]
         return (
-            f"Of the budget of {escaped(account.dataset)}, ε = {amount_text(account.budget)}, "
+            f"Of the budget of {escaped(account.dataset)}, {_budget_told(account)}, "
             f"{amount_text(account.spent)} is spent and {amount_text(account.left)} is left."
         )
-    least = min(accounts, key=lambda account: account.left)
+    if len({account.measure for account in accounts}) > 1:  # what is left of an epsilon and of a rho does not compare
+        least = min(accounts, key=lambda account: account.left / account.budget)
+        how = "has the least share of it left"
+    else:
+        least = min(accounts, key=lambda account: account.left)
+        how = "has the least left of it"
     return (
-        f"{len(accounts):,} datasets have a budget; {escaped(least.dataset)} has the least left of it, "
-        f"ε = {amount_text(least.left)} of {amount_text(least.budget)}."
+        f"{len(accounts):,} datasets have a budget; {escaped(least.dataset)} {how}, "
+        f"{least.measure.symbol} = {amount_text(least.left)} of {amount_text(least.budget)}."
     )
+
+
+def _budget_told(account: Account) -> str:
+    return amount_told(amount_in(account.measure, account.budget))
 
 
 # Budgets
@@ -81,22 +99,31 @@ def _sentence(accounts: tuple[Account, ...]) -> str:
 def _open_dataset(path: Path) -> None:
     with st.form("open", clear_on_submit=True, border=False):
         name = st.text_input("Name of the dataset", placeholder="votes-1984", key="ledger.name")
-        budget = st.text_input("Its budget, the total ε", placeholder="1.0", key="ledger.budget")
+        measure = _measure("ledger.measure")
+        budget = st.text_input("Its budget, in all", placeholder="1.0", key="ledger.budget")
         reason = st.text_input("Why so much", placeholder="decided by the board in March", key="ledger.reason")
         if st.form_submit_button("Open the dataset"):
             with sentence_instead():
-                ledger.open_dataset(path, name, decimal("The budget", budget), reason=reason)
+                ledger.open_dataset(path, name, amount_in(measure, decimal("The budget", budget)), reason=reason)
                 st.rerun()
+
+
+def _measure(key: str) -> PrivacyMeasure:
+    """Let the person choose in what a budget is kept."""
+    named = {PrivacyMeasure.EPSILON: "ε, of pure privacy", PrivacyMeasure.RHO: "ρ, which pays Gaussian noise too"}
+    chosen = st.radio("It is kept in", list(PrivacyMeasure), format_func=named.__getitem__, horizontal=True, key=key)
+    return PrivacyMeasure.EPSILON if chosen is None else chosen
 
 
 def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
     with st.form("raise", border=False):
         name = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
-        budget = st.text_input("Its new total ε", key="ledger.new")
+        budget = st.text_input("Its new budget, in all", key="ledger.new")
         reason = st.text_input("Why more", key="ledger.why")
         if st.form_submit_button("Raise the budget", disabled=not accounts):
             with sentence_instead():
-                ledger.raise_budget(path, str(name), decimal("The budget", budget), reason=reason)
+                measure = ledger.account_of(path, str(name)).measure
+                ledger.raise_budget(path, str(name), amount_in(measure, decimal("The budget", budget)), reason=reason)
                 st.rerun()
 
 
@@ -123,11 +150,13 @@ def _releases(path: Path, accounts: tuple[Account, ...]) -> None:
         {
             "row": [spending.row for spending in spendings],
             "dataset": [spending.reservation.dataset for spending in spendings],
-            "ε": [amount_text(spending.epsilon) for spending in spendings],
+            "ε": [_stated(spending, PrivacyMeasure.EPSILON) for spending in spendings],
             "what became of it": [spending.state for spending in spendings],
             "time, UTC": [spending.reservation.time[:19].replace("T", " ") for spending in spendings],
         }
     )
+    if any(account.measure is PrivacyMeasure.RHO for account in accounts):
+        frame.insert(3, "ρ", [_stated(spending, PrivacyMeasure.RHO) for spending in spendings])
     st.dataframe(frame, hide_index=True)
     data_and_download(lambda: frame, name="ledger", curator_only=True)
     _together(path, accounts)
@@ -138,20 +167,32 @@ def _releases(path: Path, accounts: tuple[Account, ...]) -> None:
             opened_release(ledger.outcome(path, row), key="ledger")
 
 
+def _stated(spending: Spending, measure: PrivacyMeasure) -> str:
+    """Return what a release costs in a measure: what it promises, or what a budget in rho pays for that."""
+    if measure_of(spending.amount) is measure:
+        return amount_text(number_of(spending.amount))
+    return amount_text(spending.cost) if spending.measure is measure else "–"
+
+
 def _together(path: Path, accounts: tuple[Account, ...]) -> None:
     """Say what many releases lose together at a small delta, which is less than their sum."""
     with st.expander("What all releases of a dataset lose together", on_change="rerun", key="ledger.together") as part:
         if not part.open:
             return
         for account in accounts:
-            epsilons = [spending.epsilon for spending in ledger.spendings(path, account.dataset)]
-            total = sum(epsilons, Fraction(0))
+            amounts = [spending.amount for spending in ledger.spendings(path, account.dataset)]
             with sentence_instead():
-                bound = ledger.composed(epsilons, DELTA) if epsilons else 0.0
-                st.markdown(
-                    f"{escaped(account.dataset)}: ε = {amount_text(total)} at δ = 0, the exact sum, which decides; "
-                    f"at most {bound:.4g} at δ = 0.000001."
-                )
+                st.markdown(f"{escaped(account.dataset)}: {_composed(account, amounts)}")
+
+
+def _composed(account: Account, amounts: list[Amount]) -> str:
+    bound = ledger.composed(amounts, DELTA)
+    if account.measure is PrivacyMeasure.RHO:
+        spent = f"ρ = {amount_text(account.spent)}, the exact sum, which decides"
+        return f"{spent}; at most ε = {bound:.4g} at δ = 0.000001."
+    spent = f"ε = {amount_text(account.spent)} at δ = 0, the exact sum, which decides"
+    rho = sum((cost_in(PrivacyMeasure.RHO, amount) or Fraction(0) for amount in amounts), start=Fraction(0))
+    return f"{spent}; at most {bound:.4g} at δ = 0.000001. In a budget kept in ρ it would be {amount_text(rho)}."
 
 
 # A file

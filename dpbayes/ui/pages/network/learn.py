@@ -112,7 +112,7 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     if dataset is None:
         return
     request = StructureRequest.of(dataset, data, choice, domain_choice(chosen))
-    charge(path, dataset, request.epsilon)
+    charge(path, dataset, request.cost)
     before = shown_again(path, request)
     if before is not None:
         st.info(f"This graph was learnt before, in row {before.row}: to show it again costs nothing.")

@@ -2,34 +2,60 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import finished
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.structure import arrow_costs, node_costs, structure_cost
-from dpbayes.figures.structure import noise_figure
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
+from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, is_searched, noisy_kinds
+from dpbayes.experiments.planned_errors import PlannedErrors
+from dpbayes.experiments.structure import arrow_costs, structure_cost
+from dpbayes.figures.dag_picture import dag_svg
+from dpbayes.figures.structure import NoiseBars, noise_figure
+from dpbayes.mechanisms import Calibration
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED, chain_over, empty_over, naive_bayes_over
+from dpbayes.ui.pages.network.errors import (
+    Errors,
+    arrow_errors,
+    arrow_reading,
+    error_bars,
+    errors_under_way,
+    is_too_large,
+    needs_binary,
+    place_of_bars,
+    plan_told,
+    show_progress,
+    verdict,
+    with_errors,
+)
 from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
-from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of
+from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.saving import file_name
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
+from dpbayes.ui.widgets.from_python import network_in_python, same_from_python
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.show import noise_is_not_error, sentence_instead, source
+from dpbayes.ui.widgets.running import Running
+from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
 
 MANY_ARROWS = 60
 """Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
+
+SEARCHED_SETS = 256
+"""Sets of nodes within families up to which the best scales of noise are found in a moment."""
 
 FILE = "The network of the file"
 CHOICES = ("data", *NAMED, *TEMPLATES)
@@ -42,32 +68,65 @@ OVER_COLUMNS: Mapping[str, Callable[[Mapping[str, Sequence[str]], str], Network]
 """Graphs over the states of the table's columns, which look at no record; only naive Bayes has a root."""
 
 
-def network_page(chosen: Chosen) -> None:
-    """Show the drawing; noise moves with epsilon, all else follows when the hand rests."""
+def network_page(chosen: Chosen) -> bool:
+    """Show the drawing; noise moves with epsilon, all else follows when the hand rests; return whether it goes on."""
     page = places()
     with page.controls:
         start_from(chosen)
-        bars = st.container(key="bars")
+        error_place, bars = st.container(key="error.bars"), st.container(key="bars")
 
-    def moving(page: Places, chosen: Chosen) -> Network:
+    def moving(page: Places, chosen: Chosen) -> tuple[Network, Running[PlannedErrors] | None]:
         page.lead("epsilon")
-        page.say(headline_of(chosen.network, epsilon=chosen.epsilon))
+        under_way = errors_under_way(chosen, searched=_is_quick(chosen.network))
+        known = under_way.so_far if isinstance(under_way, Running) else under_way
+        is_compared = not is_too_large(chosen.network)
+        with error_place:
+            place = place_of_bars(chosen, searched=_is_quick(chosen.network)) if is_compared else st.container()
+        if known is None:
+            page.say(headline_of(chosen.network, epsilon=chosen.epsilon))
+        else:
+            page.say(verdict(chosen, known))
+            with place:
+                error_bars(chosen, known)
         with bars:
-            noise(chosen.network, epsilon=chosen.epsilon)
-        return chosen.network
+            noise(comparison_of(chosen))
+        return chosen.network, under_way if isinstance(under_way, Running) else None
 
     with page.picture:
         editor(chosen)
-    net = None
+    moved = None
     with page.top, sentence_instead():  # above the drawing that it is about
-        net = page.first(moving)
-    if net is not None:
+        moved = page.first(moving)
+    works: list[Running[Any]] = []
+    if moved is not None:
+        net, work = moved
+        if work is not None:
+            works.append(work)
+            with error_place:
+                st.caption(plan_told(chosen))
+                show_progress(work)
         with page.controls, sentence_instead():
             costs(net, epsilon=chosen.epsilon)
+            every_mechanism(comparison_of(chosen))
         with page.picture:
-            arrows(net, epsilon=chosen.epsilon)
+            works += arrows(chosen, net)
+        same_from_python(python_of(net, epsilon=chosen.epsilon), name="network")
     learn_privately(chosen)
     exchange(chosen)
+    going = [work for work in works if work.going]
+    for work in going[:1]:
+        work.work()  # once all is drawn, lest it stand faded meanwhile
+    return bool(going)
+
+
+def python_of(net: Network, *, epsilon: float) -> str:
+    """Return the code that gives the noise per cell of Laplace and of Fourier."""
+    return f"""import dpbayes as dp
+from dpbayes.experiments.structure import structure_cost
+
+{network_in_python(net)}
+cost = structure_cost(network, {epsilon!r})
+print(cost.laplace_noise, cost.fourier_noise)"""
 
 
 # The editor
@@ -116,7 +175,7 @@ def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
         return {}
     if not 0 < len(net.edges) <= MANY_ARROWS:
         return {}
-    frame = _all_arrow_costs(net, chosen.epsilon)
+    frame = _arrow_costs(net, chosen.epsilon, net.edges)
     sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
     return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
 
@@ -199,30 +258,64 @@ def _add_columns(chosen: Chosen) -> None:
 
 
 def headline_of(net: Network, *, epsilon: float) -> str:
-    """Return how much noise Laplace and Fourier add to a count; which of them is nearer is for Release to show."""
+    """Return how much noise Laplace and Fourier add to a count: what is said while errors are not known."""
     cost = structure_cost(net, epsilon)
     laplace = numeral(cost.laplace_noise)
     if cost.fourier_noise is None:
-        name = next(n for n, s in zip(net.names, net.states, strict=True) if len(s) != 2)
-        return (
-            f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace. Fourier needs binary nodes, "
-            f"and {escaped(brief(name))} is not; posterior sampling and private MAP take it as it is."
-        )
+        return f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace.{needs_binary(net)}"
     bound = "" if cost.fourier_exact else "at most "
+    more = (
+        "Release shows whose probabilities are nearer."
+        if is_too_large(net)
+        else "How far off that leaves the probabilities follows when the hand rests."
+    )
     return (
         f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace and of "
-        f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. "
-        "Release shows whose probabilities are nearer."
+        f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. {more}"
     )
 
 
-def noise(net: Network, *, epsilon: float) -> None:
-    """Show noise by node, where it is not the same for all."""
-    if net.is_binary:
-        nodes = node_costs(net, epsilon)
-        noises = (nodes[f"{label} noise per cell"].to_numpy() for label in (LaplaceUpdates.label, LaplaceFourier.label))
-        figure = noise_figure(list(nodes["node"]), *noises)
-        chart(figure, key="noise", alt="Bars: noise in each node's counts under the Laplace and Fourier mechanisms.")
+def comparison_of(chosen: Chosen) -> Comparison:
+    """Return every mechanism's noise at the promise; of a large graph only of those whose scales need no search."""
+    net, promise = chosen.network, Promise(chosen.epsilon, float(chosen.parameter("delta")))
+    kinds = tuple(kind for kind in noisy_kinds() if _is_quick(net) or not is_searched(kind))
+    return finished(compare_steps(net, promise, kinds=kinds, recount=()))
+
+
+def _is_quick(net: Network) -> bool:
+    return len(net.closure) <= SEARCHED_SETS
+
+
+def noise(comparison: Comparison) -> None:
+    """Show noise by node under every mechanism; one that needs a delta says which."""
+    net = comparison.laplace.mechanism.prior.network
+    delta = f" (δ = {numeral(comparison.promise.delta)})"
+    bars = [
+        NoiseBars(each.label + ("" if each.is_pure else delta), each.mechanism.colour, each.mechanism.node_noise_sd)
+        for each in comparison.noises
+    ]
+    chart(
+        noise_figure(net.names, bars),
+        key="noise",
+        alt=f"Bars: noise in each node's counts under {', '.join(inside(each.name) for each in bars)}.",
+    )
+
+
+def every_mechanism(comparison: Comparison) -> None:
+    """Show the noise of every mechanism over all cells."""
+    with st.expander("Noise per cell of every mechanism"):
+        frame = pd.DataFrame(
+            {
+                "mechanism": [each.label for each in comparison.noises],
+                "promise": [str(each.mechanism.certified) for each in comparison.noises],
+                "noise per cell": [numeral(each.noise) for each in comparison.noises],
+            }
+        )
+        st.dataframe(frame, hide_index=True)
+        is_quick = _is_quick(comparison.laplace.mechanism.prior.network)
+        left_out = "" if is_quick else " The others search for their best scales, which takes longer on this graph."
+        st.caption(f"Root mean square over all cells, in counts.{left_out}")
+        st.page_link("pages/best_noise.py", label="Best noise", icon=":material/arrow_forward:")
 
 
 def _t_for(net: Network) -> float:
@@ -261,24 +354,43 @@ def costs(net: Network, *, epsilon: float) -> None:
         source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))
 
 
-def arrows(net: Network, *, epsilon: float) -> None:
-    """Show what the network would cost with each arrow removed."""
+def arrows(chosen: Chosen, net: Network) -> list[Running[Errors]]:
+    """Show what the network would cost with each arrow removed, in error and in noise; return the work on that."""
+    epsilon = chosen.epsilon
     if not net.edges:
         st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
-        return
+        return []
+    shown = net.edges
     if len(net.edges) > MANY_ARROWS:
         labels = [f"{a} → {b}" for a, b in net.edges]
         picked = st.selectbox("Arrow to remove", range(len(labels)), format_func=labels.__getitem__)
-        frame = arrow_costs(net, epsilon, only=(net.edges[picked],))
-    else:
-        frame = _all_arrow_costs(net, epsilon)
+        shown = (net.edges[picked],)
+    frame = _arrow_costs(net, epsilon, shown)
+    work = arrow_errors(chosen, shown)
+    frame = frame.dropna(axis="columns").round(2)
+    if work is not None:
+        frame = with_errors(frame, shown, work.so_far)
+    number = st.column_config.NumberColumn(format="%.3f")
     st.markdown("**With one arrow removed**, the network would cost:")
-    st.dataframe(frame.dropna(axis="columns").round(2), hide_index=True, height=min(38 + 35 * len(frame), 320))
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=min(38 + 35 * len(frame), 320),
+        column_config={str(name): number for name in frame.columns if str(name).startswith("error")},
+    )
+    if work is None:
+        return []
+    as_real = "" if arrow_reading(chosen, shown) is Reading.NOISE_AWARE else ", counts taken as real"
+    st.caption(
+        f"Errors are over the probabilities that are left, on the same planned tables{as_real}; what the arrow itself "
+        "tells is lost besides. Noise explains them in part: fewer rows hold more records each."
+    )
+    return [work]
 
 
 @st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
-def _all_arrow_costs(net: Network, epsilon: float) -> pd.DataFrame:
-    return arrow_costs(net, epsilon, only=net.edges)
+def _arrow_costs(net: Network, epsilon: float, only: tuple[tuple[str, str], ...]) -> pd.DataFrame:
+    return arrow_costs(net, epsilon, only=only)
 
 
 # In and out
@@ -307,6 +419,22 @@ def exchange(chosen: Chosen) -> None:
                 help="The structure only: the probabilities in the file are uniform, so it says nothing of the data.",
                 on_click="ignore",
             )
+            st.download_button(
+                "Download drawing (SVG)",
+                lambda: drawing_svg(chosen),
+                f"{file_name('network', 'drawing', chosen.settings)}.svg",
+                "image/svg+xml",
+                key="drawing.out",
+                help="As it is drawn above, with every name in full; it says nothing of the data.",
+                on_click="ignore",
+            )
+
+
+def drawing_svg(chosen: Chosen) -> str:
+    """Return the drawing as an SVG file, which says what it is of."""
+    graph = placed(chosen.graph)
+    told = f"{len(graph.names)} nodes and {len(graph.edges)} arrows, the network to fit to {chosen.data_title}."
+    return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, told=told)
 
 
 def _import(name: str, content: bytes, chosen: Chosen) -> None:

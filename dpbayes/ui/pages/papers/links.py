@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.theory.zhang16 import fourier, regression, stealth, table1
+from dpbayes.theory.zhang16 import figures, fourier, regression, stealth, table1
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets.address import turn_to
@@ -18,6 +18,7 @@ TITLES = {
     "pages/structure.py": "Structure",
     "pages/robustness.py": "Robustness",
     "pages/regression.py": "Regression",
+    "pages/accuracy.py": "Accuracy",
 }
 
 
@@ -46,6 +47,8 @@ NAMED: dict[Claim, View] = {
     fourier.ALGORITHM_2: View("pages/stealth.py"),
     fourier.CONSISTENCY: View("pages/stealth.py"),
     stealth.SMALL_INCREMENTS: View("pages/stealth.py"),
+    figures.FIGURE_1: View("pages/accuracy.py"),
+    figures.FIGURE_2: View("pages/regression.py"),
     regression.LEMMA_D1: View("pages/regression.py"),
     regression.GRADIENT: View("pages/regression.py"),
     ASSUMPTION_2: View("pages/robustness.py"),

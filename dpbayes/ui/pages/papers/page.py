@@ -2,24 +2,29 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 import dpbayes
-from dpbayes.base.references import PAPERS
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PURPLE, SLATE, Look
+from dpbayes.base.references import PAPERS, THE_NOTES
 from dpbayes.base.text import escaped, numeral
+from dpbayes.figures.papers import verdicts_figure
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.index import CLAIMS, counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.papers import ClaimShown, claims_listed
+from dpbayes.ui.session.options.papers import ClaimShown, PaperShown, claims_listed
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import data_and_download, headline, source
 
 COLOURS = {
@@ -30,6 +35,19 @@ COLOURS = {
     Verdict.VACUOUS: "gray",
     Verdict.UNCLEAR: "gray",
 }
+
+LOOKS = {
+    Verdict.HOLDS: GREEN,
+    Verdict.LOOSE: EXACT,
+    Verdict.AMENDED: SLATE,
+    Verdict.FALSE: INVALID,
+    Verdict.VACUOUS: BOUND,
+    Verdict.UNCLEAR: PURPLE,
+}
+"""The colours of verdicts in the picture."""
+
+LINES = 4
+"""How many lines of a finding a row of the table has room for; the longest take as many."""
 
 FORMULA = "papers-formula"
 """A formula wider than the page scrolls by itself."""
@@ -47,14 +65,20 @@ def _map() -> tuple[PaperEntry, ...]:
 
 
 def papers_page(chosen: Chosen) -> None:
-    """Show the map, then one claim in full."""
+    """Show what became of the claims, the map, then one claim in full."""
     entries = dict(zip(ClaimShown, _map(), strict=True))
     headline(verdict_sentence(CLAIMS))
+    _verdicts()
+    st.caption(THE_NOTES)
     controls.parameter_control("papers.paper")
-    listed = claims_listed(chosen.options("papers").paper)
-    frame = table_of([entries[shown] for shown in listed])
-    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 480))
-    data_and_download(lambda: frame, name="claims", curator_only=False)
+    of_paper = claims_listed(chosen.options("papers").paper)
+    words = st.text_input("Search", key="papers.search", placeholder="sensitivity, Lemma 4, false …")
+    listed = [shown for shown in of_paper if tells(entries[shown].claim, words)]
+    if not listed:
+        st.caption(f"No claim here tells of {escaped(words)}.")
+        listed = of_paper
+    _table(listed, entries)
+    _citations()
     st.subheader("One claim")
     claim = chosen.options("papers").claim
     if claim not in listed:  # the first that is takes its place
@@ -62,6 +86,74 @@ def papers_page(chosen: Chosen) -> None:
         set_parameter("papers.claim", claim)
     _claim_control(listed, claim)
     _one(entries[claim])
+
+
+def _verdicts() -> None:
+    """Draw how many claims of each paper met each verdict."""
+    papers = [paper for paper in PaperShown if paper is not PaperShown.ALL]
+    counts = verdict_counts(papers)
+    looks = [Look(verdict.value, colour) for verdict, colour in LOOKS.items()]
+    told = ", ".join(f"{paper.value} {total}" for paper, total in zip(papers, counts.sum(axis=0), strict=True))
+    chart(
+        verdicts_figure([paper.value for paper in papers], looks, counts),
+        key="papers.verdicts",
+        alt=f"Bars: claims by verdict, for each paper: {told}.",
+    )
+
+
+def verdict_counts(papers: Sequence[PaperShown]) -> np.ndarray:
+    """Return how many claims of each paper met each verdict: (verdicts, papers), in the order of `LOOKS`."""
+    tally = Counter((claim.verdict, claim.reference.paper) for claim in CLAIMS)
+    return np.array([[tally[verdict, paper.name] for paper in papers] for verdict in LOOKS])
+
+
+def tells(claim: Claim, words: str) -> bool:
+    """Return whether a claim has all of the words: in its place, its title, its verdict or its finding."""
+    text = f"{claim.reference} {claim.title} {claim.verdict.value} {claim.finding}".casefold()
+    return all(word in text for word in words.casefold().split())
+
+
+def _table(listed: Sequence[ClaimShown], entries: Mapping[ClaimShown, PaperEntry]) -> None:
+    """List the claims; a click on a row opens it. Another list is another table, so that no row stays picked."""
+    frame = table_of([entries[shown] for shown in listed])
+    key = f"papers.rows {hash(tuple(listed))}"
+    width = st.column_config.TextColumn
+    st.dataframe(
+        frame[["claim", "about", "verdict", "page", "finding"]],
+        hide_index=True,
+        height=min(38 + LINES * 21 * len(frame), 480),
+        row_height=LINES * 21,
+        column_config={
+            "claim": width(width=150),
+            "about": width(width=230),
+            "verdict": width(width=120),
+            "page": width(width=90),
+            "finding": width(width="large"),
+        },
+        key=key,
+        on_select=lambda: open_row(listed, rows_of(st.session_state[key]["selection"])),
+        selection_mode=["single-row", "single-cell"],
+    )
+    st.caption("A click on a row opens its claim below.")
+    data_and_download(lambda: frame, name="claims", curator_only=False)
+
+
+def rows_of(selection: Mapping[str, Sequence[Any]]) -> list[int]:
+    """Return the row that is picked, as a whole or by one of its cells; none where it was let go."""
+    return [*selection["rows"], *(row for row, _ in selection["cells"])]
+
+
+def open_row(listed: Sequence[ClaimShown], rows: Sequence[int]) -> None:
+    """Open the claim of the row that was picked; a row that is let go leaves it open."""
+    for row in rows:
+        set_parameter("papers.claim", listed[row])
+
+
+def _citations() -> None:
+    with st.expander("Cite the papers"):
+        entries = "\n".join(paper.bibtex for paper in PAPERS.values())
+        st.download_button("Download BibTeX", entries, "dpbayes.bib", "application/x-bibtex", on_click="ignore")
+        st.code(entries, language="bibtex", wrap_lines=True)
 
 
 def _claim_control(listed: Sequence[ClaimShown], claim: ClaimShown) -> None:
@@ -119,6 +211,8 @@ def _one(entry: PaperEntry) -> None:
         for title, mentions in (("Code", entry.code), ("Tests", entry.tests)):
             st.markdown(f"**{title}**: " + (", ".join(f"`{mention}`" for mention in mentions) or "none found"))
     source(claim.reference)
+    with st.expander("Cite this paper"):
+        st.code(PAPERS[claim.reference.paper].bibtex, language="bibtex", wrap_lines=True)
     st.caption(f"Papers: {', '.join(paper.title for paper in PAPERS.values() if paper.link)}.")
 
 

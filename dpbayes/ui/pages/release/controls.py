@@ -6,8 +6,8 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
-from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.model.network import Network, assignment
+from dpbayes.ui.session.chosen import Chosen, kind_called, takes_weights
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
@@ -56,6 +56,22 @@ def has_asked(chosen: Chosen) -> bool:
     return chosen.settings.target in chosen.network.names or bool(question(chosen)[1])
 
 
+def ask(chosen: Chosen) -> None:
+    """Offer what is asked for, and what is given."""
+    net, (target, evidence) = chosen.network, question(chosen)
+    controls.choice("What is the probability of", "target", net.names)
+    known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
+             if name != target for state in states}  # fmt: skip
+    st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
+    st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
+
+
+def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
+    """Keep one state of each node: the one picked last."""
+    picked = dict(known[text] for text in st.session_state["evidence"])
+    change(evidence=tuple(picked.items()))
+
+
 def lead_control(page: Places, chosen: Chosen) -> None:
     """Offer the parameter that matters most: the first one of the mechanism."""
     kind = kind_called(chosen.settings.mechanism)
@@ -70,6 +86,10 @@ def release_controls(chosen: Chosen) -> None:
     defaults = chosen.defaults_for(kind)
     for name in list(parameters_of(kind))[1:]:
         controls.parameter_control(name, default=defaults.get(name))
+    if takes_weights(kind):
+        _weights(chosen)
+    if hasattr(kind, "noise_model"):
+        controls.parameter_control("release.reading")
     if kind is LaplaceFourier:
         with sentence_instead():
             _stealth(chosen)
@@ -79,6 +99,23 @@ def release_controls(chosen: Chosen) -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+
+
+def _weights(chosen: Chosen) -> None:
+    """Offer the tables that matter more, and by how much once there are some."""
+    matters = [name for name in chosen.network.names if name in chosen.settings.matters]
+    controls.mirror("matters", matters)
+    st.multiselect(
+        "Tables that matter more",
+        chosen.network.names,
+        key="matters",
+        placeholder="all alike",
+        help="The noise is shared out among the tables: these get less, the others more. The promise is the same. On "
+        "Accuracy and Best noise all tables count alike.",
+        on_change=lambda: change(matters=tuple(st.session_state["matters"])),
+    )
+    if matters:
+        controls.parameter_control("release.weight")
 
 
 def row_choice(chosen: Chosen) -> None:

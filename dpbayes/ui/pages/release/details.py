@@ -1,27 +1,37 @@
-"""What the Release page shows below the picture: the spread, a query, all rows, the promise, a comparison, the file."""
+"""What the Release page shows below the picture.
+
+One person's risk, the spread, a query, all rows, the promise, a comparison of mechanisms, the file.
+"""
+
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.memo import Memo
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work, in_parts
-from dpbayes.base.text import escaped
+from dpbayes.base.steps import Partial, Work, finished, part_of
+from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, drawn_values, interval_coverage, study_release
+from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values, study_release
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.export import release_json
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import formula
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
-from dpbayes.ui.pages.release.controls import question
+from dpbayes.ui.pages.release.averages import LEVEL, Averages, averages, releases_key
+from dpbayes.ui.pages.release.controls import ask, question
+from dpbayes.ui.pages.release.coverage import coverage
+from dpbayes.ui.pages.release.exact import check_against_exact
+from dpbayes.ui.pages.release.person import one_person
+from dpbayes.ui.pages.release.readings import Readings, Simulated, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import MECHANISM_NAMES, change
-from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, sentence_instead, source
@@ -31,7 +41,11 @@ DRAWS = 200
 
 LEAST_DRAWS, FEWEST_DRAWS = 20, 3
 
-LEVEL = 0.95
+MOST_DRAWN = 10_000
+"""Cells of a network up to which an answer gets an interval, of hundreds of drawn networks."""
+
+MANY_RELEASES = 20
+"""Releases from which on nine of ten of them are told."""
 
 Compared = dict[str, object] | InputError
 """What a mechanism does, by column, or why it cannot be run."""
@@ -44,6 +58,7 @@ _COLUMNS = {
     "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
     "s.e.": "Standard error of that mean over the simulated releases.",
     "held": f"How much of this cell's exact posterior the private {LEVEL:.0%} interval holds.",
+    "releases": "Simulated releases that the means over all cells are of; one cell may be read in more.",
 }
 """What the columns of the comparison mean."""
 
@@ -51,6 +66,9 @@ ROWS_AT_ONCE = 24
 MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
 """Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
 page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
+
+MOST_KEPT = 16
+"""Things worked out of the shown releases that the session keeps: of a few cells that were looked at one by one."""
 
 
 def draws_of(mechanism: Mechanism[Outcome]) -> int:
@@ -74,69 +92,97 @@ def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
     return study_release(mechanism, chosen.counts, rng, draws_of(mechanism))
 
 
-def release_details(chosen: Chosen, study: ReleaseStudy, cell: int) -> bool:
-    """Show everything below the picture; the recipient gets what one release contains. Returns whether it goes on."""
-    _spread_and_query(chosen, study, cell)
-    _all_rows(chosen, study)
+def simulated_once(chosen: Chosen) -> Simulated:
+    """Return the releases of the chosen mechanism, and what has been worked out of them.
+
+    The session keeps them until others are asked for, as a page runs again for much that does not change them; those
+    of a large network would take more of the server's memory than they are worth.
+    """
+    asked = releases_key(chosen), draws_of(chosen.mechanism)
+    kept = st.session_state.get("releases")
+    if kept and kept[0] == asked:
+        releases: Simulated = kept[1]
+        return releases
+    releases = Simulated(simulate(chosen, chosen.mechanism), Memo(most=MOST_KEPT))
+    is_small = releases.study.release.outcome.probabilities.size <= MANY_VALUES
+    st.session_state["releases"] = (asked, releases) if is_small else None
+    return releases
+
+
+def release_details(chosen: Chosen, readings: Readings, averages: Averages | None) -> bool:
+    """Show everything below the picture; the recipient gets what one release contains. Returns whether it goes on.
+
+    There are `averages` for the curator alone.
+    """
+    shown = readings.shown if averages is None else averages.shown
+    one_person(chosen)
+    _spread_and_query(chosen, readings, shown, averages)
+    _all_rows(chosen, readings, shown)
     _guarantee(chosen)
-    goes_on = chosen.is_curator and _comparison(chosen, cell)
-    _download(chosen, study)
+    tells_noise = readings.as_real.release.tells_noise
+    goes_on = tells_noise and coverage(chosen)
+    goes_on |= tells_noise and check_against_exact(chosen, readings, readings.cell)
+    goes_on |= chosen.is_curator and _comparison(chosen, readings.cell)
+    _download(chosen, readings.as_real)
     return goes_on
 
 
-def _spread_and_query(chosen: Chosen, study: ReleaseStudy, cell: int) -> None:
+def _spread_and_query(chosen: Chosen, readings: Readings, shown: ReleaseStudy, averages: Averages | None) -> None:
     left, right = st.columns(2, gap="medium")
-    if chosen.is_curator:
+    if averages is not None:
         with left:
             st.subheader("Many possible releases")
-            name = f"P({chosen.network.cell_label(cell)})"
-            exact, colour = float(study.exact.mean[cell]), chosen.mechanism.colour
-            figure = quantile_dots_figure(study.private[:, cell], exact, name=name, colour=colour)
-            chart(figure, key="dots", alt=f"Quantile dots of the private posterior mean of {name}.")
-            st.caption(f"{len(study.private)} simulated releases. Publishing them all would cost ε for each.")
-    with right if chosen.is_curator else left, sentence_instead():
+            name = f"P({chosen.network.cell_label(readings.cell)})"
+            exact, colour = float(shown.exact.mean[readings.cell]), chosen.mechanism.colour
+            means = averages.cell.means
+            chart(
+                quantile_dots_figure(means, exact, name=name, colour=colour),
+                key="dots",
+                alt=f"Quantile dots of the private posterior mean of {name}.",
+            )
+            st.caption(f"{len(means)} simulated releases. Publishing them all would cost ε for each.")
+    with right if averages is not None else left, sentence_instead():
         st.subheader("Ask a question")
-        _query(chosen, study)
+        _query(chosen, readings, shown)
 
 
-def _query(chosen: Chosen, study: ReleaseStudy) -> None:
+def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     net, (target, evidence) = chosen.network, question(chosen)
-    controls.choice("What is the probability of", "target", net.names)
-    known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
-             if name != target for state in states}  # fmt: skip
-    st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
-    st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
+    ask(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
     frame = pd.DataFrame({"state": states, "private": private[0]})
+    if study.is_posterior and net.cell_count <= MOST_DRAWN:
+        with suppress(InputError):  # evidence that is possible on average may be impossible in a draw
+            rng = stream(chosen.seed, "release", "answers")
+            low, high = answer_interval(readings.first_posterior, target, evidence, rng, level=LEVEL)
+            frame[f"its {LEVEL:.0%} interval"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
     if chosen.is_curator:
         frame["exact"] = exact
         frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)
-        low, high = np.quantile(private, (0.05, 0.95), axis=0)
-        frame["nine of ten releases"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
+        ends = (0.05, 0.95) if len(private) >= MANY_RELEASES else (0.0, 1.0)
+        low, high = np.quantile(private, ends, axis=0)
+        of = "nine of ten releases" if len(private) >= MANY_RELEASES else f"{len(private)} releases"
+        frame[of] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
     st.dataframe(frame.round(4), hide_index=True)
     if chosen.is_curator:
         st.caption("Exact and differences: curator only, not private.")
 
 
-def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
-    """Keep one state of each node: the one picked last."""
-    picked = dict(known[text] for text in st.session_state["evidence"])
-    change(evidence=tuple(picked.items()))
-
-
-def _all_rows(chosen: Chosen, study: ReleaseStudy) -> None:
-    net = chosen.network
+def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:
+    net, study, as_real = chosen.network, readings.as_real, None
     with st.expander("All rows of the network", expanded=net.row_count <= ROWS_AT_ONCE):
         rows = _rows_shown(net)
         cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
         labels = [net.cell_label(int(cell)) for cell in cells]
-        first = _summary(study.posterior.part(0), cells) if study.is_posterior else _drawn_summary(study, cells)
+        first = readings.summary(cells, LEVEL) if study.is_posterior else _drawn_summary(study, cells)
+        if readings.knows_noise:
+            as_real = summary_as_real(study, cells, LEVEL)
         exact = _summary(study.exact, cells) if chosen.is_curator else None
-        figure = rows_figure(labels, first, exact, own=chosen.mechanism.colour)
+        figure = rows_figure(labels, first, exact, own=chosen.mechanism.colour, as_real=as_real)
         chart(figure, key="rows", alt="Means with 95% intervals of one state of every row.")
         if chosen.is_curator:
-            _kl_of_rows(study, net, chosen.mechanism.colour)
+            _kl_of_rows(shown, net, chosen.mechanism.colour)
 
 
 def _kl_of_rows(study: ReleaseStudy, net: Network, colour: str) -> None:
@@ -184,7 +230,8 @@ def _guarantee(chosen: Chosen) -> None:
         left.metric("Claimed", str(mechanism.claimed))
         left.caption(str(mechanism.claimed.reference))
         right.metric("Certified", str(mechanism.certified))
-        right.caption(str(mechanism.certified.reference))
+        rho = mechanism.certified.rho
+        right.caption(str(mechanism.certified.reference) + (f", ρ = {numeral(rho, 4)}" if rho < np.inf else ""))
         assumption(f"Neighbours are {mechanism.certified.neighbours.value}.", holds=True)
         assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
         assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
@@ -198,39 +245,46 @@ def _comparison(chosen: Chosen, cell: int) -> bool:
         if not comparison.open:
             return False
         net, settings = chosen.network, chosen.settings
-        key = (net, settings.prior, settings.seed, settings.parameters, cell, chosen.counts.digest)
+        key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, chosen.counts.digest)
         work = running("release.comparison", key, lambda: _comparison_steps(chosen, cell))
         work.work()
-        while work.going and net.cell_count <= MANY_VALUES // LEAST_DRAWS:
-            work.work()
+        known = work.result or ()
         if work.is_long:
-            told = f"{len(work.so_far)} of {len(MECHANISM_NAMES)} mechanisms"
+            told = f"{len(known)} of {len(MECHANISM_NAMES)} mechanisms"
             progress(work, told, key="comparison.stop")
-        for each in work.so_far:
-            if isinstance(each, InputError):
-                refusal(each)
-        records = [each for each in work.so_far if not isinstance(each, InputError)]
+        refusals = [each for each in known if isinstance(each, InputError)]
+        for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
+            refusal(error)
+        records = [each for each in known if not isinstance(each, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
-                records += [_compared(study, other, cell) for other, study in hellinger_studies(chosen)]
+                records += [
+                    _compared(finished(averages(Readings.of(chosen, Simulated(study, Memo()), cell))), other, cell)
+                    for other, study in hellinger_studies(chosen)
+                ]
         numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
         st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
         st.caption(
-            "Curator only: not private. Means over simulated releases; KL in nats. A release that holds draws and no "
+            "Curator only: not private. Means over simulated releases, read as the recipient above reads them where "
+            "the noise is told; KL in nats. A release that holds draws and no "
             "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
         )
         return work.going
 
 
 def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
-    def step(number: int) -> Compared:
+    known: tuple[Compared, ...] = ()
+    for number, name in enumerate(MECHANISM_NAMES):
+        start, end = (place / len(MECHANISM_NAMES) for place in (number, number + 1))
         try:
-            other = chosen.mechanism_called(MECHANISM_NAMES[number])
-            return _compared(simulate(chosen, other), other, cell)
+            mechanism = chosen.mechanism_called(name)
+            readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)
+            means = yield from part_of(averages(readings), start, end)
+            known = (*known, _compared(means, mechanism, cell))
         except InputError as error:
-            return error
-
-    return in_parts(step, len(MECHANISM_NAMES))
+            known = (*known, error)
+        yield Partial(end, known)
+    return known
 
 
 def hellinger_studies(chosen: Chosen) -> list[tuple[DieMechanism, ReleaseStudy]]:
@@ -252,7 +306,8 @@ def hellinger_studies(chosen: Chosen) -> list[tuple[DieMechanism, ReleaseStudy]]
     return studies
 
 
-def _compared(study: ReleaseStudy, mechanism: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
+def _compared(means: Averages, mechanism: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
+    study = means.shown
     record: dict[str, object] = {
         "mechanism": mechanism.label,
         "certified": str(mechanism.certified),
@@ -261,9 +316,8 @@ def _compared(study: ReleaseStudy, mechanism: Mechanism[Outcome] | DieMechanism,
         "|diff.|, cell": study.shifts[:, cell].mean(),
     }
     if study.is_posterior:
-        coverage = interval_coverage(study.exact, study.posterior, cell, LEVEL)
-        record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "held": coverage.mean()}
-    return record
+        record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "held": means.coverage}
+    return record | {"releases": study.count}
 
 
 def _download(chosen: Chosen, study: ReleaseStudy) -> None:

@@ -1,7 +1,9 @@
 """Making a real release of what the Release page shows: what it will spend, what it will show, one confirmation."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
@@ -10,10 +12,11 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.amounts import PrivacyMeasure
+from dpbayes.releases.ledger import amount_text, amount_told
 from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
 from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import GraphChoice, ReleaseRequest, parsed_epsilon
+from dpbayes.releases.request import GraphChoice, ReleaseRequest, parsed_epsilon, parsed_promise
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
 from dpbayes.ui.widgets.opened_release import opened_release
@@ -36,7 +39,7 @@ def _make(chosen: Chosen) -> None:
     require_releasable(chosen)
     st.markdown(
         "What the page shows is simulated. Here the noise is drawn once, exactly, from this computer’s own randomness; "
-        "its ε is charged to the dataset’s budget, and what comes out may be handed on."
+        "what it costs is charged to the dataset’s budget, and what comes out may be handed on."
     )
     dataset = whose_budget(path, key="make.dataset")
     if dataset is None:
@@ -48,6 +51,8 @@ def _make(chosen: Chosen) -> None:
         st.caption(
             "A release has noise of whole numbers; the page shows that law once it is chosen beside the picture."
         )
+    if chosen.weights and request.prices:
+        st.caption("Which tables matter more must have been chosen without looking at these records, too.")
     if learnt is not None:
         st.caption(
             f"The drawn graph is the one that was learnt privately in row {learnt.row} of the ledger, for "
@@ -58,11 +63,15 @@ def _make(chosen: Chosen) -> None:
         st.info(f"This was released before, in row {before.row}: to show it again costs nothing.")
         _show(before)
         return
-    for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
-        st.warning(escaped(doubt))
+    if chosen.is_connected:
+        st.caption(ledger.RECORDS_ELSEWHERE)
+    else:
+        for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
+            st.warning(escaped(doubt))
     is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
-    if st.button(f"Make it and spend ε = {amount_text(request.epsilon)}", disabled=not is_unseen, type="primary"):
-        ledger.remember_table(path, dataset, chosen.dataset)
+    if st.button(f"Make it and spend {amount_told(request.cost)}", disabled=not is_unseen, type="primary"):
+        if not chosen.is_connected:
+            ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts))
 
 
@@ -91,9 +100,8 @@ def _show(published: Published) -> None:
 
 def _summary(path: Path, request: ReleaseRequest) -> None:
     """Say what will be spent, what is left then, and how exact it will be."""
-    charge(path, request.dataset, request.epsilon)
-    calibration = request.entry.calibrated(request.sensitivity.value, request.epsilon)
-    st.caption(escaped(request.entry.accuracy(request, calibration.scale)))
+    charge(path, request.dataset, request.cost)
+    st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
 
 
 def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
@@ -110,10 +118,25 @@ def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> Rele
         dataset=dataset,
         network=chosen.network,
         mechanism=mechanism,
-        epsilon=parsed_epsilon(typed(chosen.epsilon)),
-        n=chosen.dataset.n,
+        **_loss(chosen, mechanism),
+        n=chosen.counts.n,
         prior=(typed(chosen.settings.prior),),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
+        prices=_prices(chosen, mechanism),
         domains=domain_choice(chosen),
         **({"graph": GraphChoice.UNSEEN} if learnt is None else learnt.document.stated),
     )
+
+
+def _prices(chosen: Chosen, mechanism: str) -> tuple[int, ...]:
+    """Return the prices that suit the weights of the tables; none where all count alike or noise is not shared out."""
+    priced = releasable(mechanism).priced
+    return priced(chosen.network, np.array(chosen.weights)) if priced is not None and chosen.weights else ()
+
+
+def _loss(chosen: Chosen, mechanism: str) -> dict[str, Any]:
+    """Return what the page's numbers promise: epsilon as typed, or (epsilon, delta), whose rho is charged."""
+    if releasable(mechanism).measure is PrivacyMeasure.EPSILON:
+        return {"epsilon": parsed_epsilon(typed(chosen.epsilon))}
+    delta = getattr(chosen.mechanism, "delta")  # noqa: B009 - of Gaussian noise alone
+    return {"stated": parsed_promise(typed(chosen.epsilon), typed(delta))}

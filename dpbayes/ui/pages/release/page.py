@@ -9,12 +9,23 @@ import streamlit as st
 from dpbayes.base.estimates import near_one
 from dpbayes.base.text import apart, escaped, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values, interval_coverage
-from dpbayes.figures.posterior import density_figure, draws_figure
+from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
+from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.network import assignment
+from dpbayes.posteriors.noise_aware import POINTS, roughness
+from dpbayes.ui.pages.release.averages import (
+    LEVEL,
+    Averages,
+    AveragesUnderWay,
+    averages_under_way,
+    known_averages,
+    releases_of,
+)
 from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_control, picked, question, release_controls
-from dpbayes.ui.pages.release.details import LEVEL, release_details, simulate
+from dpbayes.ui.pages.release.details import release_details, simulated_once
+from dpbayes.ui.pages.release.handout import handout_button
 from dpbayes.ui.pages.release.make import make_release
+from dpbayes.ui.pages.release.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -27,64 +38,70 @@ SHOWN_CURVES = 16
 def release_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     page = places()
-    study = page.first(_moving)
+    readings = page.first(_moving)
     with page.controls:
         release_controls(chosen)
-    if study is None:
+    if readings is None:
         return False
-    row, cell = picked(chosen)
+    row, _ = picked(chosen)
+    under_way = averages_under_way(chosen, readings) if chosen.is_curator else None
     with page.picture:
-        _measures(chosen, study, row, cell)
+        _measures(chosen, readings, under_way, row)
+    handout_button(chosen, readings)
     if chosen.is_curator:
         make_release(chosen)
     st.divider()
-    return release_details(chosen, study, cell)
+    goes_on = release_details(chosen, readings, under_way.by_now if under_way else None)
+    more = under_way is not None and under_way.go_on()
+    return goes_on or more
 
 
-def _moving(page: Places, chosen: Chosen) -> ReleaseStudy | None:
+def _moving(page: Places, chosen: Chosen) -> Readings | None:
     _, cell = picked(chosen)
     with page.picture:
-        study = _picture(chosen, cell)
+        readings = _picture(chosen, cell)
     lead_control(page, chosen)
-    if study is not None:
-        page.say(_headline(chosen, study, cell))
-    return study
+    if readings is not None:
+        page.say(_headline(chosen, readings, cell))
+    return readings
 
 
-def _headline(chosen: Chosen, study: ReleaseStudy, cell: int) -> str:
+def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
     """Speak of all rows; of the person's question and of the row that she picked, where she did, after that."""
+    study = readings.shown
     start = f"With {escaped(str(study.release.guarantee))}, "
     if not chosen.is_curator:
-        says = [f"{name} is about {_probability(value)}" for name, value in _said(chosen, study, cell).items()]
+        says = [f"{name} is about {_probability(value)}" for name, value in _said(chosen, readings, cell).items()]
         whole = f"this release gives all {chosen.network.cell_count:,} probabilities of this network"
         return f"{start}{whole}; it says that {', and that '.join(says)}."
     moved = f"the probabilities of this network by {numeral(study.shift.mean(), 2)} on average"
-    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(chosen, study, cell).items())]
-    return f"{start}a {inside(study.release.mechanism)} release moves {'; '.join(parts)}."
+    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(chosen, readings, cell).items())]
+    read = ", read with its noise in mind," if study.aware is not None else ""
+    return f"{start}a {inside(study.release.mechanism)} release{read} moves {'; '.join(parts)}."
 
 
-def _moved(chosen: Chosen, study: ReleaseStudy, cell: int) -> dict[str, float]:
+def _moved(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:
     """Return how far releases are from exact on average in what the person asked for and picked, by its name."""
     moved = {}
-    if answers := _answers(chosen, study):
+    if answers := _answers(chosen, readings.shown):
         exact, private = answers
         moved[f"{_question_name(chosen)}, your question,"] = float(np.abs(private - exact).mean())
     if has_picked(chosen):
         name = escaped(f"P({chosen.network.cell_label(cell)})")
-        moved[f"{name}, which you picked,"] = float(study.shifts[:, cell].mean())
+        moved[f"{name}, which you picked,"] = float(readings.shown.shifts[:, cell].mean())
     return moved
 
 
-def _said(chosen: Chosen, study: ReleaseStudy, cell: int) -> dict[str, float]:
+def _said(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:
     """Return what the first release says of what the person asked for and picked, else of what is in the picture."""
     said, net = {}, chosen.network
-    if answers := _answers(chosen, study):
+    if answers := _answers(chosen, readings.shown):
         node = net.index(question(chosen)[0])
         state = net.telling_state(node)
         said[f"{_question_name(chosen, net.states[node][state])}, your question,"] = float(answers[1][0, state])
     if has_picked(chosen) or not said:
         why = "which you picked" if has_picked(chosen) else "in the picture"
-        said[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = float(study.private[0, cell])
+        said[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = readings.says
     return said
 
 
@@ -108,32 +125,39 @@ def _probability(value: float) -> str:
     return near_one(value) if value > 0.99 else numeral(value, 2)
 
 
-def _picture(chosen: Chosen, cell: int) -> ReleaseStudy | None:
+def _picture(chosen: Chosen, cell: int) -> Readings | None:
     """Show the densities and return the releases behind them; a setting that cannot be released gets its sentence."""
     try:
-        study = simulate(chosen, chosen.mechanism)
+        releases = simulated_once(chosen)
     except InputError as error:
         refusal(error)
         return None
+    study, readings = releases.study, Readings.of(chosen, releases, cell, known_averages(chosen))
     name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
     beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:
-        figure = density_figure(*_curves(chosen, study, cell), name=name, zoom=zoom, colour=colour)
+        figure = density_figure(_densities(chosen, readings, cell), name=name, zoom=zoom, colour=colour)
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}")
     else:
         figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
         chart(figure, key="density", alt=f"The values of P({name}) that this release holds{beside}")
-    return study
+    return readings
 
 
-def _curves(chosen: Chosen, study: ReleaseStudy, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return theta, the private densities and the exact one; the recipient gets one release and nothing exact."""
-    first = study.posterior.part(0)
-    if not chosen.is_curator:
-        theta = density_grid([first], cell)
-        return theta, density(study.posterior.part(slice(0, 1)), cell, theta), None
-    theta = density_grid([study.exact, first], cell)
-    return theta, density(study.posterior.part(slice(0, SHOWN_CURVES)), cell, theta), density(study.exact, cell, theta)
+def _densities(chosen: Chosen, readings: Readings, cell: int) -> Densities:
+    """Return the densities to draw; the recipient gets one release and nothing exact."""
+    study = readings.as_real
+    releases = study.release.posterior
+    known = [study.exact, releases.part(0)] if chosen.is_curator else [releases.part(0)]
+    if readings.knows_noise:
+        first = readings.first_of_cell
+        theta = density_grid(known, cell, within=(float(first.mean[0]), float(first.sd[0])))
+        private = np.exp(first.log_density(theta[:, None])).T
+        as_real = density(releases.part(0), cell, theta)
+    else:
+        theta, as_real = density_grid(known, cell), None
+        private = density(releases.part(slice(0, SHOWN_CURVES if chosen.is_curator else 1)), cell, theta)
+    return Densities(theta, private, density(study.exact, cell, theta) if chosen.is_curator else None, as_real)
 
 
 def _draws(
@@ -147,15 +171,18 @@ def _draws(
     return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
 
 
-def _measures(chosen: Chosen, study: ReleaseStudy, row: int, cell: int) -> None:
+def _measures(chosen: Chosen, readings: Readings, under_way: AveragesUnderWay | None, row: int) -> None:
     """Say how far the releases are from exact, for the curator; offer the numbers."""
     controls.toggle("Zoom to the posteriors", "zoom")
-    if chosen.is_curator:
-        _compared(study, row)
-        if study.is_posterior:
-            _of_posteriors(study, row, cell)
-        st.caption("Curator only: not private.")
-    data_and_download(lambda: _curve_frame(chosen, study, cell), name="density", curator_only=chosen.is_curator)
+    if under_way is not None:
+        averages = under_way.by_now
+        _compared(averages.shown, row)
+        if readings.as_real.is_posterior:
+            _of_posteriors(readings, averages, row)
+        under_way.show_progress(releases_of(readings))
+        st.caption(f"{averages.over} Curator only: not private.")
+    _few_points(readings)
+    data_and_download(lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator)
 
 
 def _compared(study: ReleaseStudy, row: int) -> None:
@@ -165,32 +192,55 @@ def _compared(study: ReleaseStudy, row: int) -> None:
     left.metric(
         "Mean difference, all rows",
         mean,
-        help="|private - exact|, mean over all probabilities of all rows and over releases. "
+        help=f"|private - exact|, mean over all probabilities of all rows and over {study.count} releases. "
         f"In nine of ten releases the mean is at most {most}.",
     )
-    what = "KL(exact || private) between distributions of the next record's state, mean over releases."
+    what = f"KL(exact || private) between distributions of the next record's state, mean over {study.count} releases."
     middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
     right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
 
 
-def _of_posteriors(study: ReleaseStudy, row: int, cell: int) -> None:
+def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
     """Show what only a release that holds posteriors has; its KL is of whole laws, and no other release's compares."""
+    study, real = averages.shown, readings.as_real
     st.markdown("**Of the released posteriors**, which not every mechanism has:")
     left, middle, right = st.columns(3)
-    what = "KL(exact || private) between the posteriors of the probabilities, mean over releases."
+    what = f"KL(exact || private) between the posteriors of the probabilities, mean over {study.count} releases."
     error = f"Standard error {numeral(study.kl_error, 1)}."
     left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
     middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
-    coverage = interval_coverage(study.exact, study.posterior, cell, LEVEL)
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals",
-        f"{coverage.mean():.0%}",
-        help="How much of this cell's exact posterior lies in the private credible interval, on average.",
+        f"{averages.coverage:.0%}",
+        help="How much of this cell's exact posterior lies in the private credible interval, mean over "
+        f"{len(averages.cell.held)} releases.",
     )
+    if readings.knows_noise:
+        st.markdown(
+            f"With counts taken as real, over {real.count} releases: {numeral(real.kl.mean())} nats over all rows, "
+            f"{numeral(real.kl_rows[:, row].mean())} in this row, coverage {readings.coverage_as_real(LEVEL):.0%}."
+        )
 
 
-def _curve_frame(chosen: Chosen, study: ReleaseStudy, cell: int) -> pd.DataFrame:
-    if not study.is_posterior:
-        return pd.DataFrame({"draw of this release": drawn_values(study, cell)[0]})
-    theta, curves, exact = _curves(chosen, study, cell)
-    return pd.DataFrame({"theta": theta, "private": curves[0]} | ({} if exact is None else {"exact": exact}))
+def _few_points(readings: Readings) -> None:
+    """Where the posterior that knows of the noise rests on few points, say so and offer more."""
+    if not readings.knows_noise:
+        return
+    if said := roughness(readings.first_of_cell):
+        st.caption(f"{said} More points make it finer.")
+    if said or readings.points != POINTS:
+        controls.parameter_control("release.points")
+
+
+def _curve_frame(chosen: Chosen, readings: Readings) -> pd.DataFrame:
+    cell = readings.cell
+    if not readings.as_real.is_posterior:
+        return pd.DataFrame({"draw of this release": drawn_values(readings.as_real, cell)[0]})
+    drawn = _densities(chosen, readings, cell)
+    columns = {
+        "theta": drawn.theta,
+        "private": drawn.private[0],
+        "counts taken as real": drawn.as_real,
+        "exact": drawn.exact,
+    }
+    return pd.DataFrame({name: values for name, values in columns.items() if values is not None})

@@ -115,7 +115,7 @@ def game_section(chosen: Chosen) -> None:
         except InputError as error:
             refusal(error)
         if game is not None:
-            study = _study(game, seed=chosen.seed)
+            study = games_of(game, seed=chosen.seed)
             needed = needed_answers(study, level=LEVEL)
             _belief(game, study)
     with left:
@@ -150,7 +150,7 @@ def _ask() -> None:
     set_parameter("sampling.answers", min(MOST_ASKED, Chosen.now().options("sampling").answers + 1))
 
 
-def _study(game: Game, *, seed: int) -> GameStudy:
+def games_of(game: Game, *, seed: int) -> GameStudy:
     """Return games long enough for what is asked and, if it can be, for what is needed."""
     length = max(game.options.answers, min(MOST_SIMULATED, math.ceil(game.bracket[1])))
     draws = length * (game.options.columns if game.mechanism else 1)

@@ -1,6 +1,7 @@
-"""The Structure page: noise against density over families of graphs, Laplace beside Fourier. Everything is public."""
+"""The Structure page: noise against density over families of graphs, Laplace, Fourier and others. All is public."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,19 +10,35 @@ import streamlit as st
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
-from dpbayes.experiments.graph_families import GraphCosts, costs_of, mean_crossing, named_families, random_costs
-from dpbayes.figures.graph_families import CERTIFIED, LAPLACE, PRINTED, graph_families_figure
+from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
+from dpbayes.experiments.graph_families import (
+    FamilyNoise,
+    GraphCosts,
+    costs_of,
+    family_noise,
+    mean_crossing,
+    named_families,
+    noise_factor,
+    random_costs,
+)
+from dpbayes.figures.graph_families import CERTIFIED, COLOURS, LAPLACE, PRINTED, OtherNoise, graph_families_figure
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.show import assumption, data_and_download, noise_is_not_error, source
+from dpbayes.ui.widgets.running import Running, progress, running, so_far
+from dpbayes.ui.widgets.show import assumption, data_and_download, inside, noise_is_not_error, source
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""
+
+SEARCHED_GRAPHS = 2
+"""Random graphs of each density on which the best noise is searched: seconds' work of 12 nodes, a minute's at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,31 +64,73 @@ class Costs:
         return mean_crossing(self.arrows, noise / self.random.laplace)
 
 
-def structure_page(chosen: Chosen) -> None:
+def structure_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with the number of nodes, all else follows when the hand rests."""
     epsilon, page = chosen.epsilon, places()
-    costs = page.first(_moving)
+    moving = page.first(_moving)
     with page.controls:
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
-        st.caption("No table is involved: noise depends on the graph and on epsilon alone, and both are public.")
-    if costs is None:
-        return
+        controls.parameter_control("delta")
+        st.caption("No table is involved: noise depends on the graph and on the promise alone, and both are public.")
+    if moving is None:
+        return False
+    costs, work = moving
+    if work is not None and work.is_long:
+        with page.picture:
+            told = f"{work.share:.0%} of the search for the best noise on random graphs"
+            progress(work, told, key="structure.stop")
     _table(costs, epsilon)
     noise_is_not_error()
+    st.page_link("pages/best_noise.py", label="Best noise compares all mechanisms", icon=":material/arrow_forward:")
     data_and_download(lambda: _records(costs, epsilon), name="structure", curator_only=False)
     _formulas(costs, epsilon)
     _counterexample()
+    if work is None or not work.going:
+        return False
+    work.work()  # once all is drawn, lest it stand faded meanwhile
+    return True
 
 
-def _moving(page: Places, chosen: Chosen) -> Costs:
+def _moving(page: Places, chosen: Chosen) -> tuple[Costs, Running[FamilyNoise] | None]:
     options = chosen.options("structure")
     costs = _costs(options.nodes, options.graphs, chosen.seed)
+    noise, work = _others(options.nodes, min(options.graphs, SEARCHED_GRAPHS), chosen.seed)
     with page.picture:
-        _picture(costs, chosen.epsilon)
+        _picture(costs, noise, Promise(chosen.epsilon, float(chosen.parameter("delta"))))
     page.lead("structure.nodes")
     page.say(verdict(costs))
-    return costs
+    return costs, work
+
+
+def other_kinds() -> tuple[type[Any], ...]:
+    """Return the mechanisms that say how much noise is in a cell, but for those that the paper compares."""
+    return tuple(kind for kind in noisy_kinds() if kind.colour not in COLOURS.values())
+
+
+def _others(nodes: int, graphs: int, seed: int) -> tuple[FamilyNoise | None, Running[FamilyNoise] | None]:
+    """Return what is known by now of the other mechanisms' noise, and the work on it; none while a hand moves."""
+    key = (nodes, graphs, seed)
+    if hand_moves():
+        return so_far("structure.others", key), None
+
+    def start() -> Work[FamilyNoise]:
+        return family_noise(nodes, stream(seed, "structure", nodes), graphs=graphs, kinds=other_kinds())
+
+    work = running("structure.others", key, start)
+    return work.result, work
+
+
+def _drawn(noise: FamilyNoise | None, nodes: int, promise: Promise) -> list[OtherNoise]:
+    """Return the other mechanisms' noise at a promise as it is drawn; one that needs a delta says which."""
+    if noise is None:
+        return []
+    lines = []
+    for kind in noise.families:
+        factor = noise_factor(kind, nodes, promise)
+        name = f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
+        lines.append(OtherNoise(name, kind.colour, noise.families[kind] * factor, noise.random[kind] * factor))
+    return lines
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Drawing random graphs …")
@@ -111,7 +170,9 @@ def arrows_per_node(number: str) -> str:
     return f"{number} arrow{'' if number == '1' else 's'} per node"
 
 
-def _picture(costs: Costs, epsilon: float) -> None:
+def _picture(costs: Costs, other_noise: FamilyNoise | None, promise: Promise) -> None:
+    epsilon, others = promise.epsilon, _drawn(other_noise, costs.random.nodes, promise)
+
     def noise(family: GraphCosts) -> dict[str, np.ndarray]:
         values = {LAPLACE: family.laplace, CERTIFIED: family.certified, PRINTED: family.printed}
         return {name: value / epsilon for name, value in values.items()}
@@ -129,11 +190,13 @@ def _picture(costs: Costs, epsilon: float) -> None:
             families,
             scale=costs.random.scale / epsilon,
             crossing=reached.value if reached is not None else None,
+            others=others,
         ),
         key="structure.noise",
         alt=f"Noise sd per cell against average in-degree for graphs of {costs.random.nodes} nodes: Laplace stays at "
         f"{numeral(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
-        f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}.",
+        f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}."
+        + "".join(f" On the chain {inside(other.name)} adds {numeral(float(other.families[0]))}." for other in others),
     )
     by_node = costs.crossing(costs.random.certified_by_node)
     other = f"up to {arrows_per_node(density(by_node))}" if by_node is not None else "at every density shown"
@@ -148,7 +211,17 @@ def _picture(costs: Costs, epsilon: float) -> None:
         f"{lines} Noise is averaged over cells; the cells of a node with many parents are many, and "
         f"have less noise each. Averaged over nodes instead, certified Fourier adds less than Laplace {other}. "
         "The dashed line is not noise in counts: it is the scale on a coefficient in the paper’s units."
+        + (_told_of(other_noise) if other_noise is not None else "")
     )
+
+
+def _told_of(noise: FamilyNoise) -> str:
+    """Say of how many random graphs the other mechanisms' lines are, and of what."""
+    of = {0: "have no line yet", 1: "are of the first random graph"}.get(
+        noise.graphs, f"are of the first {noise.graphs} random graphs"
+    )
+    exact = "" if noise.exact else " Where a worst record is not found exactly, a proved bound on it is used."
+    return f" Mechanisms besides Laplace and Fourier {of}; Gaussian ones promise (ε, δ), not ε.{exact}"
 
 
 def _table(costs: Costs, epsilon: float) -> None:

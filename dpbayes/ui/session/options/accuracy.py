@@ -5,8 +5,9 @@ from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Any
 
 from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.experiments.accuracy.aware import AWARE
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (
     DRAWS,
     MOST_EPSILONS,
@@ -52,15 +53,31 @@ class Drawn(enum.Enum):
     NO = "no"
 
 
-_PRIVATE = [method for method in METHODS.values() if not method.is_baseline]
+class Added(enum.Enum):
+    """Whether a mechanism is compared that by default is not."""
+
+    NO = "no"
+    YES = "yes"
+
+
+_PRIVATE = [method for method in ALL_METHODS.values() if not method.is_baseline]
 _TITLES = dict(method.option for method in _PRIVATE)
 
 CURVES_LEFT_OUT = {name: tuple(method for method in _PRIVATE if method.option[0] == name) for name in _TITLES}
 """The curves that may be left out together, by the option that says so."""
 
+_ADDED = {"private_map", "consistent", "weighted", "gaussian", *(method.option[0] for method in AWARE)}
+"""What is one click away: with all curves a picture cannot be read, and noise-aware ones take their time. The paper's
+figure, the best known curve, and whatever mechanism is added to those that there are, are drawn."""
+
+
+def _drawn(name: str) -> type[enum.Enum]:
+    return Added if name in _ADDED else Drawn
+
+
 _Mechanisms: Any = make_dataclass(
     "_Mechanisms",
-    [(name, Annotated[Drawn, Choice(Drawn, title=title)]) for name, title in _TITLES.items()],
+    [(name, Annotated[_drawn(name), Choice(_drawn(name), title=title)]) for name, title in _TITLES.items()],
     frozen=True,
     kw_only=True,
 )
@@ -68,7 +85,7 @@ _Mechanisms: Any = make_dataclass(
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each mechanism that there is
-    """The Accuracy page: the paper's Figure 1 by default."""
+    """The Accuracy page: the paper's Figure 1 and the best known curve by default."""
 
     scene: Annotated[Scene, Choice(Scene, title="network and records")]
     features: Annotated[
@@ -88,9 +105,16 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     draws: Annotated[int, DRAWS]
     cells: Annotated[int, CELLS]
 
+    def draws_curves(self, name: str) -> bool:
+        """Whether the curves of this option are compared."""
+        return bool(getattr(self, name).value == Drawn.YES.value)
+
+    @staticmethod
+    def choice_of(name: str, drawn: object) -> enum.Enum:
+        """Return the value of this option that draws its curves, or leaves them out where `drawn` is false."""
+        return _drawn(name)("yes" if drawn else "no")
+
     @property
     def left_out(self) -> frozenset[Method]:
         """The curves that are not to be drawn."""
-        return frozenset(
-            m for name, curves in CURVES_LEFT_OUT.items() if getattr(self, name) is Drawn.NO for m in curves
-        )
+        return frozenset(m for name, curves in CURVES_LEFT_OUT.items() if not self.draws_curves(name) for m in curves)

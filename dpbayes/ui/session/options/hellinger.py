@@ -14,8 +14,8 @@ from dpbayes.experiments.hellinger.scenario import (
     SIDES,
     THROWS,
     Balance,
+    SmoothRun,
 )
-from dpbayes.mechanisms.base import Calibration
 
 
 class ShownSensitivity(enum.Enum):
@@ -42,6 +42,6 @@ class HellingerOptions:
     share: Annotated[float, SHARE]
     prior: Annotated[float, PRIOR]
     delta: Annotated[float, DELTA]
-    calibration: Annotated[Calibration, CALIBRATION]
+    calibration: Annotated[SmoothRun, CALIBRATION]
     shown: Annotated[ShownSensitivity, Choice(ShownSensitivity, title="sensitivity shown")]
     range: Annotated[OutputRange, Choice(OutputRange, title="range shown")]

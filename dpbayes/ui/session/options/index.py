@@ -9,12 +9,16 @@ from dpbayes.ui.session.options.audit import AuditOptions
 from dpbayes.ui.session.options.bounds import BoundsOptions
 from dpbayes.ui.session.options.hellinger import HellingerOptions
 from dpbayes.ui.session.options.papers import PapersOptions
+from dpbayes.ui.session.options.release import ReleaseOptions
 from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.options.stealth import StealthOptions
 from dpbayes.ui.session.options.structure import StructureOptions
+from dpbayes.ui.session.options.which_epsilon import WhichEpsilonOptions
 
 OPTIONS: dict[str, type[Any]] = {
+    "release": ReleaseOptions,
+    "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,
     "structure": StructureOptions,
     "papers": PapersOptions,

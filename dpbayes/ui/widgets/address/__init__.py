@@ -49,7 +49,7 @@ def write_link() -> None:
     if _asked_in_place() == query:
         return
     st.session_state.pop(_IN_PLACE, None)
-    if not _is_moving() and st.query_params.to_dict() != query:
+    if not hand_moves() and st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
 
 
@@ -79,7 +79,8 @@ def release_link() -> None:
     st.session_state.pop(_MOVING, None)
 
 
-def _is_moving() -> bool:
+def hand_moves() -> bool:
+    """Return whether a hand moves a number of this page, and nothing else has changed since."""
     settings, page = st.session_state.get(_MOVING, (None, ""))
     return (
         settings is current() and page == shown_page()

@@ -6,6 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 from dpbayes.figures.style import Figure
+from dpbayes.ui.session.settings import current
+from dpbayes.ui.widgets.chart.saving import file_name, settings_told
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
 """Where the server offers Plotly's script, with the kinds of traces that the figures have."""
@@ -19,8 +21,15 @@ _mount = st.components.v2.component(
     "dpbayes_chart",
     html='<div class="dpbayes-chart" role="figure"><div></div></div>',
     css=_asset("chart.css"),
-    js=_asset("chart.js"),
+    js="\n".join(_asset(name) for name in ("saving.js", "chart.js")),  # a component takes a single script
     isolate_styles=False,  # Plotly's own styles are the page's
+)
+_mount_take = st.components.v2.component(
+    "dpbayes_take",
+    html=_asset("take.html"),
+    css=_asset("take.css"),
+    js=_asset("take.js"),
+    isolate_styles=False,  # it looks for the chart above it
 )
 
 
@@ -28,6 +37,18 @@ def chart(figure: Figure, *, key: str, alt: str) -> None:
     """Show a figure with a text for those who cannot see it."""
     base = str(st.get_option("server.baseUrlPath")).strip("/")
     library = f"/{base}/{PLOTLY}" if base else f"/{PLOTLY}"
-    head = json.dumps({"library": library, "alt": alt, "name": key})
+    page, settings = _page(), current()
+    saved = {"file": file_name(page, key, settings), "told": settings_told(page, settings)}
+    head = json.dumps({"library": library, "alt": alt, "name": key, **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
     _mount(key=key, data=f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode())
+
+
+def take_picture(*, key: str) -> None:
+    """Offer the chart above as SVG and PNG, of two sizes, made in the browser; nothing where no chart is above."""
+    _mount_take(key=f"take.{key}")
+
+
+def _page() -> str:
+    """Return the address of the page that is shown, below the app's own."""
+    return (st.context.url or "").partition("?")[0].rstrip("/").rpartition("/")[2]

@@ -2,6 +2,8 @@
 const charts = new WeakMap();
 let library;
 const LEAST_HEIGHT = 200; // pixels; below this a curve cannot be read
+const LETTERS = 12, LARGE_LETTERS = 20; // pixels; those for a room
+const presented = () => document.querySelector(".st-key-present") !== null;
 
 export default function ({ parentElement, data }) {
   const root = parentElement.querySelector(".dpbayes-chart");
@@ -26,6 +28,8 @@ const expand = {
   path: "M32 0H160V64H64V160H0V32Q0 0 32 0ZM288 0H416Q448 0 448 32V160H384V64H288ZM0 288H64V384H160V448H32Q0 448 0 416ZM384 288H448V416Q448 448 416 448H288V384H384Z",
 };
 
+const tray = { width: 448, height: 448, path: "M192 0H256V224H352L224 352L96 224H192ZM0 320H64V384H384V320H448V448H0Z" };
+
 class Chart {
   constructor(root) {
     this.root = root;
@@ -41,11 +45,12 @@ class Chart {
     addEventListener("resize", resized);
     // The theme changes by its colours alone, which a transition of any length tells.
     root.addEventListener("transitionend", (e) => e.target === root && this.again());
+    root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
   }
 
-  receive({ library, alt, name, figure }) {
+  receive({ library, alt, name, file, told, figure }) {
     this.root.setAttribute("aria-label", alt);
-    [this.figure, this.name] = [figure, name];
+    Object.assign(this, { alt, figure, name, file, told });
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
     this.watch();
     plotly(library).then(
@@ -62,6 +67,7 @@ class Chart {
   draw() {
     if (!this.plotly || !this.figure || this.figure === this.drawn) return;
     this.drawn = this.figure;
+    this.large = presented();
     const { data, layout } = this.figure;
     const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
     more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
@@ -90,7 +96,9 @@ class Chart {
 
   get height() {
     if (document.fullscreenElement === this.root) return this.root.clientHeight;
-    return Math.min(this.figure.layout.height, Math.max(LEAST_HEIGHT, this.room()));
+    const room = this.room();
+    const most = presented() && room < Infinity ? room : this.figure.layout.height;
+    return Math.min(most, Math.max(LEAST_HEIGHT, room));
   }
 
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
@@ -99,11 +107,19 @@ class Chart {
     const picture = this.root.closest(".st-key-picture");
     if (picture?.querySelector(".dpbayes-chart") !== this.root) return Infinity;
     const main = this.root.closest("[data-testid=stMain]");
-    const screen = `${innerWidth} ${innerHeight}`;
+    const screen = `${innerWidth} ${innerHeight} ${presented()}`;
     if (this.screen !== screen) [this.screen, this.left] = [screen, Infinity];
     const top = this.root.getBoundingClientRect().top + (main?.scrollTop ?? 0);
     this.left = Math.min(this.left, innerHeight - top - 8);
     return this.left;
+  }
+
+  async save(as) {
+    if (!this.plotly) return;
+    this.draw(); // what nobody saw may not be drawn yet
+    const { plotly, plot, alt, file, told } = this;
+    await saved({ plotly, plot, theme: this.theme(), alt, file, told }, as);
+    this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
   again() {
@@ -114,6 +130,7 @@ class Chart {
   fit() {
     const known = this.drawn && this.plot._fullLayout;
     if (!known || !this.root.clientWidth) return;
+    if (this.large !== presented()) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.height };
     if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
@@ -124,9 +141,12 @@ class Chart {
     return {
       displaylogo: false,
       displayModeBar: this.touched ? false : "hover",
-      modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"], // no chart leaves the machine
-      modeBarButtonsToAdd: [{ name: "fullscreen", title: "Fullscreen", icon: expand, click: full }],
-      toImageButtonOptions: { filename: this.name },
+      // No chart leaves the machine, and what is saved has its title and its settings inside, not Plotly's picture alone.
+      modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "toImage"],
+      modeBarButtonsToAdd: [
+        { name: "save", title: "Save as SVG", icon: tray, click: () => this.save({ format: "svg", size: "page" }) },
+        { name: "fullscreen", title: "Fullscreen", icon: expand, click: full },
+      ],
     };
   }
 
@@ -134,24 +154,25 @@ class Chart {
     const style = getComputedStyle(this.root);
     const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
     const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");
+    const size = this.large ? LARGE_LETTERS : LETTERS;
     const axis = {
       automargin: true,
       gridcolor: line,
       minor: { gridcolor: line },
       tickcolor: line,
-      tickfont: { color: text, size: 12 },
+      tickfont: { color: text, size },
       zerolinecolor: line,
     };
     return {
       colorway: style.getPropertyValue("--st-chart-categorical-colors").split(","),
-      font: { color: text, family: style.fontFamily, size: 12 },
+      font: { color: text, family: style.fontFamily, size },
       hoverlabel: { bgcolor: ground, bordercolor: line, font: { color: text } },
-      legend: { font: { color: text, size: 12 } },
+      legend: { font: { color: text, size } },
       margin: { pad: 8 },
       paper_bgcolor: ground,
       plot_bgcolor: ground,
-      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: 14 }, standoff: 20 } },
-      yaxis: { ...axis, title: { font: { size: 14 }, standoff: 24 } },
+      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: size + 2 }, standoff: 20 } },
+      yaxis: { ...axis, title: { font: { size: size + 2 }, standoff: 24 } },
     };
   }
 }

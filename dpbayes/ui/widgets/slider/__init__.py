@@ -79,9 +79,9 @@ def _seen(key: str) -> str:
 
 
 def _hear(key: str, on_text: Callable[[str], object] | None) -> None:
-    """Answer the browser's last move, whatever becomes of it, and hand on its text."""
+    """Answer the browser's last move, whatever becomes of it, and hand on its text, once however often it is told."""
     text, number = read_move(st.session_state.get(key))
-    if number:
+    if number and number != st.session_state.get(_seen(key)):
         st.session_state[_seen(key)] = number
         if text is not None and on_text is not None:
             on_text(text)

@@ -162,9 +162,10 @@ class NumberControl {
   // Of two messages that Python has not read yet it reads the later alone: what may be unread is told again.
   leave() {
     const unread = this.rests && this.moved && this.seen < this.sent;
-    const last = this.typing ? this.box.value : this.next ?? (unread ? this.telling : null);
+    const last = this.typing ? this.box.value : this.next;
     this.typing = false;
     if (last !== null) this.post(last);
+    else if (unread) this.send("move", { text: this.telling, number: this.sent }); // heard twice, it counts once
     if (this.rests && this.moved) this.rest();
   }
 

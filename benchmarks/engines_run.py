@@ -1,0 +1,162 @@
+"""One way of counting a Parquet file, in a process of its own: `python -m benchmarks.engines_run WAY FILE`.
+
+Prints seconds of the clock and of the processor, the largest resident memory in MB and the number of records, as JSON.
+What is imported is not timed.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from dpbayes.model.counts import count
+from dpbayes.model.network import Network
+from dpbayes.sources.columns import Categories
+from dpbayes.sources.engines.clusters import clusters, strides
+from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.parquet import ParquetFiles
+from dpbayes.sources.engines.sql import SqlTable
+
+NODES = 20
+TEXTS = ("no", "yes")
+WHOLE = ("0", "1")
+
+
+def network() -> Network:
+    """Return 20 binary nodes of at most 4 parents; every other one is a column of text."""
+    rng = np.random.default_rng(3)
+    names = [f"X{i}" for i in range(NODES)]
+    parents = [rng.choice(i, min(i, int(rng.integers(1, 5))), replace=False) for i in range(NODES)]
+    edges = [(names[j], names[i]) for i, chosen in enumerate(parents) for j in chosen]
+    return Network.from_edges(names, edges, {name: TEXTS if i % 2 else WHOLE for i, name in enumerate(names)})
+
+
+def columns() -> tuple[Categories, ...]:
+    net = network()
+    return tuple(Categories(name, states) for name, states in zip(net.names, net.states, strict=True))
+
+
+# The ways
+
+
+def parquet(path: Path) -> int:
+    return count(network(), DeclaredTable(ParquetFiles(path), columns())).n
+
+
+def decode(path: Path) -> int:
+    """Read the same columns, text as places in dictionaries, and do nothing with them."""
+    names = list(network().names)
+    file = arrow_parquet.ParquetFile(path, read_dictionary=names)
+    return sum(len(batch) for batch in file.iter_batches(columns=names))
+
+
+@dataclass(frozen=True, eq=False)
+class DuckFile:
+    """A Parquet file in a DuckDB of the benchmark's own."""
+
+    connection: Any
+    path: Path
+    title: str = "a file"
+
+    def table(self) -> Any:
+        return self.connection.read_parquet(self.path)
+
+    def answer(self, expression: Any) -> pa.Table:
+        return self.connection.to_pyarrow(expression)
+
+    def share(self) -> float:
+        return 0.0
+
+    def cancel(self) -> None:
+        return None
+
+
+def duckdb(path: Path) -> int:
+    import ibis
+
+    session = DuckFile(ibis.duckdb.connect(), path)
+    return count(network(), DeclaredTable(SqlTable(session), columns())).n
+
+
+def clusters_in_sql(path: Path) -> int:
+    """Count with a statement as a person would write it who knows the strategy, and that all values are declared."""
+    import duckdb as engine
+
+    net = network()
+    arms = []
+    for arm, cluster in enumerate(clusters(net)):
+        terms = [
+            f"case X{node} when 'yes' then {step} when 'no' then 0 end" if node % 2 else f"X{node} * {step}"
+            for node, step in zip(cluster.nodes, strides(net, cluster).tolist(), strict=True)
+        ]
+        code = " + ".join(f"({term})" for term in terms)
+        arms.append(f"select {arm} arm, code, count(*) records from (select {code} code from t) group by code")
+    database = engine.connect()
+    database.execute(f"create view t as select * from read_parquet('{path}')")
+    answer = database.sql(" union all ".join(arms)).to_arrow_table()
+    return int(answer.filter(answer["arm"].to_numpy() == 0)["records"].to_numpy().sum())
+
+
+def families_in_sql(path: Path) -> int:
+    """Count with one plain GROUP BY for each family."""
+    import duckdb as engine
+
+    net, n = network(), 0
+    database = engine.connect()
+    database.execute(f"create view t as select * from read_parquet('{path}')")
+    for family in net.families:
+        names = ", ".join(net.names[j] for j in family)
+        rows = database.execute(f"select {names}, count(*) from t group by {names}").fetchall()
+        n = sum(row[-1] for row in rows)
+    return n
+
+
+def pandas(path: Path) -> int:
+    import pandas as library
+
+    net = network()
+    frame = library.read_parquet(path, columns=list(net.names))
+    sums = [int(frame.groupby([net.names[j] for j in family]).size().sum()) for family in net.families]
+    return sums[-1]
+
+
+def polars(path: Path) -> int:
+    import polars as library
+
+    net = network()
+    table = library.scan_parquet(path)
+    families = [table.group_by([net.names[j] for j in family]).len() for family in net.families]
+    return int(library.collect_all(families, engine="streaming")[0]["len"].sum())
+
+
+WAYS: dict[str, Callable[[Path], int]] = {
+    way.__name__: way for way in (parquet, decode, duckdb, clusters_in_sql, families_in_sql, pandas, polars)
+}
+
+
+def main() -> None:
+    way, path = WAYS[sys.argv[1]], Path(sys.argv[2])
+    warm = partial(way, path.with_name("few.parquet"))
+    warm()  # imports
+    start, worked = time.perf_counter(), time.process_time()
+    n = way(path)
+    seconds, processor = time.perf_counter() - start, time.process_time() - worked
+    print(json.dumps({"n": n, "seconds": seconds, "processor": processor, "megabytes": peak_mb()}))
+
+
+def peak_mb() -> float:
+    """Return the largest resident memory so far, from Linux's own account; getrusage tells that of the parent, too."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The audit of Gaussian noise on the posterior's updates."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.law import Losses
+from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
+from dpbayes.audit.pictures import TwoLaws, gaussian_numbers
+from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, concentrated_report
+from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import GaussianUpdates, Noise
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
+
+
+def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of Gaussian noise on all counts: exact, as nothing is clipped.
+
+    All of 2 |I| counts move by one when the odd records differ in every column; fewer lose less, for real noise by its
+    formula, and for whole noise as the loss of some of the numbers is that of all after post-processing.
+    """
+    grid, network = checked_grid(epsilons), mechanism.prior.network
+    loss = gaussian_loss(mechanism, n=n)
+    moved = squared_count_sensitivity(network)
+    if not (moved and n):
+        return nothing_to_lose(mechanism, grid)
+    worst = WorstCase(*opposites(network, n), "noisy counts far beyond the first table's, in every cell that moves")
+    scope = f"{all_tables_text(n)} The worst differ in every column, so that {moved:,} counts move by one."
+    return concentrated_report(mechanism, loss, epsilons=grid, worst=worst, scope=scope)
+
+
+def gaussian_loss(mechanism: GaussianUpdates, *, n: int) -> GaussianLoss | WholeGaussianLoss:
+    """Return what all counts together lose: nothing when n = 0."""
+    require_known(mechanism, GaussianUpdates)
+    moved = squared_count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
+    if mechanism.noise is Noise.WHOLE:
+        return WholeGaussianLoss(moved, mechanism.noise_scale)
+    return GaussianLoss(math.sqrt(moved) / mechanism.noise_scale if moved else 0.0)
+
+
+def _losses(mechanism: GaussianUpdates, *, n: int, releases: int) -> Losses:
+    """What several releases lose: independent noise on one count is noise on as many counts that move alike.
+
+    A shorter move of real noise passes every level more rarely; of whole noise each move is looked at.
+    """
+    one = gaussian_loss(mechanism, n=n)
+    if isinstance(one, WholeGaussianLoss):
+        return Losses.of(WholeGaussianLoss(moved * releases, one.scale) for moved in range(one.moved, 0, -2))
+    together = GaussianLoss(one.shift * math.sqrt(releases))
+    return Losses(together, (together,))
+
+
+def _log_ratios(
+    mechanism: GaussianUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    # Densities and probabilities of whole numbers have the same ratio.
+    apart = np.asarray(first, dtype=np.float64) - second
+    middle = (np.asarray(first, dtype=np.float64) + second) / 2
+    told: FloatArray = ((released.updates - middle) * apart).sum(axis=-1)
+    return told / mechanism.noise_scale**2 if mechanism.noise_scale else np.zeros_like(told)
+
+
+def _picture(mechanism: GaussianUpdates, worst: WorstCase, n: int) -> TwoLaws:
+    return gaussian_numbers(mechanism.shift)
+
+
+AUDIT = Audit(
+    kind=GaussianUpdates,
+    report=audit_gaussian,
+    log_ratios=_log_ratios,
+    losses=_losses,
+    picture=_picture,
+    recalibration=Recalibration(needed=lambda mechanism, n, delta: gaussian_loss(mechanism, n=n).epsilon(delta)[1]),
+)

@@ -1,0 +1,87 @@
+"""The audit of Gaussian noise on residuals: the worst record is sought anew, from the variances alone."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.law import Losses
+from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
+from dpbayes.audit.pictures import TwoLaws, gaussian_numbers
+from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, concentrated_report
+from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import GaussianResiduals, Noise
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.noise import inverse
+from dpbayes.model.residual_design import Charges, WorstCharge
+
+
+def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of Gaussian residuals: exact for real noise where the worst record is found exactly.
+
+    The tables handed over hold all noisy residuals: rebuilding is one to one. Of whole noise rho gives an upper value.
+    """
+    require_known(mechanism, GaussianResiduals)
+    grid, network = checked_grid(epsilons), mechanism.prior.network
+    charge = residual_charge(mechanism)
+    if not (charge.value and checked_records(n)):
+        return nothing_to_lose(mechanism, grid)
+    differs = nodes_text(network, charge.differs)
+    worst = WorstCase(
+        f"{n:,} records, one of which is replaced by one that differs in {differs}",
+        f"the same {n:,} records after the replacement",
+        "noisy residuals far beyond the first table's, along the line between both",
+    )
+    how = "Exactly" if charge.exact else "At most"
+    scope = f"{all_tables_text(n)} {how} {math.sqrt(charge.value):.4g} standard deviations are between two."
+    return concentrated_report(mechanism, residual_loss(mechanism, n=n), epsilons=grid, worst=worst, scope=scope)
+
+
+def residual_charge(mechanism: GaussianResiduals) -> WorstCharge:
+    """Return how far one record moves all residuals together, in squared standard deviations, at most."""
+    return Charges.squared(mechanism.prior.network.residuals).worst(inverse(mechanism.variances))
+
+
+def residual_loss(mechanism: GaussianResiduals, *, n: int, releases: int = 1) -> Loss:
+    """Return what all residuals of so many releases together lose: nothing when n = 0."""
+    require_known(mechanism, GaussianResiduals)
+    if not checked_records(n):
+        return GaussianLoss(0.0)
+    charge = residual_charge(mechanism)
+    least, most = releases * charge.at_least, releases * charge.value
+    if mechanism.noise is Noise.WHOLE:
+        return ConcentratedLoss(most / 2)
+    return BetweenLosses(GaussianLoss(math.sqrt(least)), GaussianLoss(math.sqrt(most)))
+
+
+def _losses(mechanism: GaussianResiduals, *, n: int, releases: int) -> Losses:
+    """What several releases lose; a shorter move of real noise passes every level more rarely than the longest."""
+    together = residual_loss(mechanism, n=n, releases=releases)
+    return Losses(together, () if isinstance(together, ConcentratedLoss) else (together,))
+
+
+def _log_ratios(
+    mechanism: GaussianResiduals, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    # Densities and probabilities of whole numbers have the same ratio; the empty set's residual is n in both.
+    residuals = mechanism.prior.network.residuals
+    seen, own, other = (residuals.of_tables(np.asarray(v, dtype=np.float64)) for v in (released.updates, first, second))
+    prices = inverse(mechanism.variances)[residuals.set_of_number]
+    return np.asarray((seen - (own + other) / 2) @ ((own - other) * prices))
+
+
+def _picture(mechanism: GaussianResiduals, worst: WorstCase, n: int) -> TwoLaws:
+    return gaussian_numbers(mechanism.shift)
+
+
+AUDIT = Audit(
+    kind=GaussianResiduals,
+    report=audit_residual,
+    log_ratios=_log_ratios,
+    losses=_losses,
+    picture=_picture,
+    recalibration=Recalibration(needed=lambda mechanism, n, delta: residual_loss(mechanism, n=n).epsilon(delta)[1]),
+)

@@ -1,0 +1,282 @@
+"""What a promise means to one person, in probabilities: how well their record is guessed, and how far a belief rises.
+
+Whoever guesses knows all other records and holds two values of the remaining one for possible, with some odds. Several
+releases are drawn from the same table, each on its own. The same holds of records that are independent of this one; if
+j records are linked, j times epsilon is at stake.
+
+- What so many releases may make of a belief at most is a matter of their promise alone: `ceiling`.
+- A guess is right with probability 1 - q + q delta(ln((1 - q)/q)), q being the smaller of the two prior probabilities:
+  at even odds (1 + TV)/2, with TV = delta(0) the total variation. `best_guess` has it from the audit's curve of the
+  mechanism, composed exactly where its losses are known, and `promised_guess` from the promise.
+- A belief p passes a level when the loss is above the difference of their log-odds: `chance_of_passing`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.audit.attacker import probability_ceiling
+from dpbayes.audit.loss.law import (
+    MOST_PAIRS,
+    Losses,
+    LossLaw,
+    PromisedLoss,
+    chance_above,
+    chance_above_at_most,
+    loss_rarely_passed,
+)
+from dpbayes.audit.registry import audit_of
+from dpbayes.audit.reports import audit
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+
+MOST_RELEASES = 1000
+"""Most releases from one table."""
+
+RARE = 0.01
+"""How rarely a belief passes what is drawn as usual."""
+
+LINKED = (
+    "This holds whoever knows all other records, and for records that are independent of this one. If k records are "
+    "linked, such as those of one household, k times ε is at stake."
+)
+"""Of whom the sentences hold."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number that lies between two certified values."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What so many releases of one mechanism may do to one person.
+
+    `guess` is the success of the best guesser at even odds, `promised` the largest that the promise allows. `ceiling`
+    is what the belief `suspicion` can rise to, certain where `delta` is 0; with a delta `beyond` is how often it rises
+    above that. `passing` is how often it passes `level`, and `rare` a loss that is passed in RARE of cases at most.
+    """
+
+    guarantee: Guarantee
+    releases: int
+    guess: Between
+    promised: float
+    suspicion: float
+    ceiling: float
+    level: float
+    passing: Between
+    beyond: Between = Between(0.0, 0.0)
+    rare: float = math.inf
+
+    def raised(self, beliefs: ArrayLike) -> FloatArray:
+        """Return what beliefs (...) can rise to by epsilon alone: (...)."""
+        return _raised(beliefs, self.releases * self.guarantee.epsilon)
+
+    def usual(self, beliefs: ArrayLike) -> FloatArray:
+        """Return what beliefs (...) that are right rise above in RARE of cases at most: (...)."""
+        return _raised(beliefs, self.rare)
+
+
+def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = 0.1, level: float = 0.2) -> Risk:
+    """Return what so many releases from one table of n records may do to one person.
+
+    Errors: InputError for a mechanism without a promise or an audit, probabilities out of (0, 1), a level that is not
+    above the suspicion, and more than MOST_RELEASES releases.
+    """
+    promise: Guarantee = mechanism.certified
+    losses = _losses(mechanism, n=n, releases=releases)
+    most = releases * promise.epsilon
+    return Risk(
+        guarantee=promise,
+        releases=releases,
+        guess=_guess(losses.curve, 0.5),
+        promised=promised_guess(promise, releases=releases),
+        suspicion=suspicion,
+        ceiling=ceiling(suspicion, promise, releases=releases),
+        level=level,
+        passing=_passing(losses, suspicion, level),
+        beyond=_chance(losses, most) if promise.delta and most else Between(0.0, 0.0),
+        rare=_rare(losses, most, promise.delta),
+    )
+
+
+def _rare(losses: Losses, most: float, delta: float) -> float:
+    rare = loss_rarely_passed(losses, RARE, most) if most else 0.0
+    return rare if delta else min(rare, most)
+
+
+def level_above(suspicion: float) -> float:
+    """Return a level that is worth asking about: twice a small belief, halfway to certainty from a larger one."""
+    return min(2 * suspicion, (1 + suspicion) / 2)
+
+
+def _raised(beliefs: ArrayLike, loss: float) -> FloatArray:
+    return np.asarray(special.expit(special.logit(np.asarray(beliefs, dtype=np.float64)) + loss))
+
+
+# From the promise alone
+
+
+def ceiling(suspicion: float, promise: Guarantee, *, releases: int = 1) -> float:
+    """Return p e^(k epsilon) / (1 - p + p e^(k epsilon)): what k releases can raise the belief p to.
+
+    With delta = 0 nothing that is released does more. Errors: InputError for a belief out of (0, 1).
+    """
+    times = _checked_releases(releases)
+    return float(probability_ceiling(promise.epsilon, releases=times, prior=suspicion)[1][-1])
+
+
+def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5) -> float:
+    """Return the largest chance of a right guess between two values that k releases with this promise allow.
+
+    One release: 1/2 + (e^epsilon - 1 + 2 delta) / (2 (e^epsilon + 1)) at even odds. [Kairouz15] Theorem 3.3
+    """
+    law = PromisedLoss(promise.epsilon, promise.delta, _checked_releases(releases))
+    return _guess(law, belief).high
+
+
+# From the audit
+
+
+def best_guess(mechanism: Any, *, n: int, releases: int = 1, belief: float = 0.5) -> Between:
+    """Return the largest chance of a right guess, over all neighbours, after so many releases of this mechanism.
+
+    Errors: InputError for a mechanism without a promise or an audit, and a belief out of (0, 1).
+    """
+    return _guess(_losses(mechanism, n=n, releases=releases).curve, belief)
+
+
+def chance_of_passing(mechanism: Any, *, n: int, suspicion: float, level: float, releases: int = 1) -> Between:
+    """Return how often a belief passes a level when it is right, for those neighbours with whom it does most often.
+
+    When it is wrong it passes more rarely. Of the law of the worst neighbours the lower value is reached; the upper one
+    holds for all. Errors: those of `best_guess`; InputError for a level that is not above the belief.
+    """
+    return _passing(_losses(mechanism, n=n, releases=releases), suspicion, level)
+
+
+def _passing(losses: Losses, suspicion: float, level: float) -> Between:
+    before, after = (_log_odds(name, value) for name, value in (("belief", suspicion), ("level", level)))
+    if not after > before:
+        raise InputError(f"The level must be above the belief it starts from; {level:g} is not above {suspicion:g}.")
+    return _chance(losses, after - before)
+
+
+def _chance(losses: Losses, loss: float) -> Between:
+    # Any pair's curve lies below the mechanism's, which bounds its tail too, though more loosely than its own curve.
+    bound = chance_above_at_most(losses.curve, loss)
+    if not losses.pairs:
+        return Between(float(losses.curve.deltas(loss)[0]), bound)
+    least, most = chance_above(losses.pairs[0], loss)
+    if len(losses.pairs) > MOST_PAIRS:
+        return Between(least, bound)
+    others = [chance_above(law, loss)[1] for law in losses.pairs[1:]]
+    return Between(least, min(bound, max([most, *others])))
+
+
+def _guess(law: LossLaw, belief: float) -> Between:
+    odds = _log_odds("belief", belief)
+    smaller = float(special.expit(-abs(odds)))
+    return Between(*(1 - smaller + smaller * float(delta) for delta in law.deltas(abs(odds))))
+
+
+def _losses(mechanism: Any, *, n: int, releases: int) -> Losses:
+    times, known, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
+    if not promise.is_private:
+        raise InputError(f"{mechanism.label} promises nothing: whoever sees a release may know every record.")
+    if known.losses is None:
+        return Losses(_KnownCurve(mechanism, n, times))
+    return known.losses(mechanism, n=n, releases=times)
+
+
+@dataclass(frozen=True, eq=False)
+class _KnownCurve:
+    """What is known of releases of a mechanism by its audit's curve and its promise; several lose no less than one."""
+
+    mechanism: Any
+    n: int
+    releases: int
+
+    def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return delta of one release, and the least of what is known of them all."""
+        levels = np.asarray(epsilons, dtype=np.float64)
+        curve = audit(self.mechanism, n=self.n, epsilons=levels.ravel()).curve
+        promise = self.mechanism.certified
+        _, worst = PromisedLoss(promise.epsilon, promise.delta, self.releases).deltas(levels)
+        known = curve.deltas.reshape(levels.shape) if self.releases == 1 else worst
+        return curve.lower.reshape(levels.shape), np.minimum(worst, known)
+
+
+def _checked_releases(releases: int) -> int:
+    return whole_number("The number of releases", releases, low=1, high=MOST_RELEASES)
+
+
+def _log_odds(name: str, probability: float) -> float:
+    return float(special.logit(finite_number(f"The {name}", probability, low=1e-9, high=1 - 1e-9)))
+
+
+# In words
+
+
+def sentences(risks: Sequence[Risk]) -> str:
+    """Return what these risks of one mechanism and one suspicion mean, fewest releases first; "at most" rounds up."""
+    first, *more = risks
+    text = (
+        "Someone who knows every other record and finds two possibilities for one record equally likely guesses right "
+        f"50 times in 100 without the release, and at best {in_hundred(first.guess.high)} with {_them(first)}, "
+        f"whatever the mechanism at most {in_hundred(first.promised)}. {_belief(first)}"
+    )
+    for risk in more:
+        guess = f"at best {in_hundred(risk.guess.high)} times in 100"
+        text += f" After {risk.releases:,} releases: {guess}. {_belief(risk)}"
+    return text
+
+
+def _them(risk: Risk) -> str:
+    return "it" if risk.releases == 1 else f"{risk.releases:,} releases"
+
+
+def _belief(risk: Risk) -> str:
+    """The ceiling, unless a delta or rounding leaves none, and how often it passes a level."""
+    belief, most = f"A suspicion of {_percent(risk.suspicion)}", in_hundred(risk.ceiling)
+    passing = f"{_share(risk.passing.high, _percent(risk.level))}, even if it is right"
+    if most == "100":
+        return f"{belief} {passing}."
+    if risk.guarantee.delta:
+        beyond = _share(risk.beyond.high, f"{most} %, where ε alone would stop it,")
+        return f"{belief} {passing}; it {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
+    return f"{belief} can never rise above {most} %" + (f", and {passing}." if risk.level < risk.ceiling else ".")
+
+
+def _percent(probability: float) -> str:
+    return f"{numeral(100 * probability, 4)} %"
+
+
+def in_hundred(probability: float) -> str:
+    """Return a probability in percent, rounded up in the first digit behind the point; near 100 in more digits."""
+    for digits in range(1, 7):
+        shown = math.ceil(100 * probability * 10**digits - 1e-6) / 10**digits
+        if shown < 100:
+            return f"{shown:.{digits}f}"
+    return "100"
+
+
+def _share(probability: float, level: str) -> str:
+    """How often a level is passed, rounded up to one or two digits."""
+    if not probability:
+        return f"never passes {level}"
+    if probability < 1e-12:
+        return f"passes {level} in less than one of a million million cases"
+    power = max(2, math.ceil(-math.log10(probability)))
+    cases = math.ceil(probability * 10**power - 1e-9)
+    return f"passes {level} in at most {cases:,} of {10**power:,} cases"

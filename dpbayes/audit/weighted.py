@@ -1,0 +1,93 @@
+"""The audit of Laplace noise on Walsh coefficients of unequal scales: the worst record is sought anew, from these."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.unequal import UnequalLoss
+from dpbayes.audit.pictures import TwoLaws, noisy_number
+from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import Noise, WeightedFourier
+from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.noise import NoiseLaw, inverse
+from dpbayes.model.fourier import coefficients
+from dpbayes.model.residual_design import Charges
+
+
+def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of unequal Laplace noise on coefficients: its pure epsilon is exact, its curve between two.
+
+    The tables handed over hold all noisy coefficients: rebuilding is one to one.
+    """
+    grid, network = checked_grid(epsilons), mechanism.prior.network
+    if not checked_records(n):
+        require_known(mechanism, WeightedFourier)
+        return nothing_to_lose(mechanism, grid)
+    loss = weighted_loss(mechanism)
+    lower, upper = loss.deltas(grid)
+    differs = nodes_text(network, _differs(mechanism))
+    worst = WorstCase(
+        f"{n:,} records, one of which is replaced by one that differs in {differs}",
+        f"the same {n:,} records after the replacement",
+        "noisy coefficients at or beyond the first table's, wherever they move",
+    )
+    return pure_report(
+        mechanism,
+        exact=loss.pure_epsilon,
+        at_least=loss.at_least,
+        curve=DeltaCurve(grid, upper, lower),
+        worst=worst,
+        scope=f"{all_tables_text(n)} The worst move {len(loss.moved):,} coefficients by two, of unequal noise.",
+    )
+
+
+def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
+    """Return what the coefficients lose that one record moves, of one and more records."""
+    require_known(mechanism, WeightedFourier)
+    charges = Charges.of_coefficients(mechanism.prior.network.residuals)
+    prices = inverse(mechanism.scales)
+    worst = charges.worst(prices)
+    moved = np.flatnonzero(charges.moved(worst.differs[None])[0] > 1)
+    # A coefficient is charged two per unit of its price.
+    return UnequalLoss(
+        ratios=2 * prices,
+        moved=moved,
+        pure_epsilon=worst.value,
+        most=lambda values: charges.worst(values / 2).value,
+        whole=mechanism.noise is Noise.WHOLE,
+    )
+
+
+def _differs(mechanism: WeightedFourier) -> IntArray:
+    charges = Charges.of_coefficients(mechanism.prior.network.residuals)
+    return charges.worst(inverse(mechanism.scales)).differs
+
+
+def _log_ratios(
+    mechanism: WeightedFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    network = mechanism.prior.network
+    seen, own, other = (coefficients(network, np.asarray(v)) for v in (released.updates, first, second))
+    return np.asarray((np.abs(seen - other) - np.abs(seen - own)) @ inverse(mechanism.scales))
+
+
+def _picture(mechanism: WeightedFourier, worst: WorstCase, n: int) -> TwoLaws:
+    law = NoiseLaw(mechanism.noise, float(mechanism.scales[1:].min()))
+    return noisy_number(law, step=2.0, what="the coefficient with the least noise")
+
+
+def _needed(mechanism: WeightedFourier, *, n: int, delta: float) -> float:
+    loss = weighted_loss(mechanism)
+    return loss.epsilon(delta) if checked_records(n) else 0.0
+
+
+AUDIT = Audit(
+    kind=WeightedFourier,
+    report=audit_weighted,
+    log_ratios=_log_ratios,
+    picture=_picture,
+    recalibration=Recalibration(needed=_needed),
+)

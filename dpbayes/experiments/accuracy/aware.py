@@ -1,0 +1,104 @@
+"""Curves of recipients who know of the noise: the noise-aware posterior mean of real releases.
+
+Every repeat has a seed of its own, from which its releases at all epsilons start, as in `any_mechanism`. Reading a
+release takes a thousand times as long as drawing it, so that there are few points to a row, and few repeats.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dpbayes.base.steps import Work, slices
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.laplace import LAPLACE
+from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.residual import RESIDUALS
+from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
+from dpbayes.mechanisms.base import simulated
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.noise_aware import noise_aware_cells
+
+POINTS = 64
+"""Points of a row's law of counts: an average over repeats needs fewer than one release does."""
+
+MOST_REPEATS = 50
+"""Of a study's repeats the first so many are read; standard errors are those of so many."""
+
+_CELLS = 4000
+"""Cells read in one step, a tenth of a second."""
+
+_LEAST = 1e-300
+"""Probabilities below are taken for this, which has a logarithm."""
+
+_RELEASE, _VALUE, _READ = 6e-4, 2e-7, 4.5e-5
+"""About how many seconds a release takes, each of its values, and each cell that is read."""
+
+
+Kind = type[LaplaceUpdates] | type[GaussianResiduals]
+
+
+def _aware(kind: Kind, read: Method, name: str) -> Method:
+    """Return the curve of a mechanism whose releases are read by a recipient who knows of the noise."""
+
+    def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
+        plan = releases.plan
+        mechanisms = [kind(prior=releases.prior, epsilon=epsilon, noise=plan.noise) for epsilon in plan.epsilons]
+        seeds = streams(name.upper()).integers(2**63, size=len(counts))
+        origin = releases.blanket.local_counts(np.arange(1.0, plan.network.cell_count + 1)).astype(np.int64) - 1
+        own = np.flatnonzero(origin >= 0)  # the other nodes of the blanket are not looked at
+        logs = np.zeros((len(counts), len(mechanisms), len(origin)))
+        parts = list(slices(len(counts), _CELLS // len(own)))
+        for done, part in enumerate(parts):
+            tables = [Counts(plan.network, values.astype(np.int64), plan.training) for values in counts[part]]
+            for k, mechanism in enumerate(mechanisms):
+                drawn = [
+                    simulated(mechanism, table, np.random.default_rng(int(seed))).outcome.numbers
+                    for table, seed in zip(tables, seeds[part], strict=True)
+                ]
+                noise_model = mechanism.noise_model
+                assert noise_model is not None  # `suits` refuses networks too wide for it
+                told = (releases.prior, noise_model, np.stack(drawn), plan.training)
+                read = noise_aware_cells(*told, cells=origin[own], points=POINTS)
+                logs[part, k, own] = np.log(np.maximum(read.mean, _LEAST))
+                yield (done + (k + 1) / len(mechanisms)) / len(parts)
+        return logs
+
+    return Method(
+        name=name,
+        titled=replace(read.titled, name=f"{read.title}, noise-aware", dash="dash"),
+        kind=kind,
+        option=(name, f"{read.option[1]}, noise-aware"),
+        suits=lambda network: (network.closure, read.suits(network)),  # tables are made consistent first
+        log_cpts=log_cpts,
+        seconds=lambda size: size.epsilons * (_RELEASE + _VALUE * size.cells + _READ * size.local_cells),
+        most_repeats=MOST_REPEATS,
+    )
+
+
+def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
+    titles = ", ".join(method.title for method in AWARE if method in methods)
+    return [
+        f"- **{titles}**: the same releases read by one who knows of their noise: $\\hat\\theta$ is the mean of "
+        f"$p(\\theta \\mid \\text{{release}})$, of {POINTS} possible counts of every row."
+    ]
+
+
+def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
+    if not set(AWARE) & set(methods) or releases.plan.repeats <= MOST_REPEATS:
+        return []
+    return [
+        f"Noise-aware curves take long: they are of the first {MOST_REPEATS} repeats, and their bands are as wide as "
+        "so few leave them."
+    ]
+
+
+AWARE = (
+    _aware(LaplaceUpdates, LAPLACE, "laplace_aware"),
+    _aware(GaussianResiduals, RESIDUALS, "residuals_aware"),
+)
+"""Reading costs no privacy: each promises what its mechanism does."""
+
+CURVES = Curves(kind=object, methods=AWARE, formulas=_formulas, notes=_notes)

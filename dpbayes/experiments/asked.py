@@ -1,0 +1,64 @@
+"""The network and the table that the words of a command name: a key, a file, or arrows typed."""
+
+import argparse
+import json
+from pathlib import Path
+
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.sources.columns import Categories, encode
+from dpbayes.sources.edgelist import read_edges
+from dpbayes.sources.files import read_table
+from dpbayes.sources.named_networks import load_named, naive_bayes
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
+
+
+def features_of(asked: argparse.Namespace) -> int:
+    """Return how many features a naive Bayes network is to have: 16 where nothing is said."""
+    return whole_number("--features", asked.features or 16, low=1, high=10**9)
+
+
+def network_of(asked: argparse.Namespace, table: Dataset | None) -> Network:
+    """Return the network of a key, of arrows, or that of a shipped table. Errors: InputError where two are named."""
+    given = [name for name in ("features", "network", "arrows") if getattr(asked, name)]
+    if len(given) > 1:
+        raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
+    if asked.network:
+        return load_named(asked.network)[0]
+    if asked.arrows:
+        text = Path(asked.arrows).read_text(encoding="utf-8") if _is_file(asked.arrows) else asked.arrows
+        names, edges = read_edges(text)
+        return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
+    if asked.table in SHIPPED and not asked.features:
+        return default_network(asked.table)
+    if asked.table and not asked.features:
+        raise InputError("A table from a file needs a network; give --arrows.")
+    return naive_bayes(features_of(asked))
+
+
+def _is_file(text: str) -> bool:
+    return "\n" not in text and len(text) < 500 and Path(text).is_file()
+
+
+def table_of(asked: argparse.Namespace) -> Dataset:
+    """Return a shipped table, or the columns of a file that --states names, whose values are these states."""
+    if asked.table in SHIPPED or not _is_file(asked.table):
+        return load_shipped(asked.table)
+    stated = _stated(asked)
+    if not stated:
+        raise InputError("A table from a file needs --states: the public states of every column that is to be a node.")
+    columns = [Categories(name, states, public=True) for name, states in stated.items()]
+    return encode(read_table(asked.table, Path(asked.table).read_bytes()).frame, columns)
+
+
+def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:
+    return dict(zip(table.names, table.states, strict=True))
+
+
+def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    try:
+        found = json.loads(asked.states or "{}")
+        return {str(name): tuple(str(state) for state in states) for name, states in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError('--states must be JSON such as {"age": ["young", "old"]}.') from None

@@ -1,0 +1,292 @@
+"""Which noise on counts is the least at one promise: of every mechanism that adds some, in cells and in an answer.
+
+Everything here is public: noise depends on the network and on the promise, and answers are those of made-up records.
+Mechanisms that promise a delta stand beside Laplace noise that makes use of the same delta: what the worst pair of
+tables really loses at that delta allows Laplace noise a larger epsilon of its own, as the audit finds it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from dpbayes.audit.reports import recalibration_steps
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.steps import Partial, Work, finished, in_parts, part_of
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.answers import Question
+from dpbayes.experiments.structure import rms_over_cells
+from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
+from dpbayes.mechanisms.base import Outcome, simulated
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
+
+MOST_NODES = 40
+"""Nodes of the graphs compared: of a larger ready network the search for the best noise takes half a minute."""
+
+_RECORDS = 1
+"""Records of the tables whose loss is looked at: counts and coefficients of any number of records lose the same."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What all that is compared promises: (epsilon, delta), or epsilon alone where a mechanism needs no delta.
+
+    Fourier noise comes without its lift, t = 0: that keeps counts from being negative and moves every answer.
+    """
+
+    epsilon: float
+    delta: float
+
+    def mechanism(self, kind: type[Any], network: Network) -> Any:
+        """Return the mechanism of a class that promises this. Errors: InputError where the network is not for it."""
+        asked = {"epsilon": self.epsilon, "delta": self.delta, "t": 0.0}
+        return kind(prior=network, **{name: asked[name] for name in parameters_of(kind) if name in asked})
+
+
+def noisy_kinds() -> tuple[type[Any], ...]:
+    """Return the mechanisms that say how much noise is in a cell, in the order of the registry."""
+    return tuple(kind for kind in MECHANISMS if hasattr(kind, "node_noise_sd"))
+
+
+def needs_delta(kind: type[Any]) -> bool:
+    """Return whether mechanisms of a class promise nothing without a delta."""
+    return "delta" in parameters_of(kind)
+
+
+def is_searched(kind: type[Any]) -> bool:
+    """Return whether the best scales of a class's noise are searched, which takes long on a network of many nodes."""
+    return hasattr(kind, "design")
+
+
+@dataclass(frozen=True, eq=False)
+class CellNoise:
+    """A mechanism and its noise: the root mean square over all cells of the standard deviations, in counts.
+
+    `recounted` is the same mechanism with an epsilon of its own that is as large as the promise's delta allows: itself
+    where it needs a delta anyway, None while nobody has worked it out.
+    """
+
+    mechanism: Any
+    recounted: Any | None
+
+    @property
+    def label(self) -> str:
+        """The mechanism's name."""
+        return str(self.mechanism.label)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it promises epsilon without a delta."""
+        return not needs_delta(type(self.mechanism))
+
+    @property
+    def noise(self) -> float:
+        """Noise at the promise itself, without the delta where it needs none."""
+        return noise_per_cell(self.mechanism)
+
+    @property
+    def noise_with_delta(self) -> float:
+        """Noise where the delta is made use of; NaN while nobody has worked it out."""
+        return np.nan if self.recounted is None else noise_per_cell(self.recounted)
+
+
+def noise_per_cell(mechanism: Any) -> float:
+    """Return the root mean square over all cells of a mechanism's noise, in counts."""
+    return rms_over_cells(mechanism.prior.network, mechanism.node_noise_sd)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Every mechanism's noise at one promise, and why some cannot be run on the network, by their labels."""
+
+    promise: Promise
+    noises: tuple[CellNoise, ...]
+    refused: Mapping[str, str]
+
+    @cached_property
+    def laplace(self) -> CellNoise:
+        """The paper's Laplace noise, which all are compared with."""
+        return next(noise for noise in self.noises if type(noise.mechanism) is LaplaceUpdates)
+
+    @cached_property
+    def best_pure(self) -> CellNoise:
+        """The least noise without a delta."""
+        return min((noise for noise in self.noises if noise.is_pure), key=lambda noise: noise.noise)
+
+    @cached_property
+    def best(self) -> CellNoise:
+        """The least noise where the delta is made use of, as far as that is worked out."""
+        return min(self.noises, key=lambda noise: noise_per_cell(noise.recounted or noise.mechanism))
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether there is anything to hide: a network of nodes with one state each needs no noise."""
+        return self.laplace.noise > 0
+
+    @property
+    def is_recounted(self) -> bool:
+        """Whether every mechanism's noise with the delta is worked out."""
+        return all(noise.recounted is not None for noise in self.noises)
+
+    def factor(self, noise: CellNoise) -> float:
+        """Return how many times less noise it is than Laplace's, each as it promises without or with its delta.
+
+        NaN while Laplace noise with the delta is not worked out.
+        """
+        if noise.is_pure:
+            return self.laplace.noise / noise.noise
+        return self.laplace.noise_with_delta / noise.noise_with_delta
+
+
+def compare_steps(
+    network: Network,
+    promise: Promise,
+    *,
+    kinds: Sequence[type[Any]] | None = None,
+    recount: Sequence[type[Any]] | None = None,
+) -> Work[Comparison]:
+    """Work out the noise of all mechanisms, or of some `kinds`, then of all or those in `recount` what delta allows.
+
+    The best scales of noise are searched once for a network, which takes seconds on one of many nodes.
+    """
+    asked = noisy_kinds() if kinds is None else kinds
+    so_far = Comparison(promise, (), {})
+    for place, kind in enumerate(asked, start=1):
+        so_far = _with(so_far, kind, network)
+        yield Partial(place / len(asked) / 4, so_far)
+    places = [
+        place
+        for place, noise in enumerate(so_far.noises)
+        if noise.recounted is None and (recount is None or type(noise.mechanism) in recount)
+    ]
+    for done, place in enumerate(places):
+        start, end = ((1 + 3 * share / len(places)) / 4 for share in (done, done + 1))
+        noise = so_far.noises[place]
+        known = replace(noise, recounted=(yield from part_of(recount_steps(noise.mechanism, promise), start, end)))
+        so_far = replace(so_far, noises=(*so_far.noises[:place], known, *so_far.noises[place + 1 :]))
+        yield Partial(end, so_far)
+    return so_far
+
+
+def _with(so_far: Comparison, kind: type[Any], network: Network) -> Comparison:
+    try:
+        mechanism = so_far.promise.mechanism(kind, network)
+        _ = mechanism.node_noise_sd  # searches for the best noise, or finds that it cannot
+    except InputError as error:
+        return replace(so_far, refused={**so_far.refused, kind.label: str(error)})
+    noise = CellNoise(mechanism, mechanism if needs_delta(kind) else None)
+    return replace(so_far, noises=(*so_far.noises, noise))
+
+
+def recount_steps(mechanism: Any, promise: Promise) -> Work[Any]:
+    """Find the mechanism with the largest epsilon of its own that is found to lose no more than the promise.
+
+    Where that cannot be worked out it is the mechanism itself, which keeps the promise without its delta.
+    """
+    if not mechanism.node_noise_sd.any():
+        return mechanism
+    try:
+        steps = recalibration_steps(mechanism, n=_RECORDS, target=promise.epsilon, delta=promise.delta)
+        return (yield from steps)
+    except InputError:
+        return mechanism
+
+
+# Over graphs
+
+
+@dataclass(frozen=True, eq=False)
+class GraphComparison:
+    """A graph's name, its size, and how many times less noise than Laplace's each mechanism adds, by label."""
+
+    name: str
+    nodes: int
+    cells: int
+    factors: Mapping[str, float]
+
+    def best(self, labels: tuple[str, ...]) -> str:
+        """Return which of these mechanisms adds the least noise."""
+        return max((label for label in labels if label in self.factors), key=lambda label: self.factors[label])
+
+
+@cache
+def compared_graphs() -> Mapping[str, Network]:
+    """Return the graphs compared, by name: templates, then published networks of up to MOST_NODES nodes.
+
+    They are the same objects each time, so that what was searched for one is searched once.
+    """
+    templates = {
+        "no arrows, 12": empty(12),
+        "chain, 12": chain(12),
+        "tree, 12": tree(12),
+        "naive Bayes, 16": naive_bayes(16),
+        "tree of threes, 12": tree(12, branching=3),
+        "complete, 7": full(7),
+    }
+    named = {NAMED[key].title: load_named(key)[0] for key in NAMED}
+    return templates | {title: network for title, network in named.items() if len(network.names) <= MOST_NODES}
+
+
+def graph_steps(promise: Promise) -> Work[tuple[GraphComparison, ...]]:
+    """Compare the mechanisms on one graph after the other."""
+    graphs = list(compared_graphs().items())
+    return in_parts(lambda k: compared_on(*graphs[k], promise), len(graphs))
+
+
+def compared_on(name: str, network: Network, promise: Promise) -> GraphComparison:
+    """Return how every mechanism compares with Laplace noise on one graph."""
+    comparison = finished(compare_steps(network, promise, recount=(LaplaceUpdates,)))
+    factors = {noise.label: comparison.factor(noise) for noise in comparison.noises}
+    return GraphComparison(name, len(network.names), network.cell_count, factors)
+
+
+# Why: the residuals
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualNoise:
+    """The sets A of nodes within a family, smallest first, and the noise on their residuals.
+
+    `sds` are standard deviations (sets,) of every number of a residual, by the mechanism's label, as its recipient
+    knows them best: of noise in cells after least squares. `holders` (sets,) says how many families hold a set.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    holders: FloatArray
+    sds: Mapping[str, FloatArray]
+
+
+def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
+    """Return the noise on residuals of every mechanism that tells it, at the promise itself."""
+    members, slots = network.closure.members, network.closure.slots
+    holders = np.bincount(slots, minlength=len(members))
+    kept = [k for k, mask in enumerate(members) if mask and network.residuals.shares[k] > 0]
+    order = np.array(sorted(kept, key=lambda k: (members[k].bit_count(), -holders[k])), dtype=np.int64)
+    sets = tuple(
+        tuple(name for node, name in enumerate(network.names) if members[k] >> node & 1) for k in order.tolist()
+    )
+    sds = {
+        noise.label: np.sqrt(noise.mechanism.noise_model.variances[order])
+        for noise in comparison.noises
+        if hasattr(noise.mechanism, "noise_model")
+    }
+    return ResidualNoise(sets, holders[order].astype(np.float64), sds)
+
+
+# An answer
+
+
+def answer_error(
+    mechanism: Any, counts: Counts, question: Question, rng: np.random.Generator, *, releases: int
+) -> float:
+    """Return the root mean square, over simulated releases, of what noise moves an answer by; counts taken as real."""
+    exact = float(question.answers(mechanism.prior.updated(counts).mean))
+    release = simulated(mechanism, counts, rng, (releases,))
+    outcome: Outcome = release.outcome
+    moved = question.answers(outcome.probabilities) - exact
+    return float(np.sqrt(np.mean(np.square(moved))))

@@ -1,0 +1,62 @@
+"""The calibration experiment as a command line: every setting, and coverage of Asia's intervals against epsilon."""
+
+import argparse
+
+import pandas as pd
+
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import whole_number
+from dpbayes.experiments.calibration.settings import against_epsilon, combinations
+from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calibrate
+from dpbayes.experiments.command import add_out, require_suffix, write
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.sources.named_networks import load_named
+
+RELEASES, MOST_RELEASES = 1000, 100_000
+"""How many truths, each with a table and a release, are drawn for every setting."""
+
+
+def settings_along() -> tuple[Trial, ...]:
+    """Return what the picture of coverage against epsilon shows: Asia, 1000 records, Laplace."""
+    asia = load_named("asia")[0]
+    return against_epsilon(
+        "coverage against epsilon", lambda epsilon: LaplaceUpdates(prior=asia, epsilon=epsilon), 1000
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give a parser how many releases are drawn, their seed, and a file to write."""
+    parser.add_argument("--releases", help=f"of every setting: 2 to {MOST_RELEASES} ({RELEASES})")
+    parser.add_argument("--seed", help="of the truths, the tables and the noise (1)")
+    add_out(parser, otherwise="a table is printed")
+
+
+def study_of(asked: argparse.Namespace) -> CalibrationStudy:
+    """Run what these options ask for. Errors: InputError."""
+    releases, seed = _numbers(asked)
+    return finished(calibrate((*combinations(), *settings_along()), seed=seed, releases=releases))
+
+
+def run(asked: argparse.Namespace) -> str:
+    """Run the experiment and return a table, or where it was written with all digits. Errors: InputError."""
+    require_suffix(asked.out)
+    releases, seed = _numbers(asked)
+    frame = study_of(asked).frame()
+    if asked.out:
+        return write(frame, asked.out, {"releases": releases, "seed": seed})
+    return table_of(frame)
+
+
+def table_of(frame: pd.DataFrame) -> str:
+    """Return the lines of `CalibrationStudy.frame` as text, each number with its standard error."""
+    shown = frame[["setting", "n", "epsilon", "reading"]].assign(epsilon=frame["epsilon"].map("{:.3g}".format))
+    for name in frame.columns:
+        if f"{name}, error" in frame:
+            pairs = zip(frame[name], frame[f"{name}, error"], strict=True)
+            shown[name] = [f"{value:.3f} ± {error:.3f}" for value, error in pairs]
+    return shown.to_string(index=False)
+
+
+def _numbers(asked: argparse.Namespace) -> tuple[int, int]:
+    releases = whole_number("The number of releases", asked.releases or str(RELEASES), low=2, high=MOST_RELEASES)
+    return releases, whole_number("seed", asked.seed or "1", low=0, high=2**32 - 1)

@@ -1,0 +1,246 @@
+"""Simulation-based calibration: if theta is drawn from the prior, its rank in an honest posterior is uniform.
+
+A table is drawn from theta, a release from the table; P(value < theta) under the posterior is the rank. Nothing here
+is private, and there is no real table. [Talts18]
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Partial, Work, slices
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import Mechanism, Release, ReleasedPosterior
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_aware import POINTS
+from dpbayes.sources.synthetic import sample_dataset
+
+LEVELS = (0.5, 0.8, 0.95)
+"""Levels of the central intervals whose coverage is told."""
+
+_JOINT = 1 << 14
+"""Most joint states of a network whose table is drawn at once."""
+
+_AT_ONCE = 360
+"""Cells of all releases of a step."""
+
+
+Told = Mechanism[ReleasedPosterior]
+"""A mechanism whose releases tell what was added."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mechanism, with its network and prior, and the number of records. `name` is what a table calls it."""
+
+    name: str
+    mechanism: Mechanism[ReleasedPosterior]
+    n: int
+
+
+Reader = Callable[[Trial, Release[ReleasedPosterior], FloatArray], FloatArray]
+"""Returns P(value < theta) of cells (C,) under what it concludes from releases of a setting: ranks (releases, C)."""
+
+
+def as_real(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
+    """Take noisy counts for counts, as the papers do."""
+    posterior, cells = release.posterior, told_cells(setting.mechanism.prior.network)
+    return np.asarray(special.betainc(posterior.alpha[..., cells], posterior.rest[..., cells], theta[..., cells]))
+
+
+def aware(points: int = POINTS) -> Reader:
+    """Return the reader that takes the noise into account, with so many points a row."""
+
+    def read(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
+        cells = told_cells(setting.mechanism.prior.network)
+        law = release.noise_aware(points=points)
+        return law.cumulative(theta[..., cells], cells=cells)
+
+    return read
+
+
+AS_REAL = Look("noisy counts taken as real", BOUND, "dash", "square")
+AWARE = Look("noise taken into account", PRIVATE)
+
+
+def readings(points: int = POINTS) -> dict[Look, Reader]:
+    """Return the ways to read a release that are compared.
+
+    A quarter of the points takes a quarter of the time; its intervals are 1 % too narrow.
+    """
+    return {AS_REAL: as_real, AWARE: aware(points)}
+
+
+def told_cells(network: Network) -> IntArray:
+    """Return all cells but the last of each row, which the others determine: (C,)."""
+    ends = np.append(network.row_starts[1:], network.cell_count) - 1
+    return np.setdiff1d(np.arange(network.cell_count), ends)
+
+
+# Ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """P(value < theta) under the posterior, by release and cell (R, C): uniform where the posterior is honest.
+
+    Cells of one release depend on each other; so every number comes with the error of independent releases.
+    """
+
+    values: FloatArray
+
+    def coverage(self, level: float) -> Estimate:
+        """Return how often the central interval of this level holds the truth."""
+        return Estimate.of((np.abs(self.values - 0.5) <= level / 2).mean(axis=-1))
+
+    @property
+    def spread(self) -> Estimate:
+        """Return the mean square of the ranks as normal scores: 1 if honest, above where intervals are too narrow."""
+        return Estimate.of((self._scores**2).mean(axis=-1))
+
+    @property
+    def bias(self) -> Estimate:
+        """Return the mean normal score: 0 if honest, positive where the posterior lies too low."""
+        return Estimate.of(self._scores.mean(axis=-1))
+
+    @property
+    def _scores(self) -> FloatArray:
+        return np.asarray(special.ndtri(np.clip(self.values, 1e-12, 1 - 1e-12)))
+
+
+def ranks(
+    setting: Trial, readers: Sequence[Reader], rng: np.random.Generator, *, releases: int
+) -> Work[tuple[Ranks, ...]]:
+    """Return the ranks of so many truths under every reader of the same releases, in steps."""
+    parts: list[list[FloatArray]] = [[] for _ in readers]
+    prior = setting.mechanism.prior
+    for part in slices(releases, _AT_ONCE // prior.network.cell_count):
+        theta = prior.sample(rng, (part.stop - part.start,))
+        counts = Counts(prior.network, drawn_counts(prior.network, theta, setting.n, rng), setting.n)
+        release = setting.mechanism.release(counts, rng)
+        for values, reader in zip(parts, readers, strict=True):
+            values.append(reader(setting, release, theta))
+        yield Partial(part.stop / releases, tuple(Ranks(np.concatenate(values)) for values in parts))
+    return tuple(Ranks(np.concatenate(values)) for values in parts)
+
+
+def drawn_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Draw the counts of a table of n records from each of many CPTs (R, K): (R, K).
+
+    In forests a node's table depends on its parent's column only through how often each state is in it; small networks
+    have few joint states; of others the records are drawn, table by table.
+    """
+    if all(len(family) <= 2 for family in network.families):
+        return _forest_counts(network, cpts, n, rng)
+    if int(np.prod(network.cards)) <= _JOINT:
+        return _joint_counts(network, cpts, n, rng)
+    return np.stack([count(network, sample_dataset(network, theta, n, rng)).values for theta in cpts])
+
+
+def _forest_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    counts = np.zeros(cpts.shape, dtype=np.int64)
+    of_states: dict[int, IntArray] = {}
+    for node in network.order:
+        cells = slice(network.cell_offsets[node], network.cell_offsets[node + 1])
+        chances = cpts[:, cells].reshape(len(cpts), -1, int(network.cards[node]))
+        parents = network.families[node][:-1]
+        records = of_states[parents[0]] if parents else np.full((len(cpts), 1), n)
+        drawn = rng.multinomial(records, chances / chances.sum(axis=-1, keepdims=True))
+        counts[:, cells], of_states[node] = drawn.reshape(len(cpts), -1), drawn.sum(axis=1)
+    return counts
+
+
+def _joint_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    cards = [int(card) for card in network.cards]
+    codes = np.indices(cards).reshape(len(cards), -1)
+    cells = []
+    for node, family in enumerate(network.families):
+        index = np.zeros(codes.shape[1], dtype=np.int64)
+        for member in family:
+            index = index * cards[member] + codes[member]
+        cells.append(index + network.cell_offsets[node])
+    chances = np.prod([cpts[:, index] for index in cells], axis=0)
+    joint = rng.multinomial(n, chances / chances.sum(axis=-1, keepdims=True))
+    counts = np.zeros(cpts.shape, dtype=np.int64)
+    for index in cells:
+        for cell in np.unique(index):
+            counts[:, cell] = joint[:, index == cell].sum(axis=-1)
+    return counts
+
+
+# Many settings
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationStudy:
+    """Ranks under every way to read a release, setting after setting; what is not done yet is missing."""
+
+    settings: tuple[Trial, ...]
+    looks: tuple[Look, ...]
+    ranks: tuple[tuple[Ranks, ...], ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return coverage and spread with their standard errors: a line for every setting and way to read."""
+        return pd.DataFrame(
+            [
+                self._line(setting, look, each)
+                for setting, here in zip(self.settings, self.ranks, strict=False)
+                for look, each in zip(self.looks, here, strict=True)
+            ]
+        )
+
+    def _line(self, setting: Trial, look: Look, each: Ranks) -> dict[str, Any]:
+        line: dict[str, Any] = {
+            "setting": setting.name,
+            "n": setting.n,
+            "epsilon": setting.mechanism.certified.epsilon,
+            "reading": look.name,
+            "releases": len(each.values),
+        }
+        named = {f"coverage of {level:.0%}": each.coverage(level) for level in LEVELS} | {"spread": each.spread}
+        for name, estimate in named.items():
+            line |= {name: estimate.value, f"{name}, error": estimate.error}
+        return line
+
+    def curves(self, level: float = 0.95) -> tuple[Curve, ...]:
+        """Return coverage against epsilon for every way to read, where settings differ in epsilon alone."""
+        done = self.settings[: len(self.ranks)]
+        epsilons = np.array([setting.mechanism.certified.epsilon for setting in done])
+        order = np.argsort(epsilons)
+        curves = []
+        for k, look in enumerate(self.looks):
+            covered = [here[k].coverage(level) for here in self.ranks]
+            y, error = np.array([each.value for each in covered]), np.array([each.error for each in covered])
+            curves.append(Curve(look, epsilons[order], y[order], error[order]))
+        return tuple(curves)
+
+
+def calibrate(
+    settings: Sequence[Trial], *, seed: int, releases: int, readers: Mapping[Look, Reader] | None = None
+) -> Work[CalibrationStudy]:
+    """Return the ranks of all settings, in steps; a setting's numbers do not depend on which others there are."""
+    readers = readings() if readers is None else readers
+    settings, looks = tuple(settings), tuple(readers)
+    done: list[tuple[Ranks, ...]] = []
+    for k, setting in enumerate(settings):
+        labels = ("calibration", setting.name, setting.n, repr(setting.mechanism.certified.epsilon))
+        work = ranks(setting, tuple(readers.values()), stream(seed, *labels), releases=releases)
+        while True:
+            try:
+                step = next(work)
+            except StopIteration as end:
+                done.append(end.value)
+                break
+            share = step.share if isinstance(step, Partial) else step
+            if share < 1:
+                yield Partial((k + share) / len(settings), CalibrationStudy(settings, looks, tuple(done)))
+        yield Partial((k + 1) / len(settings), CalibrationStudy(settings, looks, tuple(done)))
+    return CalibrationStudy(settings, looks, tuple(done))

@@ -1,0 +1,1 @@
+"""The least epsilon at which released answers are good enough."""

@@ -1,0 +1,184 @@
+"""What is asked of a release, and how its recipient answers: a question, and ways of answering as values."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+
+from dpbayes.base.steps import slices
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
+
+LEVEL = 0.95
+"""Of the credible interval of an answer."""
+
+CREDIBLE_DRAWS = 200
+"""Draws of all CPTs from a posterior that an interval is read off, where it has no formula."""
+
+POINTS = 64
+"""Points of every row in one of the many thousand releases that are read with the noise in mind."""
+
+_ROW = 8
+"""Numbers that a row's work holds for each of its points, about."""
+
+_MOST_VALUES = 1 << 22
+"""Values of drawn CPTs held at once."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """P(target = state | evidence) of the next record; a cell where the evidence is a state of every parent.
+
+    Errors: InputError for unknown nodes and states, and a target that is given.
+    """
+
+    network: Network
+    target: str
+    state: str
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, state in ((self.target, self.state), *self.evidence.items()):
+            states = self.network.states[self.network.index(name)]
+            if state not in states:
+                known = ", ".join(map(brief, states[:8]))
+                raise InputError(f"{brief(name)} has no state {brief(state)}; it has {known}.")
+        if self.target in self.evidence:
+            raise InputError(f"{brief(self.target)} is both asked for and given; remove it from the evidence.")
+
+    @property
+    def text(self) -> str:
+        """As it is written: "P(grass = wet | rain = yes)"."""
+        given = ", ".join(f"{name} = {state}" for name, state in self.evidence.items())
+        return f"P({self.target} = {self.state}{' | ' if given else ''}{given})"
+
+    @cached_property
+    def cell(self) -> int | None:
+        """The cell whose probability is asked for; None where the answer depends on others too."""
+        node = self.network.index(self.target)
+        *parents, _ = (self.network.names[member] for member in self.network.families[node])
+        if set(parents) != set(self.evidence):
+            return None
+        cells = np.asarray(self.network.table(np.arange(self.network.cell_count), node))
+        places = [self._place(name, self.evidence[name]) for name in parents]
+        return int(cells[(*places, self._place(self.target, self.state))])
+
+    @cached_property
+    def cells(self) -> IntArray:
+        """The cells (C,) that the answer depends on: of nodes that are asked for or given, and of those before them.
+
+        Only rows and states that agree with the evidence matter, and a node that is given with all its parents is the
+        same factor of every state's probability.
+        """
+        network, known = self.network, dict(self.evidence)
+        if self.cell is not None:
+            return np.array([self.cell])
+        asked = {self.target, *known}
+        matter = asked.union(*(nx.ancestors(network.graph, name) for name in asked))
+        cells, every = [], np.arange(network.cell_count)
+        for node, name in enumerate(network.names):
+            members = [network.names[member] for member in network.families[node]]
+            if name in matter and not set(members) <= set(known):
+                places = tuple(self._place(each, known[each]) if each in known else slice(None) for each in members)
+                cells.append(np.ravel(np.asarray(network.table(every, node))[places]))
+        return np.sort(np.concatenate(cells)).astype(np.int64)
+
+    def answers(self, probabilities: FloatArray) -> FloatArray:
+        """Return the answers of CPTs (..., K): (...). Errors: those of `query`."""
+        if self.cell is not None:
+            return np.asarray(probabilities[..., self.cell])
+        states = query(self.network, probabilities, self.target, self.evidence)
+        return np.asarray(states[..., self._place(self.target, self.state)])
+
+    def _place(self, name: str, state: str) -> int:
+        return self.network.states[self.network.index(name)].index(state)
+
+
+Answers = Callable[[Release[Outcome], Question], FloatArray]
+"""Takes a batch of releases (R,), returns what their recipient answers: (R,)."""
+
+Widths = Callable[[Release[Outcome], Question, np.random.Generator], FloatArray]
+"""Takes a batch of releases (R,), returns how wide the recipient's credible interval is: (R,)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A way of answering from what was released alone; `label` ends the sentence "answered with ...".
+
+    `draws` is how many simulated releases are read so in a moment or two.
+    """
+
+    label: str
+    answers: Answers
+    widths: Widths
+    draws: int = 2000
+
+
+def _answers_as_real(release: Release[Outcome], question: Question) -> FloatArray:
+    return question.answers(release.outcome.probabilities)
+
+
+def _widths_as_real(release: Release[Outcome], question: Question, rng: np.random.Generator) -> FloatArray:
+    """Of a cell by its Beta marginal, else between quantiles of drawn answers."""
+    posterior = release.posterior
+    if question.cell is not None:
+        low, high = posterior.interval(LEVEL, cells=question.cell)
+        return high - low
+    widths = np.empty(len(posterior.alpha))
+    for some in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * posterior.network.cell_count)):
+        widths[some] = _drawn_widths(posterior.part(some), question, rng)
+    return widths
+
+
+def _drawn_widths(
+    posterior: Dirichlets | DirichletMixtures, question: Question, rng: np.random.Generator
+) -> FloatArray:
+    """Return how far apart the ends of the interval are among drawn answers, of every posterior of a batch (R,)."""
+    drawn = question.answers(posterior.sample(rng, (CREDIBLE_DRAWS,)))
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return np.asarray(high - low)
+
+
+AS_REAL = Answer(label="noisy counts taken as real", answers=_answers_as_real, widths=_widths_as_real)
+"""The paper's: the posterior after the released counts, or the released probabilities themselves."""
+
+
+def _answers_noise_aware(release: Release[Outcome], question: Question) -> FloatArray:
+    """By the mean probabilities of the cells that the answer depends on; some releases at a time.
+
+    P(target | evidence) of the next record is a ratio of chances of that record, and these are products of means: rows
+    are independent. So nothing is drawn. What other cells hold does not matter.
+    """
+    cells = question.cells
+    answers = np.empty(len(release.numbers))
+    for some in slices(len(answers), _MOST_VALUES // (POINTS * _ROW * len(cells))):
+        means = release.part(some).noise_aware_means(cells, points=POINTS)
+        cpts = np.ones((len(means), question.network.cell_count))
+        cpts[:, cells] = means
+        answers[some] = question.answers(cpts)
+    return answers
+
+
+def _widths_noise_aware(release: Release[Outcome], question: Question, rng: np.random.Generator) -> FloatArray:
+    """Of a cell by the mixture that it is, else between quantiles of drawn answers."""
+    widths = np.empty(len(release.numbers))
+    if question.cell is not None:
+        cell = np.array([question.cell])
+        for some in slices(len(widths), _MOST_VALUES // (POINTS * _ROW)):
+            low, high = release.part(some).noise_aware_cells(cell, points=POINTS).interval(LEVEL)
+            widths[some] = (high - low)[..., 0]
+        return widths
+    for some in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * question.network.cell_count)):
+        widths[some] = _drawn_widths(release.part(some).noise_aware(points=POINTS), question, rng)
+    return widths
+
+
+NOISE_AWARE = Answer(label="the noise in mind", answers=_answers_noise_aware, widths=_widths_noise_aware, draws=1000)
+"""The posterior given what was released; of a mechanism that does not tell its noise it raises InputError."""

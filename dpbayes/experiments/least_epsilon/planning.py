@@ -1,0 +1,112 @@
+"""What stands beside a least epsilon: how the error falls with epsilon, and how many records an epsilon needs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpbayes.base.steps import Partial, Work, finished
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.search import Wish, crossing, ranks, sizes_at
+from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+
+MOST_RECORDS, _MOST_TOGETHER = 1_000_000, 2_000_000
+"""Records of a planned table up to which it is asked whether an epsilon would do; and of all tables together, where
+they are drawn one by one."""
+
+_DOWN, _HALVINGS = 4, 6
+"""By what factor the number of records falls until it no longer suffices, and how often the last step is halved."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """Errors, or widths, of simulated releases at epsilons (E,): the median, and what the wanted share keeps to.
+
+    NaN where nothing is worked out yet, or the mechanism allows no such epsilon.
+    """
+
+    epsilons: FloatArray
+    median: FloatArray
+    wanted: FloatArray
+
+
+def error_steps(wish: Wish, epsilons: FloatArray, rng: np.random.Generator) -> Work[ErrorCurve]:
+    """Work out how large the errors of a wish's draws are at some epsilons (E,), which share their luck."""
+    seed = int(rng.integers(2**63))
+    so_far = ErrorCurve(epsilons, *np.full((2, len(epsilons)), np.nan))
+    for k, epsilon in enumerate(epsilons):
+        try:
+            sizes = sizes_at(wish, float(epsilon), np.random.default_rng(seed))
+        except InputError:
+            sizes = np.full(1, np.nan)
+        median, wanted = so_far.median.copy(), so_far.wanted.copy()
+        median[k], wanted[k] = np.quantile(sizes, [0.5, wish.confidence])
+        so_far = ErrorCurve(epsilons, median, wanted)
+        yield Partial((k + 1) / len(epsilons), so_far)
+    return so_far
+
+
+@dataclass(frozen=True)
+class LeastRecords:
+    """How many records suffice at an epsilon, and the ends of its 95 % interval; infinite where none that were tried.
+
+    `high` is infinite too where the draws are too few to tell.
+    """
+
+    records: float
+    low: float
+    high: float
+
+
+def most_records(wish: Wish) -> int:
+    """Return up to how many records are tried: as many as can be planned in a moment."""
+    if are_drawn_together(wish.question.network):
+        return MOST_RECORDS
+    return max(1, _MOST_TOGETHER // wish.draws)
+
+
+def least_records(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> LeastRecords:
+    """Return from how many records on the wish is granted at the epsilon of its mechanism; its tables do not matter.
+
+    Tables are planned from CPTs (K,). Errors: InputError where tables cannot be planned, and those of the answer.
+    """
+    return finished(least_records_steps(wish, cpts, rng))
+
+
+def least_records_steps(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> Work[LeastRecords]:
+    """Do `least_records` in steps, from many records down, and by halves where they no longer suffice."""
+    seeds = [int(seed) for seed in rng.integers(2**63, size=2)]
+    shares: dict[int, float] = {}
+    records = most_records(wish)
+    for step in range(1, steps := 2 + math.ceil(math.log(records, _DOWN))):
+        shares[records] = _share(wish, cpts, records, seeds)
+        yield 0.9 * step / steps
+        if shares[records] < wish.confidence:
+            break
+        records = max(records // _DOWN, 1)
+    for halving in range(_HALVINGS):
+        lacking = max((n for n, share in shares.items() if share < wish.confidence), default=0)
+        above = min((n for n in shares if n > lacking), default=0)
+        if not lacking or above <= lacking + 1:
+            break
+        middle = round(math.sqrt(lacking * above))
+        shares[middle] = _share(wish, cpts, middle, seeds)
+        yield 0.9 + 0.1 * (halving + 1) / _HALVINGS
+    return _crossings(shares, wish)
+
+
+def _crossings(shares: Mapping[int, float], wish: Wish) -> LeastRecords:
+    tried = np.array(sorted(shares))
+    passed = np.array([shares[n] for n in sorted(shares)])
+    wanted = (wish.confidence, *ranks(wish.confidence, draws=wish.draws))
+    return LeastRecords(*(crossing(tried.astype(np.float64), passed, share) for share in wanted))
+
+
+def _share(wish: Wish, cpts: FloatArray, records: int, seeds: list[int]) -> float:
+    tables, luck = (np.random.default_rng(seed) for seed in seeds)
+    network = wish.question.network
+    planned = replace(wish, tables=planned_tables(network, cpts, records, wish.draws, tables))
+    epsilon: float = vars(wish.mechanism)["epsilon"]  # `Wish` makes sure that there is one
+    return float((sizes_at(planned, epsilon, luck) <= wish.tolerance).mean())

@@ -1,0 +1,343 @@
+"""The least epsilon at which a question is answered well enough, by simulated releases that share their luck.
+
+Every block of draws starts from a seed of its own, at every epsilon the same: a mechanism whose noise is scaled by
+epsilon then draws the same noise, scaled. So the share of draws that pass is one fixed function of epsilon. The answer
+is where it crosses the wanted share for the last time: every larger epsilon that is tried passes.
+
+1. A few draws are tried from the largest epsilon down, until so few of them pass that the wanted share is above for
+   sure. What lies between is halved, until the ends are near.
+2. At both ends all draws are tried; an end that does not enclose the interval of the answer moves on.
+3. Between the ends only those draws are tried, at epsilon after epsilon by halves, that pass at one of two tried
+   neighbours and not at the other. One that does the same at both is taken to do so between them.
+
+Were every draw to pass from a threshold of its own on, the answer would be a quantile of the thresholds, and the ranks
+between which the true quantile lies are binomial: the same curve, crossed at these ranks, gives the interval.
+"""
+
+import enum
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.steps import Work, finished, part_of, slices
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
+from dpbayes.mechanisms.base import EPSILON, Mechanism, Outcome, require_own_counts, simulated
+from dpbayes.model.counts import Counts
+
+LEAST_DRAWS, MOST_DRAWS = 20, 100_000
+
+CERTAINTY = 0.95
+"""Of the interval of the least epsilon."""
+
+_COARSE, _FEW = 17, 100
+"""Epsilons from the least to the largest one, and draws that are tried at them."""
+
+_HALVINGS = 2
+"""Of the step between two such epsilons, until an end of what all draws are tried on is known well enough."""
+
+_STEP = 0.1
+"""How far apart, as logarithms, epsilons between the ends are at most."""
+
+_ONWARD = 1.5
+"""By how much an end moves on."""
+
+_BLOCK = 500
+"""Draws that start from one seed; a few begin."""
+
+MOST_NUMBERS = 50_000_000
+"""Most numbers that all draws may hold at one epsilon."""
+
+_NUMBERS = 1 << 22
+"""Numbers of releases held at once."""
+
+
+class Measure(enum.Enum):
+    """What is to be small."""
+
+    ERROR = "error"
+    WIDTH = "width"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Wish:
+    """What released answers are to be: within `tolerance`, in a share of `confidence` of `draws` simulated releases.
+
+    The error is taken from the exact posterior's answer, the width is that of the recipient's 95 % credible interval.
+    `tables` has the counts of one table (K,), or of a planned table for each draw (draws, K). The epsilon of the
+    `mechanism` itself does not matter. Errors: InputError for numbers out of range, counts of another network or number
+    of draws, and a mechanism without an epsilon.
+    """
+
+    mechanism: Mechanism[Outcome]
+    question: Question
+    tables: Counts
+    tolerance: float
+    confidence: float = 0.95
+    draws: int = 2000
+    measure: Measure = Measure.ERROR
+    answer: Answer = AS_REAL
+
+    def __post_init__(self) -> None:
+        if not finite_number("The tolerance", self.tolerance, low=0, high=1):
+            raise InputError("The tolerance must be above 0: no private answer is exact.")
+        finite_number("The confidence", self.confidence, low=0.01, high=0.999)
+        whole_number("The number of draws", self.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
+        require_own_counts(self.mechanism.prior, self.tables)
+        if self.question.network != self.mechanism.prior.network:
+            raise InputError("The question is about another network than the prior; ask about a node of this one.")
+        if self.tables.values.shape[:-1] not in ((), (self.draws,)):
+            raise InputError(f"Planning needs a table for each of {self.draws:,} draws.")
+        if self.draws * self.numbers > MOST_NUMBERS:
+            raise InputError(
+                f"{self.draws:,} releases of {self.numbers:,} numbers each are too many to simulate; use fewer draws."
+            )
+        if not isinstance(parameters_of(type(self.mechanism)).get("epsilon"), Parameter):
+            raise InputError(f"{self.mechanism.label} has no epsilon, so there is no least one.")
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a release holds."""
+        return self.mechanism.prior.network.cell_count * int(getattr(self.mechanism, "draws", 1))
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether every draw has a table of its own."""
+        return self.tables.values.ndim > 1
+
+    def at(self, epsilon: float) -> Mechanism[Outcome]:
+        """Return the mechanism at an epsilon. Errors: InputError where it allows no such one."""
+        turned: Mechanism[Outcome] = replace(self.mechanism, epsilon=float(epsilon))  # type: ignore[type-var]
+        return turned
+
+
+@dataclass(frozen=True, eq=False)
+class LeastEpsilon:
+    """The answer to a wish, its 95 % interval, and the shares that passed (E,) at all epsilons tried (E,).
+
+    `high` is infinite where the draws are too few to tell, or more than the largest epsilon may be needed; an answer at
+    the least epsilon tried means that, or less.
+    """
+
+    wish: Wish
+    epsilon: float
+    low: float
+    high: float
+    epsilons: FloatArray
+    shares: FloatArray
+
+    @property
+    def mechanism(self) -> Mechanism[Outcome]:
+        """The mechanism at the least epsilon."""
+        return self.wish.at(self.epsilon)
+
+
+def least_epsilon(wish: Wish, rng: np.random.Generator) -> LeastEpsilon:
+    """Return the least epsilon that grants a wish. Errors: InputError where none does, and those of the answer."""
+    return finished(least_epsilon_steps(wish, rng))
+
+
+def least_epsilon_steps(wish: Wish, rng: np.random.Generator) -> Work[LeastEpsilon]:
+    """Do `least_epsilon` in steps: yield the share that is done."""
+    trials = _Trials(wish, tuple(_blocks(wish, rng)))
+    rough = yield from part_of(_coarse(trials), 0.0, 0.3)
+    ends = yield from part_of(_ends(trials, rough), 0.3, 0.7)
+    yield from part_of(_between(trials, ends), 0.7, 1.0)
+    tried = trials.shares | {epsilon: share for epsilon, share in rough.items() if not ends[0] <= epsilon <= ends[1]}
+    epsilons = np.array(sorted(tried))
+    shares = np.array([tried[epsilon] for epsilon in epsilons])
+    low, high = ranks(wish.confidence, draws=wish.draws)
+    answer, least, most = (crossing(epsilons, shares, share) for share in (wish.confidence, low, high))
+    yield 1.0
+    return LeastEpsilon(wish, answer, least, most, epsilons, shares)
+
+
+def sizes_at(wish: Wish, epsilon: float, rng: np.random.Generator) -> FloatArray:
+    """Return the errors, or widths, of all draws of a wish at one epsilon: (draws,).
+
+    Errors: InputError where the mechanism allows no such epsilon, and those of the answer.
+    """
+    mechanism = wish.at(epsilon)
+    sizes = [_sizes(wish, mechanism, block, np.arange(block.size)) for block in _blocks(wish, rng)]
+    return np.concatenate(sizes)
+
+
+def crossing(epsilons: FloatArray, shares: FloatArray, wanted: float) -> float:
+    """Return the epsilon from which on every share (E,) is at least `wanted`, straight between logarithms of two.
+
+    The first epsilon where all of them are, infinity where the last is not.
+    """
+    lacking = np.flatnonzero(shares < wanted)
+    if not len(lacking):
+        return float(epsilons[0])
+    last = int(lacking[-1])
+    if last == len(shares) - 1:
+        return math.inf
+    part = (wanted - shares[last]) / (shares[last + 1] - shares[last])
+    return float(epsilons[last] * (epsilons[last + 1] / epsilons[last]) ** part)
+
+
+def ranks(confidence: float, *, draws: int) -> tuple[float, float]:
+    """Return the shares of draws at whose thresholds a quantile's 95 % interval ends.
+
+    P[l <= B < u] >= 0.95 for B binomial: the quantile lies from the l-th to the u-th smallest threshold. The upper
+    share is above 1 where the draws are too few.
+    """
+    below = special.bdtr(np.arange(draws + 1.0), draws, confidence)
+    low = int(np.searchsorted(below, (1 - CERTAINTY) / 2))
+    high = int(np.searchsorted(below, (1 + CERTAINTY) / 2)) + 1
+    return low / draws, high / draws
+
+
+# Draws
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Draws that start from one seed: their tables, and the exact answers of these."""
+
+    seed: int
+    size: int
+    tables: Counts
+    exact: FloatArray
+
+
+def _blocks(wish: Wish, rng: np.random.Generator) -> Iterator[_Block]:
+    tables = wish.tables
+    exact = wish.question.answers(wish.mechanism.prior.updated(tables).mean)
+    few, size = min(_FEW, wish.draws), min(_BLOCK, _NUMBERS // wish.numbers)
+    later = (slice(few + part.start, few + part.stop) for part in slices(wish.draws - few, size))
+    for some in (*slices(few, size), *later):
+        own = Counts(tables.network, tables.values[some], tables.n) if wish.is_planned else tables
+        answers = exact[some] if wish.is_planned else exact
+        yield _Block(int(rng.integers(2**63)), some.stop - some.start, own, answers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """All draws, and which of them (draws,) pass at the epsilons where all have been tried."""
+
+    wish: Wish
+    blocks: tuple[_Block, ...]
+    passed: dict[float, BoolArray] = field(default_factory=dict)
+
+    @property
+    def few(self) -> int:
+        """How many draws are tried first."""
+        return min(_FEW, self.wish.draws)
+
+    @property
+    def shares(self) -> dict[float, float]:
+        """The share of all draws that pass at every epsilon where all have been tried."""
+        return {epsilon: float(passed.mean()) for epsilon, passed in self.passed.items()}
+
+    def share(self, epsilon: float) -> float:
+        """The share of all draws that pass, which are tried unless they have been."""
+        if epsilon not in self.passed:
+            self.passed[epsilon] = self.tried(epsilon, np.ones(self.wish.draws, dtype=np.bool_))
+        return float(self.passed[epsilon].mean())
+
+    def share_of_few(self, epsilon: float) -> float:
+        """The share that passes of the first few draws."""
+        asked = np.arange(self.wish.draws) < self.few
+        return float(self.tried(epsilon, asked)[asked].mean())
+
+    def tried(self, epsilon: float, asked: BoolArray) -> BoolArray:
+        """Which of the draws that are asked pass (draws,); none where the mechanism allows no such epsilon."""
+        passed = np.zeros(self.wish.draws, dtype=np.bool_)
+        try:
+            mechanism = self.wish.at(epsilon)
+        except InputError:
+            return passed
+        start = 0
+        for block in self.blocks:
+            own = np.flatnonzero(asked[start : start + block.size])
+            if own.size:
+                passed[start + own] = _sizes(self.wish, mechanism, block, own) <= self.wish.tolerance
+            start += block.size
+        return passed
+
+
+def _sizes(wish: Wish, mechanism: Mechanism[Outcome], block: _Block, draws: IntArray) -> FloatArray:
+    """The errors, or widths, of some draws (D,) of a block, whose luck is that of the whole block: (D,)."""
+    rng = np.random.default_rng(block.seed)
+    release = simulated(mechanism, block.tables, rng, () if wish.is_planned else (block.size,)).part(draws)
+    if wish.measure is Measure.WIDTH:
+        return wish.answer.widths(release, wish.question, rng)
+    exact = block.exact[draws] if wish.is_planned else block.exact
+    return np.asarray(np.abs(wish.answer.answers(release, wish.question) - exact))
+
+
+# The search
+
+
+def _coarse(trials: _Trials) -> Work[dict[float, float]]:
+    """Try a few draws from the largest epsilon down, and by halves where the share turns: the shares that pass."""
+    bounds = _bounds(trials.wish, trials.few)
+    grid = np.geomspace(EPSILON.high, EPSILON.low, (_COARSE - 1) * 2**_HALVINGS + 1)
+    shares: dict[int, float] = {}
+    for k in range(0, len(grid), 2**_HALVINGS):
+        shares[k] = trials.share_of_few(grid[k])
+        yield k / len(grid) / 2
+        if shares[k] < bounds[0]:
+            break
+    for halving in reversed(range(_HALVINGS)):
+        for bound in bounds:
+            lacking = min((k for k, share in shares.items() if share < bound), default=0)
+            if lacking and (middle := lacking - 2**halving) not in shares:
+                shares[middle] = trials.share_of_few(grid[middle])
+        yield 1 - 0.5 * halving / _HALVINGS
+    return {float(grid[k]): share for k, share in shares.items()}
+
+
+def _ends(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float]]:
+    """Try all draws where few leave the crossing, and farther until its interval is between two epsilons.
+
+    Errors: InputError where no epsilon suffices.
+    """
+    wish, epsilons = trials.wish, sorted(rough)
+    start, end = (
+        max((k for k, epsilon in enumerate(epsilons) if rough[epsilon] < bound), default=-1)
+        for bound in _bounds(wish, trials.few)
+    )
+    low, high = epsilons[max(start, 0)], epsilons[min(end + 1, len(epsilons) - 1)]
+    least, most = _bounds(wish, wish.draws)
+    while trials.share(high) < most and high < EPSILON.high:
+        high = min(high * _ONWARD, EPSILON.high)
+        yield 0.25
+    if trials.share(high) < wish.confidence:
+        raise InputError(
+            f"No epsilon up to {EPSILON.high:,.0f} suffices: even there {trials.share(high):.1%} of the releases keep "
+            f"to {wish.tolerance:g}, and {wish.confidence:.1%} are wanted; allow more, or ask for it less often."
+        )
+    yield 0.5
+    while trials.share(low) >= least and low > EPSILON.low:
+        low = max(low / _ONWARD, EPSILON.low)
+        yield 0.75
+    return low, high
+
+
+def _bounds(wish: Wish, draws: int) -> tuple[float, float]:
+    """The shares that enclose the answer's interval; of few draws all pass before so many do."""
+    low, high = ranks(wish.confidence, draws=draws)
+    return low, min(high, 1.0)
+
+
+def _between(trials: _Trials, ends: tuple[float, float]) -> Work[None]:
+    """Try epsilons between two ends where all draws are tried, by halves, and of the draws those in doubt."""
+    low, high = ends
+    grid = np.geomspace(low, high, max(2, 1 + math.ceil(math.log(high / low) / _STEP))).tolist()
+    gaps = [(0, len(grid) - 1)]
+    for done in range(len(grid) - 2):
+        first, last = gaps.pop(0)
+        middle = (first + last) // 2
+        below, above = trials.passed[grid[first]], trials.passed[grid[last]]
+        passed = trials.tried(grid[middle], below != above)
+        trials.passed[grid[middle]] = np.where(below != above, passed, above)
+        gaps += [gap for gap in ((first, middle), (middle, last)) if gap[1] - gap[0] > 1]
+        yield (done + 1) / (len(grid) - 2)

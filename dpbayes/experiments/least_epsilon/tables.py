@@ -1,0 +1,80 @@
+"""Counts of many tables drawn from a public network, for planning before there is a table."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbayes.base.steps import slices
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.model.counts import Counts
+from dpbayes.model.cpts import checked_cpts
+from dpbayes.model.network import Network
+from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
+
+MOST_JOINT = 4096
+"""Most joint states of all nodes of which a table's records are drawn as one multinomial number."""
+
+MOST_DRAWN = 100_000_000
+"""Most records that are drawn one by one."""
+
+MOST_COUNTS = 50_000_000
+"""Most counts that the tables may hold together."""
+
+_AT_ONCE = 1 << 20
+
+
+def planned_tables(network: Network, probabilities: ArrayLike, n: int, draws: int, rng: np.random.Generator) -> Counts:
+    """Return the counts (draws, K) of so many tables of n independent records each.
+
+    Few joint states are drawn as multinomial counts, which costs nothing for n; of more the records are. Errors:
+    InputError for bad numbers, and for more records or counts than can be drawn.
+    """
+    n = whole_number("The number of records", n, low=0, high=MAX_RECORDS)
+    draws = whole_number("The number of tables", draws, low=1, high=MOST_COUNTS)
+    cpts = checked_cpts(network, probabilities)
+    if draws * network.cell_count > MOST_COUNTS:
+        raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; draw fewer.")
+    if are_drawn_together(network):
+        return Counts(network, _of_joint_states(network, cpts, n, draws, rng), n)
+    if draws * n > MOST_DRAWN:
+        raise InputError(f"{draws:,} tables of {n:,} records are too many to draw here; use fewer draws or records.")
+    return Counts(network, _of_records(network, cpts, n, draws, rng), n)
+
+
+def are_drawn_together(network: Network) -> bool:
+    """Return whether a table's records are one multinomial number, so that their number costs nothing."""
+    return bool(np.prod(network.cards.astype(np.float64)) <= MOST_JOINT)
+
+
+def _of_joint_states(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator) -> IntArray:
+    """Every joint state is in one cell of each node; its chance is the product of theirs."""
+    states = np.indices(tuple(network.cards.tolist())).reshape(len(network.names), -1)
+    cells = np.stack([_cells(network, node, states.T) for node in range(len(network.names))])
+    chances = cpts[cells].prod(axis=0)
+    drawn = rng.multinomial(n, chances / chances.sum(), size=draws)
+    member = np.zeros((states.shape[1], network.cell_count))
+    for own in cells:
+        member[np.arange(len(own)), own] = 1.0
+    return np.rint(drawn @ member).astype(np.int64)
+
+
+def _of_records(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator) -> IntArray:
+    values = np.empty((draws, network.cell_count), dtype=np.int64)
+    for some in slices(draws, _AT_ONCE // max(n, 1)):
+        tables = some.stop - some.start
+        codes = sample_dataset(network, cpts, tables * n, rng).codes
+        starts = np.repeat(np.arange(tables) * network.cell_count, n)
+        counted = np.zeros(tables * network.cell_count, dtype=np.int64)
+        for node in range(len(network.names)):
+            counted += np.bincount(starts + _cells(network, node, codes), minlength=len(counted))
+        values[some] = counted.reshape(tables, -1)
+    return values
+
+
+def _cells(network: Network, node: int, codes: NDArray[Any]) -> IntArray:
+    """The cell of one node that every record (records, nodes) is in: (records,)."""
+    family = list(network.families[node])
+    places = np.ravel_multi_index([codes[:, member] for member in family], network.cards[family].tolist())
+    return np.asarray(network.cell_offsets[node] + places, dtype=np.int64)

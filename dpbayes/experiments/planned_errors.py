@@ -1,0 +1,156 @@
+"""How far from exact releases leave the probabilities of a network, before there is a table: of every mechanism.
+
+Tables are planned from public probabilities, and a release of each is simulated: no record is looked at. Noise per cell
+is a means; what decides are rows with few records, what is known besides of a count, and how the release is read.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.estimates import standard_error
+from dpbayes.base.steps import Partial, Work, slices
+from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.base import Release, simulated
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+from dpbayes.posteriors.noise_model import Reading
+
+CERTAIN = 2.0
+"""So many standard errors the least error must be below every other one, for its mechanism to be named."""
+
+MARGIN = 0.03
+"""And by such a share of it: a table that comes true is one of those planned, and not their average."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Counts (T, K) of planned tables, how releases are read, and what is asked besides: a target and what is given."""
+
+    tables: Counts
+    reading: Reading
+    points: int
+    question: tuple[str, Mapping[str, str]] | None = None
+
+    @property
+    def network(self) -> Network:
+        """The network whose probabilities are released."""
+        return self.tables.network
+
+    @property
+    def size(self) -> int:
+        """How many tables are planned."""
+        return len(self.tables.values)
+
+    def part(self, some: slice) -> "Plan":
+        """Return the plan of some of the tables."""
+        tables = Counts(self.network, self.tables.values[some], self.tables.n)
+        return Plan(tables, self.reading, self.points, self.question)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedErrors:
+    """Mean |private - exact| over all cells, a release of each planned table: `cells` (mechanisms, tables).
+
+    `answers` (mechanisms, tables) is the same over the states of what is asked, None where nothing is.
+    """
+
+    mechanisms: tuple[Any, ...]
+    cells: FloatArray
+    answers: FloatArray | None = None
+
+    @property
+    def means(self) -> FloatArray:
+        """The expected error of every mechanism: (mechanisms,)."""
+        return np.asarray(self.cells.mean(axis=1))
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """How exactly it is known: (mechanisms,)."""
+        return standard_error(self.cells.T)
+
+    @property
+    def least(self) -> int:
+        """The mechanism with the least error as far as is known, by its place."""
+        return int(np.argmin(self.means))
+
+    @property
+    def near(self) -> tuple[int, ...]:
+        """The others whose error may be as small: what is expected is too near to call, or the tables differ too much.
+
+        The tables are the same for all, so that differences are of pairs.
+        """
+        best, others = self.cells[self.least], np.delete(np.arange(len(self.cells)), self.least)
+        return tuple(int(k) for k in others if _is_near(self.cells[k] - best, float(best.mean())))
+
+
+def _is_near(differences: FloatArray, least: float) -> bool:
+    if len(differences) < 2:
+        return True
+    error = float(standard_error(differences[:, None])[0])
+    return bool(differences.mean() < CERTAIN * error + MARGIN * least)
+
+
+def planned_errors(
+    plan: Plan, mechanisms: Sequence[Any], rng: Callable[[int], np.random.Generator], *, at_once: int
+) -> Work[PlannedErrors]:
+    """Work out the errors of all mechanisms on some tables after the others; `rng` is asked for one of each mechanism.
+
+    Every step has more tables. Mechanisms that do not tell their noise are read as they are. Errors: InputError of
+    `Release.noise_aware_means`.
+    """
+    streams = [rng(place) for place in range(len(mechanisms))]
+    errors: list[list[FloatArray]] = [[] for _ in mechanisms]
+    answers: list[list[FloatArray]] = [[] for _ in mechanisms]
+    for some in slices(plan.size, at_once):
+        part = plan.part(some)
+        for k, mechanism in enumerate(mechanisms):
+            cells, answer = errors_of(part, mechanism, streams[k])
+            errors[k].append(cells)
+            answers[k].append(answer)
+        so_far = PlannedErrors(tuple(mechanisms), _joined(errors), _joined(answers) if plan.question else None)
+        if some.stop < plan.size:
+            yield Partial(some.stop / plan.size, so_far)
+    return so_far
+
+
+def _joined(parts: Sequence[Sequence[FloatArray]]) -> FloatArray:
+    return np.stack([np.concatenate(each) for each in parts])
+
+
+def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return the error over all cells of a release of every table (T,), and that of the answer (T,), none unasked."""
+    exact = mechanism.prior.updated(plan.tables).mean
+    private = read_as(simulated(mechanism, plan.tables, rng), plan.reading, plan.points)
+    cells = np.abs(private - exact).mean(axis=-1)
+    if plan.question is None:
+        return cells, np.zeros(len(cells))
+    known, told = (query(plan.network, each, *plan.question) for each in (exact, private))
+    return cells, np.abs(told - known).mean(axis=-1)
+
+
+def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:
+    """Return the probabilities (T, K) that releases stand for, with the noise in mind where it is told."""
+    outcome = release.outcome
+    if reading is Reading.NOISE_AWARE and release.tells_noise:
+        cells = np.arange(release.outcome.prior.network.cell_count)
+        return release.noise_aware_means(cells, points=points)
+    return np.asarray(outcome.probabilities)
+
+
+def without_arrow(tables: Counts, parent: str, child: str) -> Counts:
+    """Return the counts of the network without an arrow, of the same tables: those of the child's family add up."""
+    network = tables.network
+    shorter, node = network.without_edge(parent, child), network.index(child)
+    axis = network.families[node].index(network.index(parent))
+    values = np.asarray(tables.values)
+    kept: list[Any] = []
+    for each in range(len(network.names)):
+        table = np.asarray(network.table(values, each))
+        if each == node:
+            table = table.sum(axis=table.ndim - len(network.families[node]) + axis)
+        kept.append(table.reshape(*values.shape[:-1], -1))
+    return Counts(shorter, np.concatenate(kept, axis=-1), tables.n)

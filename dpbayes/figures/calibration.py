@@ -1,0 +1,53 @@
+"""How often intervals hold the truth, against epsilon."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpbayes.base.looks import BOUND, Curve, Look
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Figure, Trace, faded, figure_of, log_axis, titled
+
+BAND = 2
+"""Standard errors on either side of a curve."""
+
+
+def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: float) -> Figure:
+    """Draw the share of intervals that hold the truth, with bands of two standard errors, and the level they claim.
+
+    The axis is that of `epsilons`, all that will be shown, so that nothing moves while curves grow.
+    """
+    low, high = float(np.min(epsilons)), float(np.max(epsilons))
+    bands = [_band(curve) for curve in curves if len(curve.x)]
+    lines = [_line(curve.look, curve.x, curve.y) for curve in curves]
+    claimed = Look(f"claimed: {level:.0%}", BOUND, "dot", width=1.5)
+    ends = np.log10([low, high])
+    room = 0.02 * (ends[1] - ends[0]) or 0.1
+    return figure_of(
+        [*bands, _line(claimed, np.array([low, high]), np.full(2, level)) | {"mode": "lines"}, *lines],
+        x=log_axis("ε proved", low, high, range=[ends[0] - room, ends[1] + room]),
+        y=titled("intervals that hold the truth", range=[0, 1.02], tickformat=".0%", automargin=True),
+        height=400,
+    )
+
+
+def _band(curve: Curve) -> Trace:
+    doubt = BAND * np.where(np.isfinite(curve.error), curve.error, 0.0)
+    low, high = np.maximum(curve.y - doubt, 0.0), np.minimum(curve.y + doubt, 1.0)
+    outline = {"x": np.concatenate([curve.x, curve.x[::-1]]), "y": np.concatenate([high, low[::-1]])}
+    quiet = {"hoverinfo": "skip", "showlegend": False, "name": f"{curve.look.name} ± {BAND} standard errors"}
+    around: Trace = {"type": "scatter", "mode": "lines", "fill": "toself", "line": {"width": 0}}
+    return around | outline | quiet | {"fillcolor": faded(curve.look.colour, 0.14)}
+
+
+def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": y,
+        "line": {"color": look.colour, "width": look.width, "dash": look.dash},
+        "marker": {"color": look.colour, "size": 7, "symbol": look.symbol},
+        "name": look.name,
+        "hovertemplate": "ε = %{x:,.3~r}: %{y:.1%}<extra>" + look.name + "</extra>",
+    }

@@ -1,0 +1,87 @@
+"""A DAG as an SVG file of its own: for a paper, a slide or a handout."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from dpbayes.base.looks import EXACT
+
+Place = tuple[float, float]
+
+FONT, LETTER, TALL, EDGE = 16.0, 9.5, 30.0, 24.0
+"""Height of the letters, room for one of them, height of a node and the margin, in units of the drawing."""
+
+INK, PAPER = "#1b1f24", "#ffffff"
+
+
+def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, told: str) -> str:
+    """Return the text of an SVG: every node with its whole name at its place, arrows from border to border.
+
+    `told` stands below and is the title for those who hear it. The picture is as wide as names and words need.
+    """
+    words = told.split()
+    boxes = {name: _wide(name) / 2 for name in places}
+    left = min((x - boxes[name] for name, (x, _) in places.items()), default=0.0) - EDGE
+    right = max((x + boxes[name] for name, (x, _) in places.items()), default=0.0) + EDGE
+    lines = _lines(words, (right - left - 2 * EDGE) / (0.8 * LETTER))
+    top = min((y for _, y in places.values()), default=0.0) - TALL / 2 - EDGE
+    foot = max((y for _, y in places.values()), default=0.0) + TALL / 2 + EDGE
+    right = max(right, left + 2 * EDGE + 0.8 * LETTER * max(map(len, lines), default=0))
+    height = foot - top + 20 * len(lines) + EDGE / 2
+    box = f"{left:.1f} {top:.1f} {right - left:.1f} {height:.1f}"
+    drawn = [
+        *(_arrow(places[parent], places[child], boxes[parent], boxes[child]) for parent, child in arrows),
+        *(_node(name, place, boxes[name]) for name, place in places.items()),
+        *(
+            f'<text x="{left + EDGE:.1f}" y="{foot + 20 * k + 6:.1f}" font-size="13">{escape(line)}</text>'
+            for k, line in enumerate(lines)
+        ),
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{right - left:.0f}" height="{height:.0f}" '
+        f'font-family="Helvetica, Arial, sans-serif" font-size="{FONT:g}" fill="{INK}">\n'
+        f"<title>{escape(told)}</title>\n"
+        '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{INK}"/></marker></defs>\n'
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="100%" height="100%" fill="{PAPER}"/>\n'
+        + "\n".join(drawn)
+        + "\n</svg>\n"
+    )
+
+
+def _wide(name: str) -> float:
+    return max(TALL, LETTER * len(name) + 24)
+
+
+def _node(name: str, place: Place, half: float) -> str:
+    x, y = place
+    return (
+        f'<g class="node"><rect x="{x - half:.1f}" y="{y - TALL / 2:.1f}" width="{2 * half:.1f}" height="{TALL:g}" '
+        f'rx="{TALL / 2:g}" fill="{PAPER}" stroke="{EXACT}" stroke-width="2"/>'
+        f'<text x="{x:.1f}" y="{y + FONT / 3:.1f}" text-anchor="middle">{escape(name)}</text></g>'
+    )
+
+
+def _arrow(start: Place, end: Place, half_start: float, half_end: float) -> str:
+    (x1, y1), (x2, y2) = _border(start, end, half_start), _border(end, start, half_end)
+    return (
+        f'<line class="arrow" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{INK}" '
+        'stroke-width="1.5" marker-end="url(#tip)"/>'
+    )
+
+
+def _border(place: Place, towards: Place, half: float) -> Place:
+    """Return where the way to another place leaves a node's box; the middle where the two lie on each other."""
+    across, down = towards[0] - place[0], towards[1] - place[1]
+    ways = [size / abs(step) for size, step in ((half, across), (TALL / 2, down)) if step]
+    share = min([1.0, *ways]) if ways else 0.0
+    return place[0] + share * across, place[1] + share * down
+
+
+def _lines(words: Sequence[str], room: float) -> list[str]:
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + 1 + len(word) <= max(room, 40):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

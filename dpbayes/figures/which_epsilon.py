@@ -1,0 +1,126 @@
+"""Pictures of how much privacy an answer needs: its error against epsilon, and the least epsilon by mechanism."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.looks import BOUND, EXACT
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import Figure, Trace, distinct_labels, faded, figure_of, log_axis, names_axis, numerals
+
+_FAR_BELOW = 1000
+"""How many times smaller than the tolerance an error may be and still be shown: a reader of whole noise has none."""
+
+
+@dataclass(frozen=True)
+class NeededEpsilon:
+    """A least epsilon and its 95 % interval: `high` is infinite where it is not known, all NaN where there is none."""
+
+    label: str
+    colour: str
+    epsilon: float
+    low: float
+    high: float
+
+
+def error_figure(
+    epsilons: FloatArray, median: FloatArray, wanted: FloatArray, *, needed: NeededEpsilon, tolerance: float, share: str
+) -> Figure:
+    """Draw errors against epsilons (E,): the median's and what a share keeps to; and where that meets the tolerance.
+
+    Errors that are not known yet are NaN.
+    """
+    known = np.concatenate([median, wanted, [tolerance]])
+    known = known[np.isfinite(known) & (known > 0)]
+    low, high = max(float(known.min()), tolerance / _FAR_BELOW), float(known.max())
+    line = {"type": "scatter", "mode": "lines+markers", "x": epsilons, "hovertemplate": "ε = %{x}: %{text}"}
+    traces: list[Trace] = [
+        line
+        | {
+            "y": np.where(wanted > 0, wanted, np.nan),
+            "name": f"{share} releases keep to",
+            "text": numerals(wanted),
+            "line": {"color": needed.colour, "width": 2.5},
+            "marker": {"color": needed.colour, "size": 5},
+        },
+        line
+        | {
+            "y": np.where(median > 0, median, np.nan),
+            "name": "half of the releases keep to",
+            "text": numerals(median),
+            "line": {"color": needed.colour, "width": 1.5, "dash": "dot"},
+            "marker": {"color": needed.colour, "size": 4},
+        },
+    ]
+    shapes = [_level(tolerance)]
+    if math.isfinite(needed.epsilon):
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "x": [needed.epsilon],
+                "y": [tolerance],
+                "name": "the least ε",
+                "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
+                "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>",
+            }
+        )
+        shapes.append(_band(needed, float(epsilons[-1])))
+    return figure_of(
+        traces,
+        x=log_axis("ε", float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
+        y=log_axis("error of the answer", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
+        height=330,
+        shapes=shapes,
+    )
+
+
+def _level(tolerance: float) -> dict[str, object]:
+    line = {"color": BOUND, "width": 1.5, "dash": "dash"}
+    return {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": tolerance, "y1": tolerance, "line": line}
+
+
+def _band(needed: NeededEpsilon, most: float) -> dict[str, object]:
+    """The interval of the least epsilon, from bottom to top."""
+    high = needed.high if math.isfinite(needed.high) else most
+    place = {"type": "rect", "x0": needed.low, "x1": high, "yref": "y domain", "y0": 0, "y1": 1}
+    return place | {"fillcolor": faded(EXACT, 0.18), "line": {"width": 0}, "layer": "below"}
+
+
+def needed_figure(needs: Sequence[NeededEpsilon]) -> Figure:
+    """Draw a line for each mechanism, the first on top: its least epsilon with the ends of its 95 % interval."""
+    labels = distinct_labels([need.label for need in needs], 28)
+    values = np.array([need.epsilon for need in needs])
+    low, high = (np.array([getattr(need, end) for need in needs]) for end in ("low", "high"))
+    shown = np.concatenate([values, low, high])
+    shown = shown[np.isfinite(shown) & (shown > 0)]
+    least, most = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 1.0)
+    upper = np.where(np.isfinite(high), high, most * 10**0.3)  # to the picture's edge where no end is known
+    dots: Trace = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": values,
+        "y": labels,
+        "text": [f"{numeral(value)}" if math.isfinite(value) else "" for value in values],
+        "textposition": "top center",
+        "marker": {"color": [need.colour for need in needs], "size": 11},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": upper - values,
+            "arrayminus": values - low,
+            "color": BOUND,
+            "thickness": 1.5,
+        },
+        "hovertemplate": "%{y}: ε = %{text}<extra></extra>",
+        "showlegend": False,
+    }
+    return figure_of(
+        [dots],
+        x=log_axis("least ε", least, most, range=[math.log10(least) - 0.15, math.log10(most) + 0.3]),
+        y=names_axis(categoryorder="array", categoryarray=labels[::-1], ticks=""),
+        height=96 + 44 * max(len(needs), 3),
+    )

@@ -1,0 +1,114 @@
+"""Laplace noise on every count, then least squares: the consistent tables nearest to the noisy ones."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from dpbayes.base.looks import ROSE
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
+from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.base import (
+    EPSILON,
+    NOISE,
+    Noise,
+    Prior,
+    Release,
+    ReleasedPosterior,
+    check_mechanism,
+    require_own_counts,
+)
+from dpbayes.mechanisms.noise import NoiseLaw
+from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.noise_model import NoiseModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsistentLaplace:
+    """Counts + Lap(2|I|/epsilon) in every cell, then the nearest tables of n records that agree on what they share.
+
+    The noise is that of [Zhang16] Algorithm 1, not clipped; the fit is post-processing and costs nothing. It lowers
+    the mean squared error of the cells by the factor K over the free numbers of consistent tables. The noisy cells are
+    handed over too, so that the recipient may use the law of each.
+    """
+
+    label: ClassVar[str] = "Consistent Laplace"
+    named: ClassVar[str] = "consistent Laplace"
+    colour: ClassVar[str] = ROSE
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    noise: Annotated[Noise, NOISE] = Noise.REAL
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+        _ = self.prior.network.closure  # refuses families that are too large
+
+    @property
+    def formula(self) -> str:
+        """The noise, its scale, and the fit."""
+        return (
+            f"$Y = \\Delta + {self.noise.symbol}(2|I|/\\varepsilon)$ in every cell, here with scale "
+            f"$2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts; $Z = \\arg\\min \\|Z - Y\\|^2$ over tables of "
+            f"$n$ records that agree on the nodes they share.{self.noise.told}"
+        )
+
+    @property
+    def noise_scale(self) -> float:
+        """b = 2|I|/epsilon, in counts, of every cell before the fit."""
+        return count_sensitivity(self.prior.network) / self.epsilon
+
+    @property
+    def noise_law(self) -> NoiseLaw:
+        """The law of every cell's noise before the fit."""
+        return NoiseLaw(self.noise, self.noise_scale)
+
+    @property
+    def noise_sd(self) -> FloatArray:
+        """Standard deviation of what is left of the noise in every fitted cell, in counts: (K,)."""
+        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
+
+    @property
+    def node_noise_sd(self) -> FloatArray:
+        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        residuals = self.prior.network.residuals
+        return self.noise_law.sd * np.sqrt(residuals.cell_variances(residuals.of_unit_cells))
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """What the recipient knows of the noise."""
+        return NoiseModel.laplace_cells(self.prior.network, scale=self.noise_law.scale, sd=self.noise_law.sd)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon: what is certified."""
+        return self.certified
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: 2|I| counts move by one at most, and each loses 1/b; the fit sees nothing but them and n."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
+        """Draw noisy cells and fit updates to them (*size, ..., K), which may be negative."""
+        require_own_counts(self.prior, statistic)
+        network = self.prior.network
+        noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
+        updates = network.residuals.consistent(noisy, float(statistic.n))
+        public = {
+            "n": statistic.n,
+            "epsilon": self.epsilon,
+            "noise": self.noise.value,
+            "noise scale": self.noise_scale,
+        }
+        outcome = ReleasedPosterior(self.prior, updates, self.noise_model, noisy)
+        return Release(outcome, self.certified, self.label, public)

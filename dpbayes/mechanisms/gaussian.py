@@ -1,0 +1,129 @@
+"""Gaussian noise on the posterior's updates: a smaller error than Laplace noise for a small delta."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from dpbayes.base.looks import CYAN
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
+from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.base import (
+    DELTA,
+    EPSILON,
+    NOISE,
+    Noise,
+    Prior,
+    Release,
+    ReleasedPosterior,
+    check_mechanism,
+    require_own_counts,
+)
+from dpbayes.mechanisms.noise import GaussianLaw, gaussian_shift_of
+from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.noise_model import NoiseModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianUpdates:
+    """Z = counts + N(0, s^2) in every cell, s = sqrt(2|I|)/mu. [Balle18] Theorem 8, [Canonne20] for whole numbers.
+
+    One replaced record moves two counts of every node by one, so that all counts move by a vector of length
+    sqrt(2|I|) at most, and records that differ in every column reach it. mu is the largest shift of N(0, 1) that is
+    (epsilon, delta)-private; for noise of whole numbers it is sqrt(2 rho), rho the largest that gives (epsilon, delta).
+    Numbers are handed over as they are, not clipped to [0, n]: the privacy curve is then exactly Gaussian, and the
+    recipient may still fit and clip them.
+    """
+
+    label: ClassVar[str] = "Gaussian"
+    named: ClassVar[str] = "Gaussian"
+    colour: ClassVar[str] = CYAN
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float, DELTA] = DELTA.typical
+    noise: Annotated[Noise, NOISE] = Noise.REAL
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+
+    @property
+    def formula(self) -> str:
+        """The noise, its parameter, and what that is made of."""
+        return (
+            f"$Z = \\Delta + {self.noise.gaussian_symbol}(0, s^2)$ in every cell, with $s = \\sqrt{{2|I|}}/\\mu = "
+            f"{latex(self.noise_scale)}$ counts; $\\mu = {latex(self.shift)}$ is the largest shift that is "
+            f"$(\\varepsilon, \\delta)$-private, here at $\\delta = {latex(self.delta)}$.{self.noise.gaussian_told}"
+        )
+
+    @cached_property
+    def shift(self) -> float:
+        """mu: how far all counts together may move, in units of s."""
+        return gaussian_shift_of(self.noise, self.epsilon, delta=self.delta)
+
+    @property
+    def noise_scale(self) -> float:
+        """s = sqrt(2|I|)/mu, in counts: the standard deviation of real noise, and all but that of whole noise."""
+        return math.sqrt(squared_count_sensitivity(self.prior.network)) / self.shift
+
+    @property
+    def noise_law(self) -> GaussianLaw:
+        """The law of every cell's noise."""
+        return GaussianLaw(self.noise, self.noise_scale)
+
+    @property
+    def noise_sd(self) -> FloatArray:
+        """Standard deviation of every cell's noise, in counts: (K,)."""
+        return np.full(self.prior.network.cell_count, self.noise_law.sd)
+
+    @property
+    def node_noise_sd(self) -> FloatArray:
+        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        return np.full(len(self.prior.network.names), self.noise_law.sd)
+
+    @property
+    def noise_model(self) -> NoiseModel | None:
+        """What the recipient knows of the noise; nothing where a family is too wide for its residuals."""
+        if not self.prior.network.has_residuals:
+            return None
+        return NoiseModel.gaussian_cells(self.prior.network, sd=self.noise_law.sd)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """(epsilon, delta), and rho: what is certified."""
+        return self.certified
+
+    @property
+    def certified(self) -> Guarantee:
+        """(epsilon, delta), by the exact curve of real noise, or by rho; and rho = 2|I|/(2 s^2) of either noise.
+
+        The density ratio of two neighbours depends on the release's projection onto the vector by which their counts
+        differ, which is normal and moves by that vector's length. Of whole noise every coordinate has at most the
+        Renyi divergence of real noise of the same s.
+        """
+        place = ("Balle18", "Theorem 8") if self.noise is Noise.REAL else ("Canonne20", "discrete Gaussian mechanism")
+        return Guarantee(self.epsilon, self.delta, reference=Reference(*place), rho=self.shift**2 / 2)
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
+        """Draw noisy updates (*size, ..., K); they may be negative, and above n."""
+        require_own_counts(self.prior, statistic)
+        updates = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
+        public = {
+            "n": statistic.n,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "noise": self.noise.value,
+            "noise scale": self.noise_scale,
+        }
+        return Release(ReleasedPosterior(self.prior, updates, self.noise_model), self.certified, self.label, public)

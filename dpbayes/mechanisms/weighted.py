@@ -1,0 +1,133 @@
+"""Laplace noise on Walsh coefficients, each with the scale that serves the cells best; for binary networks."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from dpbayes.base.looks import OLIVE
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.base import (
+    EPSILON,
+    NOISE,
+    Noise,
+    Prior,
+    Release,
+    ReleasedPosterior,
+    check_mechanism,
+    require_own_counts,
+)
+from dpbayes.mechanisms.noise import laplace_noise, laplace_sds
+from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_scales
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.fourier import coefficients, marginals, require_binary
+from dpbayes.model.residual_design import NoiseDesign, coefficients_at
+from dpbayes.posteriors.noise_model import NoiseModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedFourier:
+    """Integer coefficient s_A + Lap(b_A) for every A in N_I but the empty one, then every family's table.
+
+    [Zhang16] Algorithm 2 with a scale for each coefficient, without its lift, and n as it is. One record that differs
+    in the nodes d moves by two those coefficients with which d shares an odd number of nodes; the b_A are so scaled
+    that the largest sum of 2/b_A over such A, found exactly by eliminating nodes, is epsilon. Of all such scales they
+    have the least sum of the cells' variances, families times their `weights`, up to a share `design.gap`; equal ones
+    are the certified Fourier noise. Errors: InputError when a node is not binary.
+    """
+
+    label: ClassVar[str] = "Weighted Fourier"
+    named: ClassVar[str] = "weighted Fourier"
+    colour: ClassVar[str] = OLIVE
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    noise: Annotated[Noise, NOISE] = Noise.REAL
+    weights: tuple[float, ...] = ()
+    """How much the error in each node's table counts, one positive number for each; none: all alike."""
+    prices: tuple[int, ...] = ()
+    """What 1/b_A is in proportion to, one whole number for each set but the empty one; none: the best for `weights`."""
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+        require_binary(self.prior.network)
+        require_shares(self.prior.network, weights=self.weights, prices=self.prices)
+
+    @property
+    def formula(self) -> str:
+        """The noise on coefficients, and how good it is."""
+        design = self.design
+        most = "the most" if design.exact else "more than the most"
+        return (
+            f"$s_A + {self.noise.symbol}(b_A)$ for each of ${np.count_nonzero(design.scales)}$ coefficients, with "
+            f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} that one record "
+            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.told}"
+        )
+
+    @cached_property
+    def design(self) -> NoiseDesign:
+        """The scales at epsilon = 1; the best for all tables alike are computed once for a network."""
+        network = self.prior.network
+        if self.prices:
+            return coefficients_at(network.residuals, np.array((0, *self.prices), dtype=np.float64))
+        if self.weights:
+            return weighted_scales(network.residuals, tuple(self.weights))
+        return network.coefficient_design
+
+    @property
+    def scales(self) -> FloatArray:
+        """b_A of every integer coefficient, 0 for the empty set's: (M,)."""
+        return self.design.scales / self.epsilon
+
+    @property
+    def coefficient_sds(self) -> FloatArray:
+        """Standard deviation of the noise of every integer coefficient: (M,)."""
+        return laplace_sds(self.noise, self.scales)
+
+    @property
+    def noise_sd(self) -> FloatArray:
+        """Standard deviation of every rebuilt cell's noise, in counts: (K,)."""
+        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
+
+    @property
+    def node_noise_sd(self) -> FloatArray:
+        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        return np.sqrt(self.prior.network.residuals.cell_variances(self.noise_model.variances))
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """What the recipient knows of the noise."""
+        return NoiseModel.coefficients(self.prior.network, variances=self.coefficient_sds**2)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon: what is certified."""
+        return self.certified
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: the largest sum of 2/b_A over the coefficients whose signs one record flips.
+
+        Coefficients are whole, so that whole noise of scale b_A loses 2/b_A as real noise does; rebuilding the tables
+        sees nothing but them and n.
+        """
+        return Guarantee(self.epsilon, reference=Reference("dpbayes", "Corollary 2 of Zhang16, a scale for each"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
+        """Draw consistent updates (*size, ..., K), which may be negative."""
+        require_own_counts(self.prior, statistic)
+        network = self.prior.network
+        exact = coefficients(network, statistic.values)
+        noisy = exact + laplace_noise(self.noise, self.scales, rng, (*size, *exact.shape))
+        public = {"n": statistic.n, "epsilon": self.epsilon, "noise": self.noise.value}
+        outcome = ReleasedPosterior(self.prior, marginals(network, noisy), self.noise_model)
+        return Release(outcome, self.certified, self.label, public)

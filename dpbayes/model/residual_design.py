@@ -1,0 +1,332 @@
+"""The best noise on residuals: how much each set of nodes gets, for the least error at a given loss.
+
+One record that differs in the nodes d moves t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)): in squared
+length with g_A = 2 p_A, and integer Walsh coefficients in absolute value with g_A = 1, which is 2 if A and d share an
+odd number of nodes. Noise of scale s_A on every A loses max_d sum_A c_A(d)/s_A. That maximum is found exactly, by
+eliminating node after node.
+
+The least sum of v_A s_A^k under it (k = 1 for variances, 2 for Laplace scales) is, with prices y_A = 1/s_A, convex.
+For any weights over the d, of mean charge c_A, no scales reach less than (sum_A v_A^(1/(k+1)) c_A^(k/(k+1)))^(k+1), by
+which y_A = (v_A/c_A)^(1/(k+1)), scaled, would be best. The best weights are found by projected Newton steps over
+those d that were found to be worst so far; whatever they are, the scales are divided by their own worst charge at the
+end, so that the promise holds, and the gap to that bound is known. [Xiao23] with the exact charge of a replaced record.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, widest_scope
+from dpbayes.model.residuals import Residuals
+
+MAX_TABLE_BITS = 20
+"""Largest table, as a power of two, that the exact search for the worst record may build on its way."""
+
+MOST_SETS = 1 << 14
+"""Most sets whose scales are searched for: with as many it takes some seconds."""
+
+GAP = 2e-3
+"""Relative gap at which the search for the best scales ends."""
+
+_ROUNDS, _STEPS, _HALVINGS, _MULTIPLIED = 80, 30, 10, 8
+_LEAST_ROUNDS, _MANY = 3, 2048
+"""From so many sets on fewer rounds are tried: the promise holds after any, and the gap says how good they are."""
+
+_SMALL = 1e-4
+_NEAR, _NEARLY = 10, 0.97
+_DROPPED = 1e-6
+_SAFE = 1 + 1e-12
+"""Scales are larger by this, lest rounding break the certificate."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCharge:
+    """max over d of sum_A c_A(d) y_A, or an upper bound where not `exact`, and the c (M,) that give it.
+
+    A bound lets every family differ in nodes of its own choice; `differs` (|I|,), one for each node, gives at least
+    `at_least`.
+    """
+
+    value: float
+    at_least: float
+    charge: FloatArray
+    differs: IntArray
+
+    @property
+    def exact(self) -> bool:
+        """Whether a record reaches the value."""
+        return self.value <= self.at_least * (1 + 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    """What one record moves: c_A(d) for every set A of the residuals, from the factors g_A (M,)."""
+
+    residuals: Residuals
+    factors: FloatArray
+
+    @classmethod
+    def squared(cls, residuals: Residuals) -> "Charges":
+        """Return the charges of residuals in squared length."""
+        return cls(residuals, _without_empty(2 * residuals.shares))
+
+    @classmethod
+    def of_coefficients(cls, residuals: Residuals) -> "Charges":
+        """Return the charges of integer Walsh coefficients in absolute value, for binary nodes."""
+        return cls(residuals, _without_empty(np.ones(len(residuals.shares))))
+
+    def moved(self, differs: IntArray) -> FloatArray:
+        """Return c_A(d) for records that differ in the nodes marked 1 (D, |I|): (D, M)."""
+        holds = self._members.T
+        signs = 1 - 2 * ((differs @ holds) % 2)
+        sizes = np.exp(-(differs * self._log_others) @ holds)
+        return np.asarray(self.factors * (1 - signs * sizes))
+
+    def worst(self, prices: FloatArray) -> WorstCharge:
+        """Return the largest sum of c_A(d) y_A over all records, for prices y (M,), none negative."""
+        weights = np.where(self.factors > 0, prices * self.factors, 0.0)
+        tables = self._tables(weights)
+        differs = np.zeros(len(self.residuals.cards), dtype=np.int64)
+        if widest_scope(self._plan) <= MAX_TABLE_BITS:
+            value, chosen = largest(tables, self._plan)
+            differs[list(chosen)] = list(chosen.values())
+            value = max(value, 0.0)
+            return WorstCharge(value, value, self.moved(differs[None])[0], differs)
+        differs[:] = np.array(self.residuals.cards) > 1
+        value, charge = self._bounded(tables)
+        at_least = float(self.moved(differs[None])[0] @ np.where(self.factors > 0, prices, 0.0))
+        return WorstCharge(value, at_least, charge, differs)
+
+    def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
+        """The sum of the families' largest charges, each for its own sets, and the c of those."""
+        value, charge = 0.0, np.zeros(len(self.factors))
+        for (family, table), own in zip(tables, self._own, strict=True):
+            best = np.unravel_index(int(table.argmax()), table.shape)
+            value += float(table.max())
+            differs = np.zeros((1, len(self.residuals.cards)), dtype=np.int64)
+            differs[0, list(family)] = best
+            charge[own] = self.moved(differs)[0, own]
+        return value, charge
+
+    def _tables(self, weights: FloatArray) -> list[Factor]:
+        """sum over a family's own sets of w_A (1 - turn_A(d)), for every d within the family."""
+        closure = self.residuals.closure
+        slots = np.zeros(len(closure.slots))
+        slots[closure.representatives] = weights
+        tables: list[Factor] = []
+        start = 0
+        for family in closure.families:
+            own = slots[start : start + 2 ** len(family)]
+            start += 2 ** len(family)
+            turned = own
+            for k, node in enumerate(family):
+                without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
+                card = self.residuals.cards[node]
+                turn = -1 / (card - 1) if card > 1 else 1.0
+                turned = np.stack((without + having, without + turn * having), axis=1)
+            tables.append((family, (own.sum() - turned).reshape((2,) * len(family))))
+        return tables
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return elimination_plan(self.residuals.closure.families)
+
+    @cached_property
+    def _own(self) -> list[IntArray]:
+        """The sets of which every family is the first holder."""
+        closure = self.residuals.closure
+        starts = np.cumsum([2 ** len(family) for family in closure.families])
+        holder = np.searchsorted(starts, closure.representatives, side="right")
+        return [np.flatnonzero(holder == k) for k in range(len(closure.families))]
+
+    @cached_property
+    def _members(self) -> FloatArray:
+        """Whether every set holds each node: (M, |I|)."""
+        nodes = range(len(self.residuals.cards))
+        return np.array([[mask >> i & 1 for i in nodes] for mask in self.residuals.closure.members], dtype=np.float64)
+
+    @cached_property
+    def _log_others(self) -> FloatArray:
+        return np.log(np.maximum(np.array(self.residuals.cards, dtype=np.float64) - 1, 1.0))
+
+
+def _without_empty(factors: FloatArray) -> FloatArray:
+    """The factors, but for the empty set's: n is public."""
+    factors = factors.astype(np.float64)
+    factors[0] = 0.0
+    return factors
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseDesign:
+    """Scales s_A (M,) that lose 1 at most, 0 for sets without noise, and how good they are.
+
+    `error` is sum_A v_A s_A^k, which no scales of the same loss lower by more than the share `gap` of the least; that
+    is not known, and infinite, of scales at stated prices.
+    `exact` tells whether the loss is reached by some record, or an upper bound of it.
+    """
+
+    scales: FloatArray
+    error: float
+    gap: float
+    exact: bool
+
+
+def best_gaussian(residuals: Residuals, weights: FloatArray) -> NoiseDesign:
+    """Return the best variances s_A with max_d sum_A c_A(d)/s_A = 1, c in squared length.
+
+    Best for the sum of the cells' variances, those of every family times its weight (|I|,). Errors: InputError for
+    weights that are not positive.
+    """
+    _require_weights(residuals, weights)
+    return _best(Charges.squared(residuals), residuals.cell_values(weights), power=1)
+
+
+def best_coefficients(residuals: Residuals, weights: FloatArray) -> NoiseDesign:
+    """Return the best Laplace scales b_A of integer Walsh coefficients with max_d sum_A c_A(d)/b_A = 1.
+
+    Best for the sum of the cells' variances, those of every family times its weight (|I|,); noise of variance 2 b^2 on
+    a coefficient is 2 b^2/2^|A| on its residual. Errors: InputError for weights that are not positive.
+    """
+    _require_weights(residuals, weights)
+    return _best(Charges.of_coefficients(residuals), _coefficient_values(residuals, weights), power=2)
+
+
+def gaussian_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
+    """Return variances s_A in the proportions of 1/prices (M,) with max_d sum_A c_A(d)/s_A = 1, whatever their gap."""
+    values = residuals.cell_values(np.ones(len(residuals.cards)))
+    return _at(Charges.squared(residuals), values, prices, power=1)
+
+
+def coefficients_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
+    """Return Laplace scales b_A in the proportions of 1/prices (M,) with max_d sum_A c_A(d)/b_A = 1."""
+    values = _coefficient_values(residuals, np.ones(len(residuals.cards)))
+    return _at(Charges.of_coefficients(residuals), values, prices, power=2)
+
+
+def _require_weights(residuals: Residuals, weights: FloatArray) -> None:
+    if weights.shape != (len(residuals.cards),) or not (np.all(weights > 0) and np.all(np.isfinite(weights))):
+        raise InputError("Every family needs a weight, a positive number.")
+
+
+def _coefficient_values(residuals: Residuals, weights: FloatArray) -> FloatArray:
+    sizes = np.array([member.bit_count() for member in residuals.closure.members])
+    return np.asarray(residuals.cell_values(weights) * 2 / 2.0**sizes)
+
+
+def _at(charges: Charges, values: FloatArray, prices: FloatArray, *, power: int) -> NoiseDesign:
+    """The scales that lose 1 at stated prices."""
+    noisy = np.flatnonzero(charges.factors)
+    scales = np.zeros(len(values))
+    if not noisy.size:
+        return NoiseDesign(scales, 0.0, 0.0, exact=True)
+    if prices.shape != values.shape or not np.all(prices[noisy] > 0):
+        raise InputError("Every set of nodes with noise needs a price, a positive number.")
+    worst = charges.worst(prices)
+    scales[noisy] = _SAFE * worst.value / prices[noisy]
+    return NoiseDesign(scales, float((values * scales**power).sum()), math.inf, exact=worst.exact)
+
+
+def _best(charges: Charges, values: FloatArray, *, power: int) -> NoiseDesign:
+    """The least sum of v_A s_A^k among the scales that lose 1."""
+    noisy = np.flatnonzero(charges.factors)
+    if noisy.size > MOST_SETS:
+        raise InputError(
+            f"The best noise is searched for up to {MOST_SETS:,} sets of nodes within families, and this network has "
+            f"{noisy.size:,}; remove some parents of its largest tables, or choose noise that is the same everywhere."
+        )
+    scales = np.zeros(len(values))
+    if not noisy.size:
+        return NoiseDesign(scales, 0.0, 0.0, exact=True)
+    worth, prices = values[noisy], np.zeros(len(values))
+    cuts = charges.moved(_first_records(charges.residuals))[:, noisy]
+    first = len(cuts)
+    mass = np.full(first, 1 / first)
+    best, bound, exact = math.inf, math.ulp(0.0), True
+    for _ in range(max(_LEAST_ROUNDS, min(_ROUNDS, _ROUNDS * _MANY // noisy.size))):
+        mass = _best_weights(cuts, worth, mass, power=power, close=max(GAP, min(best / bound - 1, 1)) / 10)
+        mean = mass @ cuts
+        bound = max(bound, _least_error(worth, mean / mass.sum(), power))
+        prices[noisy] = (worth / mean) ** (1 / (power + 1))
+        worst = charges.worst(prices)
+        own = prices[noisy] / worst.value
+        error = float((worth / own**power).sum())
+        if error < best:
+            best, exact, scales[noisy] = error, worst.exact, _SAFE / own
+        if best / bound - 1 < GAP:
+            break
+        more = _further_cuts(charges, worst, own, noisy)
+        kept = mass > _DROPPED * mass.max()
+        kept[:first] = True  # so that every set is moved by some of them
+        cuts = np.concatenate((cuts[kept], more))
+        mass = np.append(mass[kept], np.full(len(more), 1e-3 * mass.sum() / len(more)))
+    return NoiseDesign(scales, best, best / bound - 1, exact)
+
+
+def _first_records(residuals: Residuals) -> IntArray:
+    """Records to begin with: some that differ in one node, which moves all its sets, and one that differs in all."""
+    several = (np.array(residuals.cards) > 1).astype(np.int64)
+    records = np.concatenate((several[None], np.diag(several)))
+    return np.unique(records[records.any(axis=1)], axis=0)
+
+
+def _further_cuts(charges: Charges, worst: WorstCharge, prices: FloatArray, noisy: IntArray) -> FloatArray:
+    """The worst record's charges, and those of the worst ones that differ from it in one node: (few, noisy)."""
+    cuts = worst.charge[None, noisy]
+    if not worst.exact:
+        return cuts
+    near = np.abs(worst.differs - np.eye(len(worst.differs), dtype=np.int64))
+    charge = charges.moved(near)[:, noisy]
+    lost = charge @ prices
+    order = np.argsort(-lost)[:_NEAR]
+    return np.concatenate((cuts, charge[order[lost[order] > _NEARLY]]))
+
+
+def _least_error(worth: FloatArray, mean: FloatArray, power: int) -> float:
+    """The error below which no scales come whose mean charge over the records is 1."""
+    return float((worth ** (1 / (power + 1)) * mean ** (power / (power + 1))).sum() ** (power + 1))
+
+
+def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, power: int, close: float) -> FloatArray:
+    """The weights over records (cuts,) that make the bound largest, up to a common factor.
+
+    They maximise sum_A v_A^(1/(k+1)) c_A^(k/(k+1)) (k+1)/k - sum of the weights, which is concave, over weights that
+    are not negative. Its slope is sum_A c_A(d) y_A - 1.
+    """
+    root, share = worth ** (1 / (power + 1)), power / (power + 1)
+    mass = start * (float(root @ ((start @ cuts) ** share)) / start.sum()) ** (power + 1)
+
+    def value(weights: FloatArray) -> float:
+        return float(root @ ((weights @ cuts) ** share)) / share - float(weights.sum())
+
+    for _ in range(_STEPS):
+        for _ in range(_MULTIPLIED):
+            mass = mass * (cuts @ (root * (mass @ cuts) ** (share - 1)))
+        mean = mass @ cuts
+        prices = root * mean ** (share - 1)
+        slope = cuts @ prices - 1
+        if slope.max() < close:
+            break
+        free = (mass > _SMALL * mass.max()) | (slope > 0)
+        bent = (cuts[free] * (prices / mean * (1 - share))) @ cuts[free].T
+        bent[np.diag_indices_from(bent)] += 1e-9 * np.trace(bent) / len(bent)
+        step = np.zeros(len(mass))
+        step[free] = np.linalg.solve(bent, slope[free])
+        mass = _along(value, mass, step)
+    return mass
+
+
+def _along(value: Callable[[FloatArray], float], mass: FloatArray, step: FloatArray) -> FloatArray:
+    """The weights after a step that is halved until it helps; none falls to less than a hundredth at once."""
+    now, length = value(mass), 1.0
+    for _ in range(_HALVINGS):
+        tried = np.maximum(mass + length * step, mass / 100)
+        if value(tried) > now:
+            return tried
+        length /= 2
+    return mass

@@ -1,0 +1,249 @@
+"""Residuals of a contingency table: what each set of nodes tells that none of its subsets does.
+
+With orthonormal (Helmert) contrasts H_i of node i's r_i states, (r_i - 1, r_i), the residual of a subset A of a family
+is t_A = sum over records x of kron_{i in A} H_i[:, x_i]; the empty set's is n. A family's table is the sum over A
+within it of the contrasts' transpose times t_A, divided by the states of the nodes that A leaves out. For binary nodes
+t_A is the Walsh coefficient of A over 2^(|A|/2), up to its sign. [Xiao23]
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.model.closure import Closure
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """The residuals of the families' tables: one set A for each of the M members of the closure, in the same order.
+
+    The flat axis of K cells is that of the network, families one after another; `cards` are the nodes' states. The R
+    numbers of all residuals lie on an axis of their own, set after set; a set that holds a node of one state has none.
+    """
+
+    closure: Closure
+    cards: tuple[int, ...]
+
+    # The sets
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """p_A = prod_{i in A} (1 - 1/r_i), the squared length of a record's part of t_A; 0 where t_A is empty: (M,)."""
+        share = np.concatenate([_products(1.0, [1 - 1 / r for r in cards]) for cards in self._family_cards])
+        return np.asarray(share[self.closure.representatives])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """prod_{i in A} (r_i - 1): how many numbers t_A has, one for the empty set: (M,)."""
+        size = np.concatenate([_products(1.0, [r - 1 for r in cards]) for cards in self._family_cards])
+        return np.asarray(size[self.closure.representatives]).astype(np.int64)
+
+    @cached_property
+    def cells(self) -> FloatArray:
+        """prod_{i in A} r_i: how many cells the table of A has, one for the empty set: (M,)."""
+        cells = np.concatenate([_products(1.0, list(cards)) for cards in self._family_cards])
+        return np.asarray(cells[self.closure.representatives])
+
+    @cached_property
+    def set_of_number(self) -> IntArray:
+        """Which set every number of the residuals belongs to: (R,)."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    # The cells
+
+    def of_tables(self, tables: FloatArray) -> FloatArray:
+        """Return the residuals (..., R) by least squares from unequal accounts of one table (..., K): weighted means.
+
+        Family F tells of t_A with weight w_F = prod_{i in F - A} 1/r_i, cells being equally and independently noisy.
+        """
+        # In orthonormal coordinates a family's table holds sqrt(w_F) t_A.
+        numbers = self._turned(tables, _basis) * np.sqrt(self._weights)
+        order, starts = self._by_number
+        sums = np.add.reduceat(numbers[..., order], starts, axis=-1)
+        return np.asarray(sums / np.add.reduceat(self._weights[order], starts))
+
+    def whole(self, counts: IntArray) -> IntArray:
+        """Return the residuals of consistent tables (..., K) times their `lengths`, whole numbers exactly: (..., R)."""
+        turned = np.empty(counts.shape, dtype=np.int64)
+        for cards, cells in self._families_by_shape:
+            tables, after = counts[..., cells], math.prod(cards)
+            shape = tables.shape
+            for r in cards:
+                after //= r
+                tables = np.matmul(_whole_basis(r), tables.reshape(-1, r, after))
+            turned[..., cells] = tables.reshape(shape)
+        order, starts = self._by_number
+        return np.asarray(turned[..., order[starts]])
+
+    def tables(self, residuals: FloatArray) -> FloatArray:
+        """Return the families' tables (..., K) from residuals (..., R); they agree on the nodes that they share."""
+        return self._turned(residuals[..., self._number] * np.sqrt(self._weights), lambda states: _basis(states).T)
+
+    def consistent(self, tables: FloatArray, n: float) -> FloatArray:
+        """Return the tables (..., K) of n records nearest to these, in squared distance, that agree with each other."""
+        residuals = self.of_tables(tables)
+        residuals[..., 0] = n
+        return self.tables(residuals)
+
+    # Variances
+
+    @cached_property
+    def of_unit_cells(self) -> FloatArray:
+        """Variance of t_A's numbers by least squares where each cell has variance 1, n known: 1 / sum_F w_F, (M,)."""
+        variances = 1 / np.bincount(self.closure.slots, self._rest)
+        variances[0] = 0.0
+        return variances
+
+    def row_variances(self, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what variances s_A (..., M) make of any row of a node: of its total, and of its contrasts, (..., |I|).
+
+        A row of r cells has covariance a J/r^2 + c (I - J/r), J all ones: a = sum_{A in pi} s_A p_A
+        prod_{pi - A} r_i^-2 and c = sum_{A with v} s_A p_{A - v} prod_{F - A} r_i^-2; one state has no contrasts.
+        """
+        parts = (variances * self.shares)[..., self.closure.slots] * self._rest**2
+        starts = self._slot_starts
+        card = np.array([cards[-1] for cards in self._family_cards], dtype=np.float64)
+        # The node itself is the last of its family, so that every other set holds it.
+        within = np.arange(len(self._rest)) - np.repeat(starts, np.diff([*starts, len(self._rest)]))
+        holds_node = within % 2 == 1
+        totals = np.add.reduceat(np.where(holds_node, 0.0, parts), starts, axis=-1) * card**2
+        contrasts = np.add.reduceat(np.where(holds_node, parts, 0.0), starts, axis=-1)
+        return totals, np.divide(contrasts, 1 - 1 / card, out=np.zeros_like(contrasts), where=card > 1)
+
+    def cell_variances(self, variances: FloatArray) -> FloatArray:
+        """Return the variance of every cell of each family's table from variances s_A (..., M): (..., |I|).
+
+        sum_{A in F} s_A p_A prod_{i in F - A} r_i^-2.
+        """
+        parts = (variances * self.shares)[..., self.closure.slots] * self._rest**2
+        return np.asarray(np.add.reduceat(parts, self._slot_starts, axis=-1))
+
+    def cell_values(self, weights: FloatArray) -> FloatArray:
+        """Return what a unit of s_A adds to the sum over families of w_F times the variances of F's cells: (M,).
+
+        p_A sum_{F with A} w_F prod_F r_i prod_{i in F - A} r_i^-2, from weights (|I|,).
+        """
+        cells = np.array([math.prod(cards) for cards in self._family_cards], dtype=np.float64)
+        of_slots = np.repeat(weights * cells, np.diff([*self._slot_starts, len(self._rest)]))
+        return np.asarray(self.shares * np.bincount(self.closure.slots, of_slots * self._rest**2))
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """By how much every number of the residuals is to be multiplied to be whole: (R,).
+
+        The contrast of state k against those before it is (1, .., 1, -k, 0, ..) over sqrt(k (k + 1)).
+        """
+        of_card = {r: np.sqrt(np.arange(1.0, r) * np.arange(2.0, r + 1)) for r in set(self.cards)}
+        parts = []
+        for member in self.closure.members:
+            length = np.ones(1)
+            for node, card in enumerate(self.cards):
+                if member >> node & 1:
+                    length = np.multiply.outer(length, of_card[card]).ravel()
+            parts.append(length)
+        return np.concatenate(parts)
+
+    # The layout
+
+    @cached_property
+    def _family_cards(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(self.cards[i] for i in family) for family in self.closure.families)
+
+    @cached_property
+    def _slot_starts(self) -> IntArray:
+        sizes = [2 ** len(family) for family in self.closure.families]
+        return np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
+
+    @cached_property
+    def _rest(self) -> FloatArray:
+        """prod_{i in F - A} 1/r_i for every slot of the closure: subsets of family after family."""
+        return np.concatenate(
+            [math.prod(1 / r for r in cards) * _products(1.0, list(cards)) for cards in self._family_cards]
+        )
+
+    @cached_property
+    def _layout(self) -> tuple[IntArray, IntArray]:
+        """For every number of the turned tables (K,): its slot of the closure, and its place among all residuals."""
+        first = np.concatenate(([0], np.cumsum(self.sizes)[:-1]))
+        slots, numbers = [], []
+        for start, family, cards in zip(self._slot_starts, self.closure.families, self._family_cards, strict=True):
+            which = np.indices(cards).reshape(len(cards), -1)
+            pattern = np.zeros(which.shape[1], dtype=np.int64)
+            for states in which:
+                pattern = 2 * pattern + (states > 0)
+            # Families list their nodes in orders of their own; within a residual it is the network's.
+            place, step = np.zeros_like(pattern), np.ones_like(pattern)
+            for k in sorted(range(len(family)), key=family.__getitem__, reverse=True):
+                place += np.maximum(which[k] - 1, 0) * step
+                step *= np.where(which[k] > 0, cards[k] - 1, 1)
+            slots.append(start + pattern)
+            numbers.append(first[self.closure.slots[start + pattern]] + place)
+        return np.concatenate(slots), np.concatenate(numbers)
+
+    @property
+    def _number(self) -> IntArray:
+        return self._layout[1]
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """w_F of every number of the turned tables: (K,)."""
+        return np.asarray(self._rest[self._layout[0]])
+
+    @cached_property
+    def _by_number(self) -> tuple[IntArray, IntArray]:
+        order = np.argsort(self._number, kind="stable")
+        return order, np.searchsorted(self._number[order], np.arange(int(self.sizes.sum())))
+
+    def _turned(self, values: FloatArray, basis: Callable[[int], FloatArray]) -> FloatArray:
+        """Multiply every axis of every family's table by the matrix of its states."""
+        turned = np.empty(values.shape)
+        for cards, cells in self._families_by_shape:
+            tables, after = values[..., cells], math.prod(cards)
+            shape = tables.shape
+            for r in cards:
+                after //= r
+                tables = np.matmul(basis(r), tables.reshape(-1, r, after))
+            turned[..., cells] = tables.reshape(shape)
+        return turned
+
+    @cached_property
+    def _families_by_shape(self) -> tuple[tuple[tuple[int, ...], IntArray], ...]:
+        return tuple(self._shapes())
+
+    def _shapes(self) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+        sizes = [math.prod(cards) for cards in self._family_cards]
+        starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        for cards in dict.fromkeys(self._family_cards):
+            chosen = np.array([start for start, own in zip(starts, self._family_cards, strict=True) if own == cards])
+            yield cards, chosen[:, None] + np.arange(math.prod(cards))
+
+
+def contrasts(states: int) -> FloatArray:
+    """Return the orthonormal Helmert contrasts of a node's states: (r - 1, r)."""
+    return _basis(states)[1:]
+
+
+def _basis(states: int) -> FloatArray:
+    """The mean of the states, then their contrasts: an orthonormal matrix (r, r)."""
+    row, state = np.arange(1, states)[:, None], np.arange(states)
+    helmert = np.where(state < row, 1.0, np.where(state == row, -1.0 * row, 0.0)) / np.sqrt(row * (row + 1.0))
+    return np.concatenate((np.full((1, states), states**-0.5), helmert))
+
+
+def _whole_basis(states: int) -> IntArray:
+    """The same without norms: ones, then (1, .., 1, -k, 0, ..) for each state k but the first, (r, r)."""
+    row, state = np.arange(1, states)[:, None], np.arange(states)
+    helmert = np.where(state < row, 1, np.where(state == row, -row, 0))
+    return np.concatenate((np.ones((1, states), dtype=np.int64), helmert))
+
+
+def _products(first: float, factors: list[float] | list[int]) -> FloatArray:
+    """Return the product of each subset of the factors, subsets as the closure's slots have them: (2^factors,)."""
+    products = np.array([first])
+    for factor in factors:
+        products = np.multiply.outer(products, [1.0, factor]).ravel()
+    return products

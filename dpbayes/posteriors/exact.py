@@ -1,0 +1,294 @@
+"""The exact posterior given released tables, drawn by Markov chains over whole tables: slow, for small networks.
+
+The state is one integer table for every clique of a junction tree, consistent with each other and of n records. With
+theta integrated out its law before the release is, up to a constant,
+
+    prod_S N_S! / prod_C N_C! * prod_rows [prod_k Gamma(alpha_k + N_k) / Gamma(alpha_0 + T)],
+
+C running over cells of cliques and S over those of separators: prod_S N_S! / prod_C N_C! counts, up to a constant, the
+tables of records that have these marginals. The release adds exp(-|Y - N_k| / b) for every cell. Nothing is
+approximated.
+
+A move takes s of the records that have certain values in all cliques of one variable and changes that variable. It is
+as likely as its reverse, and any table can be reached from any other, record by record. Variables that share no clique
+move together, and so do all chains.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+from scipy import special
+
+from dpbayes.base.steps import Partial, Work
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware
+from dpbayes.posteriors.noise_model import NoiseModel
+
+CHAINS = 128
+"""Chains that run beside each other."""
+
+SWEEPS = 1000
+"""Sweeps of every chain, of which the first third is not read."""
+
+MOST_KINDS, MOST_RECORDS = 4096, 1_000_000
+"""Kinds of records that a network may have, the product of all numbers of states; and records of a table."""
+
+_WARM, _KEPT, _SHOWN = 3, 64, 16
+"""One in so many sweeps comes before the first draw; draws that are kept of a chain; how often they are shown."""
+
+_POINTS = 64
+"""Points of the quick posterior that chains start from."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactDraws:
+    """Draws of the counts given the release: `law` has D draws of each of the chains as components of equal weight.
+
+    `effective` (K,) is how many independent draws the mean of a cell is worth, by how far chains differ, and `rhat`
+    (K,) the spread of all draws over that within chains (Gelman and Rubin 1992): near 1 where all have been everywhere.
+    """
+
+    law: DirichletMixtures
+    rhat: FloatArray
+    effective: FloatArray
+
+
+def refuse_large(network: Network, noise: NoiseModel, n: int) -> None:
+    """Errors: InputError for what the exact posterior is not drawn of."""
+    kinds = int(np.prod(network.cards.astype(float)))
+    if kinds > MOST_KINDS:
+        raise InputError(
+            f"The exact posterior is drawn for networks of at most {MOST_KINDS:,} kinds of records, and this one has "
+            f"{kinds:,}; remove nodes or states."
+        )
+    if n > MOST_RECORDS:
+        raise InputError(f"The exact posterior is drawn for at most {MOST_RECORDS:,} records, and these are {n:,}.")
+    if not noise.scale:
+        raise InputError(
+            "The exact posterior is drawn for Laplace noise in every cell only; choose such a mechanism, or trust the "
+            "quick one."
+        )
+
+
+def exact_posterior(
+    prior: Dirichlets,
+    noise: NoiseModel,
+    released: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    sweeps: int = SWEEPS,
+) -> Work[ExactDraws]:
+    """Draw the exact posterior given one released table (K,) of n records; yields what is in after each step.
+
+    Errors: those of `refuse_large` and `noise_aware`.
+    """
+    refuse_large(prior.network, noise, n)
+    sweeps = whole_number("The number of sweeps", sweeps, low=2 * _WARM, high=1_000_000)
+    plan = _Plan(prior, noise, np.asarray(released, dtype=np.float64), n)
+    quick = noise_aware(prior, noise, plan.released, n, points=_POINTS)
+    tables = plan.tables_of(quick.sample(rng, (CHAINS,)), rng)
+    values = plan.values(tables, np.arange(tables.shape[1]))
+    warm = sweeps // _WARM
+    reads = np.unique(np.linspace(warm, sweeps - 1, _KEPT).astype(int))
+    shows = reads[:: _KEPT // _SHOWN]
+    kept = np.empty((len(reads), CHAINS, prior.network.cell_count))
+    taken = 0
+    for sweep in range(sweeps):
+        for moves in plan.groups:
+            for _ in range(moves.repeats):
+                plan.move(moves, tables, values, rng)
+        if sweep in reads:
+            kept[taken] = tables[:, : kept.shape[-1]]
+            taken += 1
+        share = (sweep + 1) / sweeps
+        yield Partial(share, _draws(prior, kept[:taken])) if sweep in shows and taken > 1 else share
+    return _draws(prior, kept)
+
+
+def _draws(prior: Dirichlets, counts: FloatArray) -> ExactDraws:
+    """Read off draws (D, chains, K)."""
+    draws, chains, _ = counts.shape
+    means = prior.updated(counts).mean
+    within = means.var(axis=0, ddof=1).mean(axis=0)
+    between = means.mean(axis=0).var(axis=0, ddof=1)
+    total = within * (draws - 1) / draws + between
+    one = np.ones_like(total)  # where all draws agree there is nothing to learn from more of them
+    rhat = np.sqrt(np.divide(total, within, out=one.copy(), where=within > 0))
+    effective = chains * np.divide(total, between, out=draws * one, where=between > 0)
+    flat = counts.reshape(draws * chains, -1)
+    weights = np.full((len(flat), prior.network.row_count), 1 / len(flat))
+    return ExactDraws(DirichletMixtures(prior, flat, weights), rhat, np.minimum(effective, draws * chains))
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """Variables (G,) that share no clique: how many values the others in their cliques take, and their own states.
+
+    `cells` are the places in all tables that a record with these values is counted in, (first + value * states + own,
+    T); short lists end in the place that counts nothing.
+    """
+
+    values: IntArray
+    states: IntArray
+    first: IntArray
+    cells: IntArray
+
+    @property
+    def repeats(self) -> int:
+        return int(self.values.max())
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """All tables on one axis: the network's cells (K,), its rows (m,), cliques, separators, and a place for nothing.
+
+    Their logarithm is sum of sign * lnGamma(N + shift) - rate * |N - released|.
+    """
+
+    prior: Dirichlets
+    noise: NoiseModel
+    released: FloatArray
+    n: int
+
+    @cached_property
+    def cliques(self) -> list[tuple[int, ...]]:
+        """Of the moral graph with chords."""
+        network = self.prior.network
+        graph: nx.Graph[int] = nx.Graph()
+        graph.add_nodes_from(range(len(network.names)))
+        for family in network.families:
+            graph.add_edges_from(combinations(family, 2))
+        chordal, _ = nx.complete_to_chordal_graph(graph)
+        return sorted(tuple(sorted(clique)) for clique in nx.chordal_graph_cliques(chordal))
+
+    @cached_property
+    def separators(self) -> list[tuple[int, ...]]:
+        """What neighbours in the junction tree share; an empty one has n records and never changes."""
+        graph: nx.Graph[int] = nx.Graph()
+        for first, second in combinations(range(len(self.cliques)), 2):
+            if shared := set(self.cliques[first]) & set(self.cliques[second]):
+                graph.add_edge(first, second, weight=len(shared), shared=tuple(sorted(shared)))
+        return [each["shared"] for _, _, each in nx.maximum_spanning_tree(graph).edges(data=True)]
+
+    @cached_property
+    def _nodes(self) -> list[tuple[int, ...]]:
+        """The nodes of every table, in the order of its axes."""
+        families = self.prior.network.families
+        return [*families, *(family[:-1] for family in families), *self.cliques, *self.separators]
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        """Where the tables begin, and after the last the place that counts nothing."""
+        cards = self.prior.network.cards
+        return np.concatenate(([0], np.cumsum([cards[list(nodes)].prod() for nodes in self._nodes]))).astype(np.int64)
+
+    @cached_property
+    def _law(self) -> FloatArray:
+        """Sign, shift, rate and released number of every place: (4, places)."""
+        network, size = self.prior.network, int(self._starts[-1]) + 1
+        cells, rows, families = network.cell_count, network.row_count, len(network.families)
+        cliques, separators = self._starts[2 * families], self._starts[2 * families + len(self.cliques)]
+        law = np.zeros((4, size))
+        law[1] = 1.0
+        law[0, :cells], law[1, :cells] = 1.0, self.prior.alpha
+        law[2, :cells], law[3, :cells] = 1 / self.noise.scale, self.released
+        law[0, cells : cells + rows], law[1, cells : cells + rows] = -1.0, network.row_sums(self.prior.alpha)
+        law[0, cliques:separators], law[0, separators:-1] = -1.0, 1.0
+        return law
+
+    def values(self, tables: FloatArray, places: IntArray) -> FloatArray:
+        """The parts of the logarithm at some places, from what is counted there."""
+        sign, shift, rate, released = self._law[:, places]
+        return np.asarray(sign * special.gammaln(tables + shift) - rate * np.abs(tables - released))
+
+    def tables_of(self, cpts: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return tables (chains, places) of n records drawn from each of some CPTs (chains, K)."""
+        network, chains = self.prior.network, len(cpts)
+        joint = np.ones((chains, *(1 for _ in network.names)))
+        for node, family in enumerate(network.families):
+            # Axes in the network's order, of length 1 for nodes outside of the family.
+            table = network.table(cpts, node).reshape(chains, *network.cards[list(family)])
+            table = table.transpose(0, *(1 + np.argsort(family)))
+            lengths = [int(card) if other in family else 1 for other, card in enumerate(network.cards)]
+            joint = joint * table.reshape(chains, *lengths)
+        joint = joint.reshape(chains, -1)
+        drawn = rng.multinomial(self.n, joint / joint.sum(axis=-1, keepdims=True)).astype(np.float64)
+        drawn = drawn.reshape(chains, *network.cards)
+        tables = [self._margin(drawn, nodes) for nodes in self._nodes]
+        return np.concatenate((*tables, np.zeros((chains, 1))), axis=1)
+
+    @staticmethod
+    def _margin(drawn: FloatArray, nodes: tuple[int, ...]) -> FloatArray:
+        """The table (chains, cells) of some nodes, in their order, from those of all."""
+        others = tuple(1 + node for node in range(drawn.ndim - 1) if node not in nodes)
+        margin = drawn.sum(axis=others).transpose(0, *(1 + np.argsort(np.argsort(nodes))))
+        return np.asarray(margin.reshape(len(drawn), -1))
+
+    @cached_property
+    def groups(self) -> list[_Moves]:
+        """All variables that can move, in groups of those that share no clique."""
+        near: nx.Graph[int] = nx.Graph()
+        near.add_nodes_from(int(node) for node in np.flatnonzero(self.prior.network.cards > 1))
+        for clique in self.cliques:
+            near.add_edges_from(pair for pair in combinations(clique, 2) if pair[0] in near and pair[1] in near)
+        colours = nx.greedy_color(near) if self.n else {}
+        return [
+            self._moves([node for node in sorted(colours) if colours[node] == colour])
+            for colour in sorted(set(colours.values()))
+        ]
+
+    def _moves(self, variables: list[int]) -> _Moves:
+        cards = self.prior.network.cards
+        cells = [self._cells(variable) for variable in variables]
+        most = max(each.shape[1] for each in cells)
+        padded = [np.pad(each, ((0, 0), (0, most - each.shape[1])), constant_values=self._starts[-1]) for each in cells]
+        states = cards[variables].astype(np.int64)
+        sizes = np.array([len(each) for each in cells])
+        first = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        return _Moves(sizes // states, states, first, np.concatenate(padded))
+
+    def _cells(self, variable: int) -> IntArray:
+        """Where records are counted by the values in all cliques of a variable, its own the last: (values, T)."""
+        cards = self.prior.network.cards
+        beside = sorted(set().union(*(clique for clique in self.cliques if variable in clique)) - {variable})
+        order = [*beside, variable]
+        codes = np.indices(tuple(cards[order])).reshape(len(order), -1)
+        place = {node: k for k, node in enumerate(order)}
+        return np.stack(
+            [
+                start + np.ravel_multi_index([codes[place[node]] for node in nodes], cards[list(nodes)])
+                for nodes, start in zip(self._nodes, self._starts, strict=False)
+                if variable in nodes
+            ],
+            axis=1,
+        )
+
+    def move(self, moves: _Moves, tables: FloatArray, values: FloatArray, rng: np.random.Generator) -> None:
+        """Try one move of every variable of a group in every chain; changes tables and values (chains, places)."""
+        shape = len(tables), len(moves.values)
+        others, own, step, size, luck = rng.random((5, *shape))
+        now = (own * moves.states).astype(np.int64)
+        then = (now + 1 + (step * (moves.states - 1)).astype(np.int64)) % moves.states
+        at = moves.first + (others * moves.values).astype(np.int64) * moves.states
+        records = np.floor(np.exp(size * np.log(self.n + 1)))[..., None]  # as likely few as many
+        left, entered = moves.cells[at + now], moves.cells[at + then]
+        places = np.concatenate((left, entered), axis=-1)
+        counts_something = places < self._starts[-1]
+        change = np.concatenate((-records * np.ones(left.shape), records * np.ones(left.shape)), axis=-1)
+        chain = np.arange(shape[0])[:, None, None]
+        before = tables[chain, places]
+        after = before + change * counts_something
+        is_table: BoolArray = (after >= 0).all(axis=-1)
+        worth = self.values(np.maximum(after, 0.0), places)
+        gain = (worth - values[chain, places]).sum(axis=-1)
+        takes = (is_table & (np.log(luck) < gain))[..., None]
+        tables[chain, places] = np.where(takes, after, before)
+        values[chain, places] = np.where(takes, worth, values[chain, places])

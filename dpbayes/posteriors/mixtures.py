@@ -1,0 +1,284 @@
+"""Mixtures of Dirichlet distributions, one per CPT row: what is known of CPTs when counts are not known for certain."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.base.quadrature import spread_points
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import finite_number
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import Dirichlets
+
+_STEPS, _CLOSE = 60, 1e-9
+"""Most steps towards a quantile, and how short the last one is: halvings would do, and Newton's steps need fewer."""
+
+
+_LEAST = 1e-300
+"""Stands for a probability of zero, whose logarithm is infinite."""
+
+
+@dataclass(frozen=True, eq=False)
+class DirichletMixtures:
+    """sum_s w_s Dirichlet(alpha + k_s) for every CPT row, rows independent.
+
+    `counts` (..., S, K) are S possible counts k of every cell and `weights` (..., S, m) those of every row's, which
+    sum to 1 over S; `prior` has one alpha (K,).
+    """
+
+    prior: Dirichlets
+    counts: FloatArray
+    weights: FloatArray
+
+    @property
+    def network(self) -> Network:
+        """The network whose rows they are."""
+        return self.prior.network
+
+    @cached_property
+    def effective(self) -> FloatArray:
+        """1 / sum w^2 of every row: how many equally likely counts its weights are worth (..., m)."""
+        return 1 / (self.weights**2).sum(axis=-2)
+
+    @cached_property
+    def _cell_weights(self) -> FloatArray:
+        return self.network.over_cells(self.weights)
+
+    @cached_property
+    def _components(self) -> Dirichlets:
+        return self.prior.updated(self.counts)
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """E theta for every cell: (..., K); also the predictive probability of the next record's state."""
+        return (self._cell_weights * self._components.mean).sum(axis=-2)
+
+    @cached_property
+    def sd(self) -> FloatArray:
+        """Standard deviation of theta for every cell: (..., K)."""
+        parts, mean = self._components, self.mean[..., None, :]
+        variance = (self._cell_weights * (parts.sd**2 + (parts.mean - mean) ** 2)).sum(axis=-2)
+        return np.asarray(np.sqrt(variance))
+
+    @cached_property
+    def expected_counts(self) -> FloatArray:
+        """E k of every cell's count: (..., K)."""
+        return (self._cell_weights * self.counts).sum(axis=-2)
+
+    def part(self, draws: int | slice) -> "DirichletMixtures":
+        """Return some of a batch (draws, S, K)."""
+        return DirichletMixtures(self.prior, self.counts[draws], self.weights[draws])
+
+    # Every cell by itself
+
+    def cumulative(self, theta: ArrayLike, *, cells: IntArray | slice | int = slice(None)) -> FloatArray:
+        """Return P(theta <= a value) for the cells' marginals, at values (..., cells): (..., cells)."""
+        marginals = self._marginals(cells)
+        values = np.asarray(theta, dtype=np.float64)
+        if isinstance(cells, int):
+            return np.asarray(marginals.cumulative(values[..., None])[..., 0])
+        return marginals.cumulative(values)
+
+    def interval(
+        self, level: float = 0.95, *, cells: IntArray | slice | int = slice(None)
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the central credible interval of the cells' marginals: two arrays (..., cells).
+
+        A cell that is its row's only state is 1 with certainty.
+        """
+        low, high = self._marginals(cells).interval(level)
+        return (low[..., 0], high[..., 0]) if isinstance(cells, int) else (low, high)
+
+    def log_density(self, cell: int, theta: ArrayLike) -> FloatArray:
+        """Return the log density of one cell's marginal at `theta` (points,): (..., points)."""
+        marginals = self._marginals(cell)
+        return marginals.log_density(np.asarray(theta, dtype=np.float64)[:, None])[..., 0]
+
+    def _marginals(self, cells: IntArray | slice | int) -> "BetaMixtures":
+        columns = slice(cells, cells + 1) if isinstance(cells, int) else cells
+        rows = self.network.row_of_cell[columns]
+        alpha, totals = self._components.alpha[..., columns], self._totals[..., rows]
+        return BetaMixtures(alpha, totals - alpha, self.weights[..., rows])
+
+    @cached_property
+    def _totals(self) -> FloatArray:
+        """alpha_0 + T of every row: (..., S, m)."""
+        return np.asarray(self.network.row_sums(self._components.alpha))
+
+    # All together
+
+    def divergence_of_rows(self, exact: Dirichlets, *, points: int = 64) -> FloatArray:
+        """Return KL(exact || this) of every row in nats, for one exact posterior (K,): (..., m).
+
+        The mean of the log ratio over evenly spread places of the exact law; the more states, the rougher.
+        """
+        network = self.network
+        divergence = np.empty((*self.weights.shape[:-2], network.row_count))
+        for r in np.unique(network.cards):
+            rows = np.flatnonzero(network.cards[network.node_of_row] == r)
+            cells = network.row_starts[rows, None] + np.arange(r)
+            log_theta = _spread_logs(exact.alpha[cells], points)
+            known = _log_dirichlet(exact.alpha[cells][..., None, :], log_theta)[..., 0]
+            parts = np.moveaxis(self._components.alpha[..., cells], -3, -2)
+            logs = _log_dirichlet(parts, log_theta)
+            with np.errstate(divide="ignore"):  # a weight may be too small for a double
+                logs += np.log(np.moveaxis(self.weights[..., rows], -2, -1))[..., None, :]
+            divergence[..., rows] = (known - _log_sums(logs)).mean(axis=-1)
+        return np.maximum(divergence, 0.0)
+
+    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray:
+        """Return P(target | evidence) of the next record: (..., r_target). Errors: those of `predictive.query`."""
+        return query(self.network, self.mean, target, evidence or {})
+
+    def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
+        """Draw CPTs: (*size, ..., K); every row's counts by their weights, then its probabilities."""
+        return self.drawn(rng, size).sample(rng)
+
+    def drawn(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Dirichlets:
+        """Draw one of the possible counts of every row, and return the posteriors under them: (*size, ..., K)."""
+        steps = np.moveaxis(np.cumsum(self.weights, axis=-2), -2, -1)  # (..., m, S)
+        rows, points = steps.shape[:-1], steps.shape[-1]
+        lucks = rng.random((*size, *rows))
+        # Row after row on one line, each a step of length one: a draw is looked up, not compared with every point.
+        starts = np.arange(math.prod(rows)).reshape(rows)
+        line = (steps / steps[..., -1:] + starts[..., None]).ravel()
+        chosen = np.searchsorted(line, (lucks + starts).ravel()).reshape(lucks.shape) - starts * points
+        index = self.network.over_cells(np.minimum(chosen, points - 1))[..., None, :]
+        counts = np.broadcast_to(self.counts, (*index.shape[:-2], *self.counts.shape[-2:]))
+        return self.prior.updated(np.take_along_axis(counts, index, axis=-2)[..., 0, :])
+
+
+@dataclass(frozen=True, eq=False)
+class BetaMixtures:
+    """sum_s w_s Beta(a_s, b_s), parameters and weights (..., S, cells); 1 with certainty where b = 0."""
+
+    a: FloatArray
+    b: FloatArray
+    weights: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """E theta: (..., cells)."""
+        return np.asarray((self.weights * self.a / (self.a + self.b)).sum(axis=-2))
+
+    @property
+    def sd(self) -> FloatArray:
+        """Standard deviation of theta: (..., cells)."""
+        total = self.a + self.b
+        share = self.a / total
+        away = (share - self.mean[..., None, :]) ** 2
+        return np.asarray(np.sqrt((self.weights * (share * (1 - share) / (total + 1) + away)).sum(axis=-2)))
+
+    @property
+    def effective(self) -> FloatArray:
+        """1 / sum w^2: how many equally likely components the weights are worth (..., cells)."""
+        return np.asarray(1 / (self.weights**2).sum(axis=-2))
+
+    def part(self, draws: int | slice) -> "BetaMixtures":
+        """Return some of a batch (draws, S, cells)."""
+        return BetaMixtures(self.a[draws], self.b[draws], self.weights[draws])
+
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Return the central credible interval: two arrays (..., cells)."""
+        tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
+        low = self.quantile(tail)
+        # Both are as exact as `_CLOSE`: of a law that nearly is one point the ends would change places.
+        return low, np.maximum(low, self.quantile(1 - tail))
+
+    def cumulative(self, theta: FloatArray) -> FloatArray:
+        """The distribution function at values (..., cells): (..., cells)."""
+        value = theta[..., None, :]
+        known = special.betainc(self.a, np.maximum(self.b, _LEAST), value)
+        return np.asarray((self.weights * np.where(self.b > 0, known, value >= 1)).sum(axis=-2))
+
+    def log_density(self, theta: FloatArray) -> FloatArray:
+        """The log density at points (points, cells): (..., points, cells); ln 0 below a certain 1."""
+        places = theta[:, None]
+        logs = special.xlogy(self.a[..., None, :, :] - 1, places) + special.xlog1py(
+            self.b[..., None, :, :] - 1, -places
+        )
+        logs += self._log_constants[..., None, :, :]
+        density = _log_sums(np.asarray(np.moveaxis(logs, -2, -1)))
+        return np.where(np.all(self.b > 0, axis=-2)[..., None, :], density, -np.inf)
+
+    @cached_property
+    def _log_constants(self) -> FloatArray:
+        with np.errstate(divide="ignore"):  # a weight may be too small for a double
+            return np.asarray(np.log(self.weights) - special.betaln(self.a, np.maximum(self.b, _LEAST)))
+
+    def quantile(self, share: float) -> FloatArray:
+        """Where the distribution function reaches a share: (..., cells), by Newton's steps kept inside a bracket.
+
+        The share as a normal score is nearly straight in the log-odds of theta, so that few steps lead there. A cell of
+        which it is known is asked no more.
+        """
+        shape, target = (*self.a.shape[:-2], self.a.shape[-1]), float(special.ndtri(share))
+        a, b, weights, constants = (
+            np.moveaxis(each, -2, 0).reshape(each.shape[-2], -1)
+            for each in (self.a, self.b, self.weights, self._log_constants)
+        )
+        place = self._near(target).ravel()
+        low, high = np.zeros_like(place), np.ones_like(place)
+        left = np.arange(place.size)  # of which the quantile is not known yet
+        for _ in range(_STEPS):
+            here, first, second = place[left], a[:, left], b[:, left]
+            reached = (weights[:, left] * special.betainc(first, np.maximum(second, _LEAST), here)).sum(axis=0)
+            low[left], high[left] = (
+                np.where(reached < share, here, low[left]),
+                np.where(reached < share, high[left], here),
+            )
+            with np.errstate(all="ignore"):  # at an end of the bracket the density may be nothing, or beyond doubles
+                logs = special.xlogy(first - 1, here) + special.xlog1py(second - 1, -here) + constants[:, left]
+                score = special.ndtri(reached)
+                slope = np.exp(_log_sums(logs.T) + score**2 / 2) * here * (1 - here) * math.sqrt(math.tau)
+                step = special.expit(special.logit(here) - (score - target) / slope)
+            # A step that hardly leaves the place, which is an end of the bracket, has arrived.
+            inside = (step > low[left] - _CLOSE) & (step < high[left] + _CLOSE)
+            place[left] = np.where(inside, step, (low[left] + high[left]) / 2)
+            left = left[np.abs(place[left] - here) >= _CLOSE]
+            if not left.size:
+                break
+        return np.where((self.b > 0).all(axis=-2), place.reshape(shape), 1.0)
+
+    def _near(self, score: float) -> FloatArray:
+        """Where this normal score would be if log-odds were normal, with about the right spread: (..., cells)."""
+        mean, sd = self.mean, self.sd
+        inner = np.clip(mean, 1e-9, 1 - 1e-9)
+        spread = sd / (inner * (1 - inner))
+        return np.asarray(special.expit(special.logit(inner) + score * np.minimum(spread, 3.0)))
+
+
+def _log_sums(logs: FloatArray) -> FloatArray:
+    """ln of the sum of exponentials over the last axis of logs (..., S), which are used up: (...,)."""
+    most = logs.max(axis=-1, keepdims=True)
+    logs -= most
+    return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=-1)) + most[..., 0])
+
+
+def _spread_logs(alpha: FloatArray, points: int) -> FloatArray:
+    """ln theta at places spread evenly under Dirichlet laws (m, r), part after part of what is left: (m, J, r)."""
+    states = alpha.shape[-1]
+    logs = np.zeros((len(alpha), points, states))
+    left = np.zeros((len(alpha), points))
+    lucks = spread_points(points, max(1, states - 1))
+    for k in range(states - 1):
+        rest = alpha[:, k + 1 :].sum(axis=-1)[:, None]
+        # Two inverses keep the digits of small parts on both sides.
+        part = special.betaincinv(alpha[:, k, None], rest, lucks[k])
+        other = special.betainccinv(rest, alpha[:, k, None], lucks[k])
+        logs[..., k] = left + np.log(np.maximum(part, _LEAST))
+        left = left + np.log(np.maximum(other, _LEAST))
+    logs[..., states - 1] = left
+    return logs
+
+
+def _log_dirichlet(alpha: FloatArray, log_theta: FloatArray) -> FloatArray:
+    """Log density of Dirichlet laws (..., m, S, r) at ln theta (m, J, r): (..., m, J, S)."""
+    constant = special.gammaln(alpha.sum(axis=-1)) - special.gammaln(alpha).sum(axis=-1)
+    return np.asarray(np.matmul(log_theta, np.swapaxes(alpha - 1, -1, -2)) + constant[..., None, :])

@@ -1,0 +1,75 @@
+"""What the recipient knows of the noise: its law is public, and only its draw is not."""
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+
+
+class Reading(enum.Enum):
+    """How a recipient reads released tables."""
+
+    NOISE_AWARE = "knows of the noise"
+    AS_REAL = "takes counts as real"
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseModel:
+    """The noise of released tables (..., K), clipped to [0, n] or not, as the residuals of the tables have it.
+
+    `variances` (M,) is that of every number of each residual of `Residuals.consistent`, in squared counts; noise has
+    mean zero. Where independent Laplace noise, of real or of whole numbers, was added to every cell, `scale` is its b
+    and `sd` its standard deviation; where cells were not noised each by itself both are 0.
+    """
+
+    network: Network
+    variances: FloatArray
+    scale: float = 0.0
+    sd: float = 0.0
+
+    def __post_init__(self) -> None:
+        variances = np.asarray(self.variances, dtype=np.float64)
+        if variances.shape != (len(self.network.closure),) or not (variances >= 0).all():
+            raise InputError(
+                f"Noise needs one variance, not negative, for each of the {len(self.network.closure)} residuals."
+            )
+        object.__setattr__(self, "variances", variances)
+
+    @property
+    def told(self) -> dict[str, str | float]:
+        """What a file says of the noise: its law and scale, or where it is on other numbers that it is counted so."""
+        if self.scale:
+            return {
+                "law": "independent Laplace noise in every cell",
+                "scale": self.scale,
+                "standard deviation": self.sd,
+            }
+        sds = np.sqrt(self.network.residuals.cell_variances(self.variances))
+        return {
+            "law": "noise of known variance on what the families' tables have in common",
+            "least standard deviation of a cell": float(sds.min()),
+            "largest standard deviation of a cell": float(sds.max()),
+        }
+
+    @classmethod
+    def laplace_cells(cls, network: Network, *, scale: float, sd: float) -> "NoiseModel":
+        """Return the model of Laplace noise of scale b and this standard deviation in every cell."""
+        return cls(network, sd**2 * network.residuals.of_unit_cells, scale, sd)
+
+    @classmethod
+    def gaussian_cells(cls, network: Network, *, sd: float) -> "NoiseModel":
+        """Return the model of Gaussian noise in every cell, not clipped: least squares lose nothing of it."""
+        return cls(network, sd**2 * network.residuals.of_unit_cells)
+
+    @classmethod
+    def coefficients(cls, network: Network, *, variances: FloatArray) -> "NoiseModel":
+        """Return the model of independent noise on integer Walsh coefficients with these variances (M,); n is known.
+
+        The residual of a set of k binary nodes is the coefficient over 2^(k/2).
+        """
+        sizes = np.array([member.bit_count() for member in network.closure.members])
+        return cls(network, np.where(sizes > 0, variances / 2.0**sizes, 0.0))

@@ -1,0 +1,94 @@
+"""Whole numbers between 0 and a most, drawn by even luck near a place, with their chances."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.types import FloatArray
+
+_LOGISTIC = math.sqrt(3) / math.pi
+"""The scale of a logistic law of standard deviation 1."""
+
+_REACH = 4.0
+"""How many widths beyond the centre points lie that thin out from an end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """How many points go near 0 and near the most, and the powers by which they thin out from there: (2, ...) each.
+
+    A Dirichlet parameter a below 1 makes counts k as likely as k^(a - 1) near 0.
+    """
+
+    chances: FloatArray
+    powers: FloatArray
+
+
+def point_between(
+    luck: FloatArray, centre: FloatArray, sd: FloatArray, most: FloatArray, ends: Ends
+) -> tuple[FloatArray, FloatArray]:
+    """Return whole numbers from 0 to `most` (...) near a centre, and their log chances.
+
+    They are those of `_rounded_logistic`, but some lie near 0 and near `most` as `ends` says, up to `_REACH` widths
+    beyond the centre.
+    """
+    if not ends.chances.any():
+        return _rounded_logistic(luck, centre, sd, most)
+    none, every = ends.chances
+    between = 1 - none - every
+    low = np.rint(np.clip(centre + _REACH * sd, 0.0, most))
+    high = np.rint(np.clip(most - centre + _REACH * sd, 0.0, most))
+    drawn, _ = _rounded_logistic(np.clip((luck - none) / between, 1e-9, 1 - 1e-9), centre, sd, most)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where no point is put on an end
+        drawn = np.where(luck < none, _near_none(luck / none, low, ends.powers[0]), drawn)
+        drawn = np.where(luck >= 1 - every, most - _near_none((1 - luck) / every, high, ends.powers[1]), drawn)
+        log = np.log(between) + _log_chance(drawn, centre, sd * _LOGISTIC, most)
+        log = np.logaddexp(log, np.log(none) + _log_near_none(drawn, low, ends.powers[0]))
+        return drawn, np.logaddexp(log, np.log(every) + _log_near_none(most - drawn, high, ends.powers[1]))
+
+
+def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
+    """Return whole numbers from 0 to `most` of the distribution function ((k + 1)/(most + 1))^power."""
+    return np.minimum(np.floor((most + 1) * np.clip(luck, 0.0, 1.0) ** (1 / power)), most)
+
+
+def _log_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
+    """Return the log chances of `_near_none`; ln 0 beyond `most`."""
+    rise = -np.expm1(power * np.log(drawn / (drawn + 1)))  # of (k + 1)^power since k^power
+    return np.where(drawn <= most, power * np.log((drawn + 1) / (most + 1)) + np.log(rise), -np.inf)
+
+
+def _rounded_logistic(
+    luck: FloatArray, centre: FloatArray, sd: FloatArray, most: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return whole numbers from 0 to `most` (...), those nearest to draws of a logistic law, and their log chances.
+
+    From somewhat more than the same variance on, the law's tails are wider than those of Laplace noise: a point of
+    importance sampling then has no large weight.
+    """
+    scale = sd * _LOGISTIC
+    # Mirrored where zero lies above the centre: near 0 the distribution function keeps its digits.
+    sign = np.where(centre < 0, -1.0, 1.0)
+    start, end = np.where(sign > 0, -0.5, -most - 0.5), np.where(sign > 0, most + 0.5, 0.5)
+    below, above = special.expit((start - sign * centre) / scale), special.expit((end - sign * centre) / scale)
+    share = np.clip(below + luck * (above - below), 1e-300, 1 - 1e-16)
+    drawn = np.clip(np.rint(sign * centre + scale * special.logit(share)), start + 0.5, end - 0.5) * sign
+    return drawn, _log_chance(drawn, centre, scale, most)
+
+
+def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: FloatArray) -> FloatArray:
+    log_all = _log_mass((-0.5 - centre) / scale, (most + 0.5 - centre) / scale)
+    return _log_mass((drawn - 0.5 - centre) / scale, (drawn + 0.5 - centre) / scale) - log_all
+
+
+def _log_mass(start: FloatArray, end: FloatArray) -> FloatArray:
+    """ln P(start < z < end) of the standard logistic law: sinh((end - start)/2) / (2 cosh(start/2) cosh(end/2))."""
+    width = end - start
+    return width / 2 + np.log(-np.expm1(-width)) - _log_cosh(start / 2) - _log_cosh(end / 2) - 2 * math.log(2)
+
+
+def _log_cosh(value: FloatArray) -> FloatArray:
+    size = np.abs(value)
+    return size + np.log1p(np.exp(-2 * size)) - math.log(2)

@@ -1,0 +1,121 @@
+"""What a release costs and what a budget is, exactly: a pure epsilon, or a rho of zero-concentrated privacy.
+
+Of a budget in rho, what is pure is paid too: epsilon-privacy implies rho = epsilon tanh(epsilon/2)
+(`dpbayes/base/zcdp.py`), rounded up. The other way round there is nothing to convert: no rho implies a pure epsilon.
+OpenDP's cast from one to the other takes the larger epsilon^2/2 of [Bun16] Proposition 1.4.
+"""
+
+import enum
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from dpbayes.base.validation import InputError
+from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
+
+_PLACES = 10**12
+"""A pure release's rho is rounded up to twelve places, so that sums stay short."""
+
+_DEPTH = 20
+"""Even: then the continued fraction of tanh, cut off there, is not below it."""
+
+
+class PrivacyMeasure(enum.Enum):
+    """In what a budget is kept: its name, and its letter as `symbol`."""
+
+    EPSILON = "epsilon"
+    RHO = "rho"
+
+    @property
+    def symbol(self) -> str:
+        """Its letter."""
+        return "ε" if self is PrivacyMeasure.EPSILON else "ρ"
+
+    @property
+    def article(self) -> str:
+        """Its article."""
+        return "an" if self is PrivacyMeasure.EPSILON else "a"
+
+
+@dataclass(frozen=True)
+class Rho:
+    """A rho of zero-concentrated privacy, exact; a bare fraction is a pure epsilon."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class EpsilonDelta:
+    """An epsilon at a delta above 0, as typed: what a rho gives, and how somebody may ask for one."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def rho(self) -> Fraction:
+        """A rho that gives it, all but the largest known: rounded down to six digits, so that it is short.
+
+        Errors: InputError where none is known.
+        """
+        largest = Decimal(zcdp_rho(float(self.epsilon), delta=float(self.delta)) * (1 - 1e-9))
+        if not largest:
+            raise InputError("No rho gives so small an epsilon at so small a delta; choose larger ones.")
+        return Fraction(largest.quantize(Decimal(1).scaleb(largest.adjusted() - 5), ROUND_DOWN))
+
+    def follows_from(self, rho: Fraction) -> bool:
+        """Return whether a rho gives it, by the conversion of `zcdp_epsilon`."""
+        return zcdp_epsilon(float(rho), delta=float(self.delta)) <= self.epsilon
+
+
+Amount = Fraction | Rho
+
+
+def measure_of(amount: Amount) -> PrivacyMeasure:
+    """Return in what an amount is stated."""
+    return PrivacyMeasure.RHO if isinstance(amount, Rho) else PrivacyMeasure.EPSILON
+
+
+def number_of(amount: Amount) -> Fraction:
+    """Return the number alone."""
+    return amount.value if isinstance(amount, Rho) else amount
+
+
+def amount_in(measure: PrivacyMeasure, number: Fraction) -> Amount:
+    """Return the amount of a number in a measure."""
+    return Rho(number) if measure is PrivacyMeasure.RHO else number
+
+
+def cost_in(measure: PrivacyMeasure, amount: Amount) -> Fraction | None:
+    """Return what an amount takes of a budget in some measure; None where such a budget cannot pay it."""
+    if measure is measure_of(amount):
+        return number_of(amount)
+    return None if isinstance(amount, Rho) else rho_of(amount)
+
+
+@lru_cache(maxsize=4096)
+def rho_of(epsilon: Fraction) -> Fraction:
+    """Return a rho that pure epsilon-privacy implies: epsilon tanh(epsilon/2), rounded up by rational arithmetic alone.
+
+    tanh y = y/(1 + y^2/(3 + y^2/(5 + ...))), whose even convergents are not below it, and neither is 1.
+    """
+    y = epsilon / 2
+    tail = Fraction(2 * _DEPTH + 1)
+    for k in range(_DEPTH - 1, -1, -1):
+        tail = 2 * k + 1 + y * y / tail
+    exact = epsilon * min(Fraction(1), y / tail)
+    return Fraction(-(-exact.numerator * _PLACES // exact.denominator), _PLACES)
+
+
+def amount_text(amount: Fraction) -> str:
+    """Return a fraction as a person typed it, where it is a short decimal: "0.1"; else as it is: "1/3"."""
+    for digits in range(16):
+        if (amount * 10**digits).denominator == 1:
+            whole = f"{int(amount * 10**digits):0{digits + 1}d}"
+            return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
+    return str(amount)
+
+
+def amount_told(amount: Amount) -> str:
+    """Return an amount with the letter of what it is in: "ε = 0.1", "ρ = 0.02"."""
+    return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"

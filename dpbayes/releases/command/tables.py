@@ -1,0 +1,126 @@
+"""The table that a command looks at: a file that is read, or a table that an engine counts where it lies."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.counts import Counts, Source, counting
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.sources.bif import read_bif
+from dpbayes.sources.columns import Column, encode
+from dpbayes.sources.domains import read_domains
+from dpbayes.sources.edgelist import network, read_edges
+from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.files import read_table
+
+ARROWS = (".txt", ".edges")
+"""How the file of a list of arrows ends."""
+
+
+def add_data(parser: argparse._ActionsContainer, *, required: bool) -> None:
+    """Add the word that names a file of a table."""
+    parser.add_argument(
+        "--data", required=required, type=Path, metavar="FILE", help="the table: CSV, Parquet or workbook"
+    )
+
+
+def add_data_or_source(parser: argparse.ArgumentParser) -> None:
+    """Add the words that name a table, of which one is to be said."""
+    group = parser.add_mutually_exclusive_group(required=True)
+    add_data(group, required=False)
+    group.add_argument(
+        "--source",
+        metavar="ADDRESS",
+        help="in its place a table that is counted where it lies: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
+        "postgresql://user@host/db?table=s.t; no password goes in it",
+    )
+
+
+def add_domains(parser: argparse.ArgumentParser) -> None:
+    """Add the word that names the domain description."""
+    parser.add_argument("--domains", required=True, type=Path, metavar="FILE", help="its domain description, JSON")
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """Add the word that names the graph."""
+    parser.add_argument(
+        "--network", required=True, metavar="FILE|EDGES", help='a file (.bif, .txt, .edges), or "rain -> grass; sun"'
+    )
+
+
+def declared_columns(path: Path) -> tuple[Column, ...]:
+    """Return the domains of the columns in use. Errors: InputError where one has none; OSError."""
+    columns = [column for column in read_domains(path.read_bytes()) if column.use]
+    for column in columns:
+        if column.domain is None:
+            raise InputError(f"Nothing is declared of the column {brief(column.name)}; declare its states.")
+    return tuple(column.domain for column in columns if column.domain is not None)
+
+
+def table_of_file(path: Path, columns: tuple[Column, ...]) -> Dataset:
+    """Read a file. Errors: InputError, OSError."""
+    return encode(read_table(path.name, path.read_bytes()).frame, columns)
+
+
+def table_of(asked: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
+    """Return the table that was named, a file or an address. Errors: InputError, OSError."""
+    if asked.source is None:
+        return table_of_file(asked.data, columns)
+    from dpbayes.sources.engines.address import open_table
+
+    return DeclaredTable(open_table(asked.source), columns)
+
+
+def network_of(text: str, table: Dataset | Source) -> Network:
+    """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains.
+
+    Errors: InputError, also for a node that is no column; OSError.
+    """
+    if text.lower().endswith(".bif"):
+        drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0]
+    elif text.lower().endswith(ARROWS) and "->" not in text:
+        drawn = Network.from_edges(*read_edges(Path(text).read_text(encoding="utf-8-sig")))
+    else:
+        drawn = network(text)
+    domains = dict(zip(table.names, table.states, strict=True))
+    missing = next((name for name in drawn.names if name not in domains), None)
+    if missing is not None:
+        raise InputError(f"The node {brief(missing)} is not a column of the table.")
+    return Network.from_edges(drawn.names, drawn.edges, {name: domains[name] for name in drawn.names})
+
+
+def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
+    """Count a table; of one in an engine, how far that is is told, and to interrupt it ends the scan there too.
+
+    Errors: InputError.
+    """
+    work = counting(drawn, table)
+    if isinstance(table, Dataset):
+        return finished(work)
+    tell, shares = told_share("Counting"), list[float]()
+
+    def show(share: float) -> None:
+        shares.append(share)
+        tell(share)
+
+    try:
+        return finished(work, show)
+    except KeyboardInterrupt:
+        raise InputError("The count was stopped, and nothing was released.") from None
+    finally:
+        work.close()
+        if shares:  # the line that tells them is still open
+            print(file=sys.stderr)
+
+
+def told_share(doing: str) -> Callable[[float], None]:
+    """Return what tells on the error stream how far work is, in one line."""
+
+    def tell(share: float) -> None:
+        print(f"\r{doing} … {100 * share:.0f}%", end="", file=sys.stderr, flush=True)
+
+    return tell

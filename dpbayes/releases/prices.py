@@ -1,0 +1,95 @@
+"""Whole prices of sets of nodes, by which the noise of each is scaled, and exactly what one record costs at them.
+
+A record that differs in the nodes d moves the numbers of a set A by 2 (N_A - N_A(d)) / R_A in squared length, with
+N_A = prod_{i in A} (r_i - 1), R_A = prod_{i in A} r_i and N_A(d) = prod_{A and d} -1 prod_{A but d} (r_i - 1), and an
+integer Walsh coefficient by N_A - N_A(d) in absolute value, which is 2 or 0. So whole prices p_A cost
+max_d sum_A p_A (N_A - N_A(d)), a whole number, found by eliminating node after node in whole numbers alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.model.elimination import Factor, eliminated, elimination_plan, widest_scope
+from dpbayes.model.network import Network
+from dpbayes.model.residual_design import MAX_TABLE_BITS, MOST_SETS
+
+_STEPS = 64
+"""Prices are of so many steps from one power of two to the next, so that few scales differ: OpenDP is asked of each.
+No price is off by more than a part in 128."""
+
+_WIDEST = 2.0**36
+"""By how much prices may differ; below that they are raised."""
+
+_WORD = 2**62
+"""Sums must stay below it, lest whole numbers of the machine run over."""
+
+
+@dataclass(frozen=True)
+class WholeCharge:
+    """max_d sum_A p_A (N_A - N_A(d)), or a bound of it where not `exact`, for families charged each by itself."""
+
+    value: int
+    exact: bool
+
+
+def whole_prices(wanted: FloatArray) -> tuple[int, ...]:
+    """Return prices in about the proportions that are wanted (sets,), none negative: 0 for 0."""
+    priced = wanted > 0
+    if not priced.any():
+        return (0,) * len(wanted)
+    share = np.where(priced, np.maximum(wanted / wanted.max(), 1 / _WIDEST), 1.0)
+    share = share / share.min()
+    power = np.floor(np.log2(share))
+    steps = np.rint(share / 2**power * _STEPS)
+    return tuple(int(s) << int(p) if is_priced else 0 for s, p, is_priced in zip(steps, power, priced, strict=True))
+
+
+def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
+    """Return prices that can be charged: one for every set within a family but the empty one.
+
+    Errors: InputError for another number of them, for one that is not above 0 where a set has numbers, or not 0 where
+    it has none, and for sums that no machine's whole number holds.
+    """
+    sizes = network.residuals.sizes.tolist()[1:]
+    if len(sizes) > MOST_SETS:
+        raise InputError(f"A release states prices of up to {MOST_SETS:,} sets; this network has {len(sizes):,}.")
+    if len(prices) != len(sizes):
+        raise InputError(f"{len(prices):,} prices were stated; the network has {len(sizes):,} sets within families.")
+    priced = zip(prices, sizes, strict=True)
+    if any(type(price) is not int or price < 0 or bool(price) != bool(size) for price, size in priced):
+        raise InputError("Every set of nodes needs a price, a whole number above 0; one without numbers has 0.")
+    if 4 * sum(price * size for price, size in zip(prices, sizes, strict=True)) >= _WORD:
+        raise InputError("The prices are too large to be added up in whole numbers; state smaller ones.")
+    return tuple(prices)
+
+
+def most_charged(network: Network, prices: Sequence[int]) -> WholeCharge:
+    """Return what one record costs at most, at prices of all sets but the empty one, in whole numbers alone."""
+    checked_prices(network, prices)
+    tables = _tables(network, np.array((0, *prices), dtype=np.int64))
+    plan = elimination_plan(network.closure.families)
+    if widest_scope(plan) <= MAX_TABLE_BITS:
+        return WholeCharge(int(eliminated(tables, plan, np.max)), exact=True)
+    return WholeCharge(sum(int(table.max()) for _, table in tables), exact=False)
+
+
+def _tables(network: Network, prices: IntArray) -> list[Factor]:
+    """What a family's own sets cost, for every d within it: sets that no earlier family has."""
+    closure, cards = network.closure, network.residuals.cards
+    slots = np.zeros(len(closure.slots), dtype=np.int64)
+    slots[closure.representatives] = prices
+    tables: list[Factor] = []
+    start = 0
+    for family in closure.families:
+        turned = slots[start : start + 2 ** len(family)]
+        start += 2 ** len(family)
+        for k, node in enumerate(family):
+            without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
+            turned = np.stack((without + (cards[node] - 1) * having, without - having), axis=1)
+        # The first entry is of records that are the same. A node of one state is in no set that has a price.
+        tables.append((family, (turned.flat[0] - turned).reshape((2,) * len(family))))
+    return tables

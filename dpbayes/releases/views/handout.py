@@ -1,0 +1,79 @@
+"""A simulated release as one sheet for a class or a board: question, guarantee, one picture, what it is not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from itertools import islice
+
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import numeral
+from dpbayes.releases.views.paper import bar, items, paper
+
+MOST_STATES = 24
+"""States of the question that have room on the sheet."""
+
+
+@dataclass(frozen=True)
+class Handout:
+    """A question about a network, and what one simulated release of `n` records of `table` answers.
+
+    `answer` gives the probability of each state, by its name.
+    """
+
+    question: str
+    table: str
+    n: int
+    mechanism: str
+    guarantee: Guarantee
+    answer: Mapping[str, float]
+
+
+def html_handout(handout: Handout) -> str:
+    """Return the sheet, which says of itself that it is of a simulation. A real release has a report instead."""
+    shown = dict(islice(handout.answer.items(), MOST_STATES))
+    bars = "".join(bar(state, share) for state, share in shown.items())
+    more = len(handout.answer) - len(shown)
+    rest = f"<p>and {more:,} more states</p>" if more else ""
+    return paper(
+        f"Simulation: what would a release say of {handout.question}?",
+        "<p><strong>Simulation, not a release: its noise comes from a seed and hides nothing.</strong></p>\n"
+        f"<ol>{items(_sentences(handout))}</ol>\n"
+        f'<h2>One simulated answer: {escape(handout.question)}</h2>\n<div class="bars">{bars}</div>{rest}\n'
+        f"<h2>What a real release would promise</h2>\n<p>{escape(in_words(handout.guarantee))}</p>\n"
+        f"<h2>What is not protected</h2>\n<ul>{items(_not_protected(handout))}</ul>\n",
+    )
+
+
+def in_words(guarantee: Guarantee) -> str:
+    """Return what a promise lets one record change, for people who do not know epsilon."""
+    if not guarantee.is_private:
+        return "Nothing is promised: whoever sees the answer may learn all that a record says."
+    times = numeral(math.exp(guarantee.epsilon)) if guarantee.epsilon < 700 else "more than 10³⁰⁰"
+    sure = numeral(100 / (1 + math.exp(-guarantee.epsilon)))
+    event = f"when one record is replaced by any other, no outcome becomes more than {times} times as likely"
+    if guarantee.delta:
+        return f"{guarantee}: {event}, but for a part of {numeral(guarantee.delta)}."
+    return (
+        f"{guarantee}: {event}. Whoever gave even odds to two things that the record might say is at most {sure} % "
+        "sure of one of them afterwards, whatever else is known."
+    )
+
+
+def _sentences(handout: Handout) -> list[str]:
+    likely = max(handout.answer, key=lambda state: handout.answer[state])
+    return [
+        f"The table is {handout.table}; {handout.n:,} records are counted.",
+        f"The mechanism is {handout.mechanism}, with {handout.guarantee}.",
+        f"This simulated release finds {likely} likeliest, with probability {numeral(handout.answer[likely], 2)}; "
+        "another would say something else.",
+    ]
+
+
+def _not_protected(handout: Handout) -> list[str]:
+    return [
+        f"That there are {handout.n:,} records, which columns and states there are, and the graph: they are public.",
+        "What is true of people in general: a release is to tell it, of those who are in the table and of others.",
+        "Several records of one person: the promise is about one record.",
+        "What further releases of the same table tell: their losses add up.",
+    ]

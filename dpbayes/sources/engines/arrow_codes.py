@@ -1,0 +1,324 @@
+"""Values of Arrow's arrays to codes: each is what `coded` says of the text that a file's reader gives the value.
+
+Of text, the entries of a dictionary are looked up, and records take their codes by place. Numbers are never written
+out: what is declared is turned into numbers of the column's type instead, once, by way of their texts.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpbayes.base.types import BoolArray, Codes, FloatArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, numbers_in
+from dpbayes.sources.tables import texts_of
+
+Numbers = NDArray[Any]
+Signed = NDArray[np.int16]
+"""Codes, with LEFT_OUT and OUTSIDE among them."""
+
+WIDEST_TABLE = 1 << 16
+"""Whole numbers whose declared values lie closer together than this are looked up in a table."""
+
+FEW = 16
+"""So many values or cut points are compared one by one, which is faster than a search."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedValues:
+    """Codes (n,) and masks (n,): which records are to be left out, and which values are not declared.
+
+    A mask is None where it would be empty; a code means nothing where one of them holds.
+    """
+
+    codes: Codes
+    left_out: BoolArray | None = None
+    outside: BoolArray | None = None
+
+
+Coder = Callable[[pa.Array], CodedValues]
+
+
+def coder(column: Column, kind: pa.DataType) -> Coder:
+    """Return what turns arrays of this type into codes of the column.
+
+    Errors: InputError, when it is called, for a type without a text.
+    """
+    if pa.types.is_boolean(kind):
+        return _nullable(column, _of_booleans(column))
+    if pa.types.is_integer(kind):
+        return _nullable(column, _of_cut(column, kind) if isinstance(column, Cuts) else _of_whole(column, kind))
+    if pa.types.is_floating(kind):
+        return _nullable(column, _of_cut(column, kind) if isinstance(column, Cuts) else _of_floats(column, kind))
+    return _of_texts(column)
+
+
+def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
+    """Return places (n,) in an array of different values, one past its end where there is none, and that array.
+
+    Errors: InputError for a type whose values cannot be compared.
+    """
+    if pa.types.is_null(values.type):
+        return np.zeros(len(values), dtype=np.int32), pa.array([], type=pa.string())
+    try:
+        dictionary = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise InputError(f"Column {brief(name)} holds {values.type} values, which cannot be shown as text.") from None
+    places = dictionary.indices.cast(pa.int32())
+    if places.null_count:
+        places = places.fill_null(len(dictionary.dictionary))
+    return places.to_numpy(), dictionary.dictionary
+
+
+# Nulls
+
+
+def _nullable(column: Column, code: Callable[[pa.Array], CodedValues]) -> Coder:
+    """Return a coder that knows of NULL, too: its text is empty."""
+    missing = _code(column, "")
+
+    def coded_values(values: pa.Array) -> CodedValues:
+        plain = code(values)
+        if not values.null_count:
+            return plain
+        null = values.is_null().to_numpy(zero_copy_only=False)
+        return _replaced(plain, null, missing)
+
+    return coded_values
+
+
+def _replaced(values: CodedValues, where: BoolArray, code: int) -> CodedValues:
+    """Return the codes with `code`, which may be LEFT_OUT or OUTSIDE, where the mask holds."""
+    codes = values.codes if code < 0 else np.where(where, np.uint8(code), values.codes)
+    left_out, outside = (None if mask is None else mask & ~where for mask in (values.left_out, values.outside))
+    if code == LEFT_OUT:
+        left_out = where if left_out is None else left_out | where
+    if code == OUTSIDE:
+        outside = where if outside is None else outside | where
+    return CodedValues(codes, left_out, outside)
+
+
+def _numbers(values: pa.Array) -> Numbers:
+    """Return the numbers of an array without a copy; anything stands where there is none."""
+    bare = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
+    numbers: Numbers = bare.to_numpy()
+    return numbers
+
+
+def _code(column: Column, text: str) -> int:
+    return int(coded(column, pd.Series([text], dtype="str"))[0])
+
+
+def _split(signed: Signed) -> CodedValues:
+    if signed.min(initial=0) >= 0:
+        return CodedValues(signed.astype(np.uint8))
+    left_out, outside = signed == LEFT_OUT, signed == OUTSIDE
+    return CodedValues(
+        signed.astype(np.uint8), left_out if left_out.any() else None, outside if outside.any() else None
+    )
+
+
+# Text, and what is compared as text
+
+
+def _of_texts(column: Column) -> Coder:
+    known: pa.Array | None = None
+    table: Signed = np.zeros(0, dtype=np.int16)
+
+    def coded_values(values: pa.Array) -> CodedValues:
+        nonlocal known, table
+        places, entries = as_dictionary(column.name, values)
+        if known is None or not entries.equals(known):  # batches of one row group share their dictionary
+            codes = [*coded(column, texts_of(column.name, entries)).tolist(), _code(column, "")]
+            known, table = entries, np.array(codes, dtype=np.int16)
+        if len(entries) == 2 and table[:-1].min() >= 0 and not values.null_count:
+            first, second = table[:-1].tolist()
+            return CodedValues(places.astype(np.uint8) * np.uint8((second - first) % 256) + np.uint8(first))
+        return _split(table.take(places))
+
+    return coded_values
+
+
+def _counts_up(table: Signed) -> bool:
+    """Whether the entry at each place is the place."""
+    return len(table) <= 256 and bool((table == np.arange(len(table))).all())
+
+
+# Truth values
+
+
+def _of_booleans(column: Column) -> Callable[[pa.Array], CodedValues]:
+    table = np.array([_code(column, "false"), _code(column, "true")], dtype=np.int16)
+
+    def coded_values(values: pa.Array) -> CodedValues:
+        bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)[values.offset // 8 :] if len(values) else np.empty(0)
+        start = values.offset % 8
+        bits = bits.astype(np.uint8, copy=False)
+        places: Codes = np.unpackbits(bits, count=start + len(values), bitorder="little")[start:]
+        if table.tolist() == [0, 1]:
+            return CodedValues(places)
+        return CodedValues(places ^ np.uint8(1)) if table.tolist() == [1, 0] else _split(table.take(places))
+
+    return coded_values
+
+
+# Whole numbers
+
+
+def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.Array], CodedValues]:
+    width = np.iinfo(kind.to_pandas_dtype())
+    codes = {
+        number: code
+        for text, code in _declared(column).items()
+        if (number := _whole(text)) is not None and width.min <= number <= width.max
+    }
+    low, high = min(codes, default=0), max(codes, default=0)
+    if high - low >= WIDEST_TABLE:
+        return _of_bits(codes, np.dtype(width.dtype))
+    table = np.full(high - low + 1, OUTSIDE, dtype=np.int16)
+    for number, code in codes.items():
+        table[number - low] = code
+    unsigned = np.dtype(f"u{width.dtype.itemsize}")
+    zero = unsigned.type(low % (1 << width.bits))
+    straight = _counts_up(table)
+
+    def coded_values(values: pa.Array) -> CodedValues:
+        # A number below the lowest wraps, and is beyond the highest.
+        places = _numbers(values).view(unsigned) - zero
+        if places.max(initial=0) < len(table):
+            return CodedValues(places.astype(np.uint8)) if straight else _split(table.take(places))
+        inside = places < len(table)
+        return _split(np.where(inside, table.take(np.where(inside, places, 0)), np.int16(OUTSIDE)))
+
+    return coded_values
+
+
+def _whole(text: str) -> int | None:
+    """Return the whole number that is written as this text: only "7" is 7, not "07" or "+7"."""
+    try:
+        return int(text) if str(int(text)) == text else None
+    except ValueError:
+        return None
+
+
+def _declared(column: Categories | Groups) -> dict[str, int]:
+    """Return the code of every declared value."""
+    values = column.states if isinstance(column, Categories) else tuple(v for _, group in column.groups for v in group)
+    return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
+
+
+# Other numbers
+
+
+def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.Array], CodedValues]:
+    dtype = np.dtype(kind.to_pandas_dtype())
+    codes = {}
+    for text, code in _declared(column).items():
+        number = _number(text, dtype)
+        if number is not None:
+            codes[int(number.view(f"u{dtype.itemsize}"))] = code
+    of_bits, nan = _of_bits(codes, np.dtype(f"u{dtype.itemsize}")), _code(column, "nan")
+
+    def coded_values(values: pa.Array) -> CodedValues:
+        plain = of_bits(values)
+        if plain.outside is None:  # NaN has many bits, none of which was looked up
+            return plain
+        return _replaced(plain, np.isnan(_numbers(values)), nan)
+
+    return coded_values
+
+
+def _number(text: str, dtype: np.dtype[Any]) -> Any:
+    """Return the number of this type that is written as this text; None if there is none, or many as for NaN."""
+    try:
+        with np.errstate(over="ignore"):
+            number = np.array([float(text)]).astype(dtype)
+    except ValueError:
+        return None
+    return number[0] if not np.isnan(number[0]) and _written(number).iloc[0] == text else None
+
+
+def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Callable[[pa.Array], CodedValues]:
+    """Look numbers up by their bits, read as this type."""
+    keys = np.array(sorted(codes), dtype=dtype)
+    ordered = np.array([codes[int(key)] for key in keys], dtype=np.int16)
+
+    def compared(values: pa.Array) -> CodedValues:
+        bits = _numbers(values).view(dtype)
+        sums, inside = np.zeros(len(bits), dtype=np.uint8), np.zeros(len(bits), dtype=bool)
+        for key, code in zip(keys, ordered.tolist(), strict=True):
+            equal = bits == key
+            inside |= equal
+            if code:
+                sums += equal.view(np.uint8) * np.uint8(code)
+        return CodedValues(sums, None, None if inside.all() else ~inside)
+
+    def searched(values: pa.Array) -> CodedValues:
+        bits = _numbers(values).view(dtype)
+        places = np.minimum(np.searchsorted(keys, bits), len(keys) - 1)
+        return _split(np.where(keys[places] == bits, ordered[places], np.int16(OUTSIDE)))
+
+    return compared if len(keys) <= FEW else searched
+
+
+# Cut points
+
+
+def _of_cut(column: Cuts, kind: pa.DataType) -> Callable[[pa.Array], CodedValues]:
+    least = least_at_or_above(column.points, np.dtype(kind.to_pandas_dtype()))
+    is_floating, nan = pa.types.is_floating(kind), _code(column, "nan")
+
+    def coded_values(values: pa.Array) -> CodedValues:
+        numbers = _numbers(values)
+        if len(least) <= FEW:
+            above = ((numbers >= number).view(np.uint8) for number in least)
+            codes = reduce(operator.iadd, above, np.zeros(len(numbers), dtype=np.uint8))
+        else:
+            codes = np.searchsorted(least, numbers, side="right").astype(np.uint8)
+        if not is_floating or np.isfinite(numbers).all():
+            return CodedValues(codes)
+        return _replaced(CodedValues(codes, None, np.isinf(numbers)), np.isnan(numbers), nan)
+
+    return coded_values
+
+
+def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> Numbers:
+    """Return for each increasing point the least finite number of a type whose text says at least as much.
+
+    Points above all numbers are left out. A text says another number than 4 bytes hold: 0.7 is below 0.7 there.
+    """
+    goal = np.array(points)
+    top = np.iinfo(dtype).max if dtype.kind in "iu" else int(np.finfo(dtype).max.view(f"u{dtype.itemsize}"))
+    bottom = int(np.iinfo(dtype).min) if dtype.kind in "iu" else -top
+    low, high = [bottom] * len(points), [int(top) + 1] * len(points)
+    while any(a < b for a, b in zip(low, high, strict=True)):
+        middle = [(a + b) // 2 if a < b else min(a, int(top)) for a, b in zip(low, high, strict=True)]
+        reached = (_said(_ranked(middle, dtype)) >= goal).tolist()
+        for k, (m, enough) in enumerate(zip(middle, reached, strict=True)):
+            if low[k] < high[k]:
+                low[k], high[k] = (low[k], m) if enough else (m + 1, high[k])
+    return _ranked([rank for rank in low if rank <= top], dtype)
+
+
+def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> Numbers:
+    """Return the numbers of a type in their order: of whole numbers themselves, else so many steps from zero."""
+    if dtype.kind in "iu":
+        return np.array(ranks, dtype=dtype)
+    sizes = np.array([abs(rank) for rank in ranks], dtype=f"u{dtype.itemsize}").view(dtype)
+    return np.copysign(sizes, np.sign(np.array(ranks, dtype=np.float64)).astype(dtype))
+
+
+def _said(numbers: Numbers) -> FloatArray:
+    return numbers_in(_written(numbers))
+
+
+def _written(numbers: Numbers) -> pd.Series:
+    series: pd.Series = pa.array(numbers).cast(pa.string()).to_pandas()
+    return series

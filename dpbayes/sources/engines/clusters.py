@@ -1,0 +1,65 @@
+"""Families packed into few clusters of nodes: one GROUP BY a cluster tells the counts of all its families."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.types import IntArray
+from dpbayes.model.network import Network
+
+MOST_CODES = 1 << 12
+"""Most joint codes of a cluster, unless one family alone has more: 2^W of the design, W = 12."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Nodes that are counted jointly, in network order, and the nodes whose families lie among them."""
+
+    nodes: tuple[int, ...]
+    children: tuple[int, ...]
+
+
+def clusters(network: Network, most: int = MOST_CODES) -> tuple[Cluster, ...]:
+    """Pack every family into one cluster of at most `most` joint codes; a family with more has its own.
+
+    Wide families first; each goes where the joint codes grow least.
+    """
+    packed: list[tuple[set[int], list[int]]] = []
+    codes = [_joint(network, family) for family in network.families]
+    for child in sorted(range(len(codes)), key=lambda i: (-codes[i], i)):
+        family = set(network.families[child])
+        fits = [(size, k) for k in range(len(packed)) if (size := _joint(network, packed[k][0] | family)) <= most]
+        growth = [(size / _joint(network, packed[k][0]), size, k) for size, k in fits]
+        inside = next((k for k in range(len(packed)) if family <= packed[k][0]), None)
+        if inside is None and growth:
+            inside = min(growth)[-1]
+        if inside is None:
+            packed.append((family, [child]))
+        else:
+            packed[inside][0].update(family)
+            packed[inside][1].append(child)
+    return tuple(Cluster(tuple(sorted(nodes)), tuple(sorted(children))) for nodes, children in packed)
+
+
+def strides(network: Network, cluster: Cluster) -> IntArray:
+    """Return what a step of each node adds to the joint code, the first node most significant. Shape (nodes,)."""
+    cards = network.cards[list(cluster.nodes)]
+    return np.concatenate((np.cumprod(cards[:0:-1])[::-1], [1])).astype(np.int64)
+
+
+def add_marginals(values: IntArray, network: Network, cluster: Cluster, joint: IntArray) -> None:
+    """Add a cluster's counts by joint code (codes,) to the cells (K,) of its families."""
+    table = joint.reshape(network.cards[list(cluster.nodes)])
+    place = {node: axis for axis, node in enumerate(cluster.nodes)}
+    for child in cluster.children:
+        family = [place[node] for node in network.families[child]]
+        others = tuple(axis for axis in range(table.ndim) if axis not in family)
+        kept = sorted(family)
+        cells = table.sum(axis=others, dtype=np.int64).transpose([kept.index(axis) for axis in family])
+        values[network.cell_offsets[child] : network.cell_offsets[child + 1]] += cells.ravel()
+
+
+def _joint(network: Network, nodes: Iterable[int]) -> int:
+    return math.prod(int(network.cards[node]) for node in nodes)

@@ -1,0 +1,138 @@
+"""Tables in a file of DuckDB, which is opened for reading only."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dpbayes.base.validation import InputError, brief
+from dpbayes.sources.engines.statements import CHANGED, driver, named_table, quoted, statement
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+OTHER_TEXT = "text with a collation"
+"""The type that stands for text which takes different letters as equal: it is not compared as a domain is."""
+
+NO_VARIABLES = {"python_enable_replacements": "false"}
+"""A name in a statement is never a variable of this program."""
+
+
+@dataclass(frozen=True)
+class DuckDbFile:
+    """A table of a DuckDB file, by its schema, if not "main", and its name."""
+
+    title: str
+    path: str
+    name: tuple[str, ...] = ()
+
+    @contextmanager
+    def session(self) -> Iterator["DuckDbSession"]:
+        """Open the file; while it is open, no other program changes it.
+
+        Errors: InputError where there is no such file, and where another program writes to it.
+        """
+        duckdb = driver("duckdb", "DuckDB", "engines")
+        try:
+            is_there = Path(self.path).is_file()
+        except (OSError, ValueError):  # a folder that may not be looked into, a zero character
+            is_there = False
+        if not is_there:
+            raise InputError(f"There is no file {brief(self.path)}, or it may not be read.")
+        try:
+            connection = duckdb.connect(self.path, read_only=True, config=NO_VARIABLES)
+        except (duckdb.Error, OSError) as error:
+            raise InputError(_why_closed(error, self.path)) from None
+        try:
+            yield DuckDbSession(connection, self.name)
+        finally:
+            connection.close()
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return schema and name of every table and view. Errors: as of `session`."""
+        with self.session() as session:
+            rows = session.ask(
+                "select table_schema, table_name from information_schema.tables "
+                "where table_catalog = current_database() order by all"
+            )
+            return tuple(zip(rows["table_schema"].to_pylist(), rows["table_name"].to_pylist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class DuckDbSession:
+    """A connection to DuckDB; of its `name`, the last part is the table's."""
+
+    connection: Any
+    name: tuple[str, ...]
+
+    def table(self) -> "ir.Table":
+        """Return the table. Errors: InputError where there is none of its name."""
+        import ibis.expr.datatypes as dt
+        from ibis.backends.sql.datatypes import DuckDBType
+
+        name = self.name if len(self.name) > 1 else ("main", *self.name)
+        described = self.ask(f"describe {quoted(name)}")
+        kinds = dict(zip(described["column_name"].to_pylist(), described["column_type"].to_pylist(), strict=True))
+        schema = {column: DuckDBType.from_string(kind) for column, kind in kinds.items()}
+        texts = [column for column, kind in schema.items() if kind.is_string()]
+        for column, is_plain in zip(texts, self._compared_plainly(name, texts), strict=True):
+            if not is_plain:
+                schema[column] = dt.Unknown(raw_type=OTHER_TEXT)
+        table = named_table(name, schema)
+        labels = {column: table[column].cast("string") for column, kind in kinds.items() if kind.startswith("ENUM")}
+        return table.mutate(**labels) if labels else table
+
+    def _compared_plainly(self, name: tuple[str, ...], columns: list[str]) -> list[bool]:
+        """Return for each column of text whether letters are equal only to themselves: a collation may differ."""
+        each = [f"(select {quoted((column,))}::varchar from {quoted(name)} where false)" for column in columns]
+        plain = [f"coalesce({text}, 'Z') < 'a' and coalesce({text}, 'á') <> 'a'" for text in each]
+        return [column[0].as_py() for column in self.ask("select " + ", ".join(plain))] if plain else []
+
+    def answer(self, expression: "ir.Table") -> pa.Table:
+        """Return what an expression says. Errors: InputError in one sentence."""
+        return self.ask(statement(expression, "duckdb"))
+
+    def ask(self, text: str) -> pa.Table:
+        """Return what a statement says. Errors: InputError in one sentence."""
+        import duckdb
+
+        try:
+            return self.connection.sql(text).to_arrow_table()
+        except duckdb.Error as error:
+            raise InputError(_why_not(error, self.name)) from None
+
+    def share(self) -> float:
+        """Return the share of the query that DuckDB has worked off."""
+        return min(1.0, max(0.0, self.connection.query_progress() / 100))
+
+    def cancel(self) -> None:
+        """Interrupt the query on its way."""
+        with suppress(Exception):  # a connection that is closed has nothing to give up
+            self.connection.interrupt()
+
+
+def _why_closed(error: Exception, path: str) -> str:
+    text, name = str(error), brief(Path(path).name)
+    if "lock" in text:
+        return f"Another program has {name} open for writing; close it there, or count a copy of the file."
+    if "different configuration" in text:
+        return f"This program has {name} open for writing; close that connection first."
+    if "not a valid DuckDB" in text:
+        return f"The file {name} is not a DuckDB database."
+    if isinstance(error, PermissionError) or "ermission denied" in text:
+        return f"The file {name} may not be read; ask its owner for the right."
+    return f"DuckDB cannot open {name}; it may be damaged, or made by another version."
+
+
+def _why_not(error: Exception, name: tuple[str, ...]) -> str:
+    kind = type(error).__name__
+    told = {
+        "InterruptException": "The count was stopped; start it again.",
+        "CatalogException": f"The file has no table {brief('.'.join(name))}.",
+        "BinderException": CHANGED,
+        "OutOfMemoryException": "DuckDB ran out of memory; count fewer columns, or on a larger machine.",
+    }
+    return told.get(kind, f"DuckDB could not answer ({kind}); look at the table, or at the files that it is a view of.")

@@ -1,0 +1,110 @@
+"""What counts a table where it lies, and what one scan of it tells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import pandas as pd
+
+from dpbayes.base.steps import Work, mapped
+from dpbayes.base.types import IntArray
+from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.sources.columns import Column
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column as the engine has it: its name, and its type in the engine's own word."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What one scan of a table tells of a network: `values` (K,) over its cells, and what was not counted.
+
+    `n` records were counted; `left_out` had a missing value in a column whose rule is to drop the record. `outside`
+    has, by column of the network, how many of the others had a value that is not declared: no cell counts these.
+    """
+
+    values: IntArray
+    n: int
+    left_out: int
+    outside: Mapping[str, int]
+
+
+class Engine(Protocol):
+    """A table that is counted where it lies. Nothing is written to it, and only aggregates of it travel."""
+
+    @property
+    def title(self) -> str:
+        """What the table is called on screen and in a ledger; it holds no password."""
+
+    def fields(self) -> tuple[Field, ...]:
+        """Return the table's columns. Errors: InputError where the table cannot be reached."""
+
+    def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
+        """Scan the table once, in steps; a step that is not taken ends the scan.
+
+        `columns` are all that are in use, by name at least the network's nodes: records are left out for a missing
+        value in any of them. Errors: InputError in one sentence for whatever stands in the way.
+        """
+
+    def values(self, name: str, most: int) -> pd.Series:
+        """Return up to `most` different values of a column as text, "" where missing, each with its records.
+
+        The index has the values. This looks at the records: a domain that is made of it is a leak.
+        """
+
+    def head(self, most: int) -> pd.DataFrame:
+        """Return a few records as text; for the curator alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class DeclaredTable:
+    """A table in an engine with the declared domains of its columns in use: what `count` takes beside a `Dataset`.
+
+    Errors: InputError for no column, and for one named twice.
+    """
+
+    engine: Engine
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        if not distinct_names("column", (column.name for column in self.columns)):
+            raise InputError("Choose at least one column.")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns in use."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def states(self) -> tuple[tuple[str, ...], ...]:
+        """The declared domain of every column in use."""
+        return tuple(column.domain for column in self.columns)
+
+    def counting(self, network: Network) -> Work[Counts]:
+        """Count the records of every cell in one scan.
+
+        Errors: InputError for a value that is not declared, and for whatever the engine cannot do.
+        """
+        return mapped(self.engine.tally(network, self.columns), lambda tally: self._counts(network, tally))
+
+    def _counts(self, network: Network, tally: Tally) -> Counts:
+        wrong = [(name, records) for name, records in tally.outside.items() if records]
+        if wrong:
+            told = " and ".join(f"{brief(name)} in {_records(records)}" for name, records in wrong[:3])
+            more = f" and {len(wrong) - 3} other columns" if len(wrong) > 3 else ""
+            raise InputError(
+                f"Values that are not declared stand in {told}{more}; declare them, or group them with others."
+            )
+        return Counts(network, tally.values, tally.n)
+
+
+def _records(records: int) -> str:
+    return "1 record" if records == 1 else f"{records:,} records"

@@ -1,0 +1,330 @@
+"""Parquet files of any size, counted by our own kernel over record batches: memory does not grow with the table."""
+
+import os
+from collections import Counter
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from dpbayes.base.steps import Work
+from dpbayes.base.types import BoolArray, Codes, IntArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.counts import BLOCK, block_sums, values_of
+from dpbayes.model.network import Network
+from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
+from dpbayes.sources.engines.arrow_codes import CodedValues, Coder, as_dictionary, coder
+from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.tables import texts_of
+
+Item = TypeVar("Item")
+
+MOST_ROWS, LEAST_ROWS = 1 << 16, 1 << 10
+"""Records of a batch: at most, so that a column of it stays in the processor's cache; and, unless the file ends, at
+least."""
+
+BATCH_BYTES = 1 << 26
+"""Bytes of a batch that its number of records is chosen for; two batches are in memory at a time."""
+
+BLOCK_BYTES = 1 << 25
+"""Bytes of the codes that are gathered before they are counted."""
+
+BUFFER_BYTES = 1 << 26
+"""Bytes that are read ahead of a file, over all columns."""
+
+MOST_VALUES = 1_000_000
+"""Different values of a column that are told apart."""
+
+CHANGED = "The table changed while it was counted; count it again."
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """A Parquet file, or all of a folder and the folders in it: those ending in .parquet or .pq.
+
+    Names that begin with a dot or an underscore are passed over, as other programs do.
+    """
+
+    path: Path
+
+    @property
+    def title(self) -> str:
+        """The name of the file or folder."""
+        return self.path.name or str(self.path)
+
+    def fields(self) -> tuple[Field, ...]:
+        """Return the columns, of the first file. Errors: InputError for what cannot be read."""
+        with _opened(_parts(self.path)[0], ()) as file:
+            return tuple(Field(field.name, str(field.type)) for field in file.schema_arrow)
+
+    def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
+        """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
+
+        Only the columns of nodes are read, and those that decide whether a record is left out.
+        """
+        by_name = {column.name: column for column in columns}
+        nodes = [by_name[name] for name in network.names]
+        others = [c for c in columns if c.name not in network.position and code_of_missing(c) == LEFT_OUT]
+        parts = _parts(self.path)
+        with _opened(parts[0], ()) as file:
+            for name in by_name:
+                _field(file, name)
+        gathered = _Gathered(network)
+        with closing(_ahead(_scanned(self.path, parts, [*nodes, *others]))) as batches:
+            for share, values in batches:
+                gathered.add(values[: len(nodes)], values[len(nodes) :])
+                yield share
+        if _is_changed(self.path, parts):
+            raise InputError(CHANGED)
+        return gathered.tally()
+
+    def values(self, name: str, most: int) -> pd.Series:
+        """Return up to `most` different values of a column as text with their records, the most frequent first.
+
+        Errors: InputError for more than MOST_VALUES of them.
+        """
+        parts, numbers = _parts(self.path), Counter[str]()
+        for _, batch in _batches(self.path, parts, [name]):
+            places, entries = as_dictionary(name, batch.column(batch.schema.get_field_index(name)))
+            records = np.bincount(places, minlength=len(entries) + 1).tolist()
+            for text, times in zip([*texts_of(name, entries), ""], records, strict=True):
+                if times:
+                    numbers[text] += times
+            if len(numbers) > MOST_VALUES:
+                raise InputError(
+                    f"Column {brief(name)} has more than {MOST_VALUES:,} different values; declare it by cut points."
+                )
+        ordered = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+        texts = pd.Index([text for text, _ in ordered], dtype="str")
+        return pd.Series([times for _, times in ordered], index=texts, name=name, dtype=np.int64)
+
+    def head(self, most: int) -> pd.DataFrame:
+        """Return a few records as text, in the columns of one value per record; for the curator alone."""
+        parts = _parts(self.path)
+        with _opened(parts[0], ()) as file:
+            names = [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
+        texts: dict[str, list[str]] = {name: [] for name in names}
+        rows = 0
+        for _, batch in _batches(self.path, parts, names, most_rows=max(1, most)):
+            for name in names:
+                first = batch.column(batch.schema.get_field_index(name)).slice(0, most - rows)
+                texts[name] += texts_of(name, first).tolist()
+            rows += len(batch)
+            if rows >= most:
+                break
+        return pd.DataFrame(texts, dtype="str")
+
+
+# Counting
+
+
+class _Gathered:
+    """Codes of records that are counted once there is a block of them, and what was counted so far."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        width = len(network.names)
+        self.block: Codes = np.empty((width, max(64, min(BLOCK, BLOCK_BYTES // width))), dtype=np.uint8)
+        self.filled = self.n = self.left_out = 0
+        self.sums: IntArray = np.zeros(network.cell_count, dtype=np.int64)
+        self.outside: IntArray = np.zeros(width, dtype=np.int64)
+
+    def add(self, nodes: Sequence[CodedValues], others: Sequence[CodedValues]) -> None:
+        """Take a batch's values of all nodes and of other columns that may leave records out."""
+        records = len(nodes[0].codes)
+        left_out = _any([values.left_out for values in (*nodes, *others)])
+        if left_out is not None:
+            self.left_out += int(left_out.sum())
+        for node, values in enumerate(nodes):
+            if values.outside is not None:
+                self.outside[node] += int((values.outside if left_out is None else values.outside & ~left_out).sum())
+        without = _any([left_out, *(values.outside for values in nodes)])
+        keep = None if without is None else ~without
+        self._fill([values.codes if keep is None else values.codes[keep] for values in nodes])
+        self.n += records if keep is None else int(keep.sum())
+
+    def tally(self) -> Tally:
+        """Return what was counted, and count what is left of it."""
+        self._count()
+        outside = dict(zip(self.network.names, self.outside.tolist(), strict=True))
+        return Tally(values_of(self.network, self.sums), self.n, self.left_out, outside)
+
+    def _fill(self, columns: Sequence[Codes]) -> None:
+        start, records, size = 0, len(columns[0]), self.block.shape[1]
+        while start < records:
+            end = min(records, start + size - self.filled)
+            for row, codes in zip(self.block, columns, strict=True):
+                row[self.filled : self.filled + end - start] = codes[start:end]
+            self.filled += end - start
+            start = end
+            if self.filled == size:
+                self._count()
+
+    def _count(self) -> None:
+        self.sums += block_sums(self.network, list(self.block[:, : self.filled]))
+        self.filled = 0
+
+
+def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
+    there = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(there) if there else None
+
+
+# Reading
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file as it was when reading began."""
+
+    path: Path
+    size: int
+    changed: int
+
+
+def _parts(path: Path) -> tuple[_Part, ...]:
+    """Return the files in order. Errors: InputError where there is none."""
+    try:
+        if not path.is_dir():
+            return (_part(path),)
+        inside = sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
+        parts = tuple(_part(file) for file in inside if _is_data(file.relative_to(path)))
+    except FileNotFoundError:
+        raise InputError(f"There is no file or folder {brief(path.name or path)}.") from None
+    except OSError as error:
+        raise InputError(f"{brief(path.name or path)} cannot be read ({brief(error.strerror, 80)}).") from None
+    if not parts:
+        raise InputError(f"The folder {brief(path.name or path)} has no Parquet file in it.")
+    return parts
+
+
+def _part(path: Path) -> _Part:
+    status = path.stat()
+    return _Part(path, status.st_size, status.st_mtime_ns)
+
+
+def _is_data(path: Path) -> bool:
+    hidden = any(name.startswith((".", "_")) for name in path.parts)
+    return not hidden and path.suffix.lower() in (".parquet", ".pq")
+
+
+def _opened(part: _Part, names: Sequence[str]) -> arrow_parquet.ParquetFile:
+    """Open a file to read these columns. Errors: InputError for one that is not Parquet."""
+    buffer = max(1 << 16, BUFFER_BYTES // max(1, len(names)))
+    try:
+        metadata = arrow_parquet.read_metadata(part.path)
+        leaves = {metadata.schema.column(k).path for k in range(metadata.num_columns)} if names else set()
+        return arrow_parquet.ParquetFile(
+            part.path,
+            metadata=metadata,
+            read_dictionary=[name for name in names if name in leaves],
+            buffer_size=buffer,
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(part, error) from None
+
+
+def _unreadable(part: _Part, error: Exception) -> InputError:
+    return InputError(f"{brief(part.path.name)} is not a Parquet file that can be read ({brief(error, 80)}).")
+
+
+def _field(file: arrow_parquet.ParquetFile, name: str) -> pa.Field:
+    """Errors: InputError for a column that is not there, or there twice, or holds several values in one."""
+    schema = file.schema_arrow
+    place = schema.get_field_index(name)
+    if place < 0:
+        twice = name in schema.names
+        raise InputError(
+            f"Two columns are named {brief(name)}; give each column its own name."
+            if twice
+            else f"The table has no column {brief(name)}."
+        )
+    field = schema.field(place)
+    if pa.types.is_nested(field.type):
+        raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
+    return field
+
+
+def _scanned(
+    path: Path, parts: Sequence[_Part], columns: Sequence[Column]
+) -> Generator[tuple[float, list[CodedValues]], None, None]:
+    """Yield the share that is read, and of a batch the codes of every column."""
+    coders: list[Coder] = []
+    for share, batch in _batches(path, parts, [column.name for column in columns]):
+        arrays = [batch.column(batch.schema.get_field_index(column.name)) for column in columns]
+        if not coders:
+            coders = [coder(column, array.type) for column, array in zip(columns, arrays, strict=True)]
+        yield share, [code(array) for code, array in zip(coders, arrays, strict=True)]
+
+
+def _batches(
+    path: Path, parts: Sequence[_Part], names: Sequence[str], most_rows: int = MOST_ROWS
+) -> Generator[tuple[float, pa.RecordBatch], None, None]:
+    """Yield the share that is read, and the next records. Errors: InputError."""
+    total, before = max(1, sum(part.size for part in parts)), 0
+    kinds: list[pa.DataType] = []
+    for part in parts:
+        try:
+            with _opened(part, names) as file:
+                kinds = _same_kinds(kinds, file, parts[0], part, names)
+                rows, read = min(most_rows, _rows(file, names)), 0
+                for batch in file.iter_batches(batch_size=rows, columns=list(names)):
+                    read += len(batch)
+                    yield (before + part.size * read / file.metadata.num_rows) / total, batch
+        except (pa.ArrowException, OSError, InputError) as error:
+            if _is_changed(path, parts):
+                raise InputError(CHANGED) from None
+            raise error if isinstance(error, InputError) else _unreadable(part, error) from None
+        before += part.size
+
+
+def _is_changed(path: Path, parts: Sequence[_Part]) -> bool:
+    try:
+        return _parts(path) != parts
+    except InputError:
+        return True
+
+
+def _same_kinds(
+    kinds: list[pa.DataType], file: arrow_parquet.ParquetFile, first: _Part, part: _Part, names: Sequence[str]
+) -> list[pa.DataType]:
+    """Return the types of the columns in a file. Errors: InputError unless they are those of the first."""
+    here = [_field(file, name).type for name in names]
+    for name, kind, other in zip(names, kinds, here, strict=False):
+        if kind != other:
+            raise InputError(
+                f"Column {brief(name)} holds {_said(kind)} in {brief(first.path.name)} and {_said(other)} in "
+                f"{brief(part.path.name)}; the files of a folder need the same columns."
+            )
+    return here
+
+
+def _said(kind: pa.DataType) -> str:
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _rows(file: arrow_parquet.ParquetFile, names: Sequence[str]) -> int:
+    """Return how many records a batch may have, from the widths of values and, for text, from the file's own sizes."""
+    kinds = {name: _field(file, name).type for name in names}
+    texts = {name for name, kind in kinds.items() if pa.types.is_dictionary(kind) or not pa.types.is_primitive(kind)}
+    widths = sum(4 if name in texts else kind.bit_width / 8 for name, kind in kinds.items())
+    groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
+    places = [k for k in range(len(file.schema)) if file.schema.column(k).path in texts]
+    sizes = [sum(g.column(k).total_uncompressed_size for k in places) / max(1, g.num_rows) for g in groups]
+    return int(min(MOST_ROWS, max(LEAST_ROWS, BATCH_BYTES / max(1, widths + max(sizes, default=0)))))
+
+
+def _ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """Yield items while a thread makes the next one."""
+    with closing(items), ThreadPoolExecutor(1, thread_name_prefix="parquet") as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item

@@ -1,0 +1,221 @@
+"""Tables of a PostgreSQL server, counted in one transaction that can only read and sees one state of the table."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dpbayes.base.validation import InputError, brief
+from dpbayes.sources.engines.statements import CHANGED, driver, named_table, quoted, statement
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+PATIENCE: Mapping[str, str] = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "application_name": "dpbayes",
+}
+"""How long a silent server is waited for, in seconds; an address may say otherwise."""
+
+MOST_TABLES = 1000
+"""Most tables that are listed."""
+
+SETTINGS = (
+    "set default_transaction_read_only = on",
+    "set default_transaction_isolation = 'repeatable read'",
+    "set datestyle = 'ISO'",  # dates are compared as text
+    "set lock_timeout = '10s'",
+)
+
+RELATION = """
+select c.oid, c.relkind::text, n.nspname, c.relname from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+where c.oid = to_regclass(%(name)s) and c.relkind = any('{r,p,v,m,f}')
+"""
+
+COLUMNS = """
+select a.attname, pg_catalog.format_type(b.oid, case when b.oid = t.oid then a.atttypmod else t.typtypmod end),
+  b.typtype = 'e' or b.typname in ('bpchar', 'citext', 'name', 'char'), coalesce(l.collisdeterministic, true)
+from pg_catalog.pg_attribute a
+join pg_catalog.pg_type t on t.oid = a.atttypid
+join pg_catalog.pg_type b on b.oid = coalesce(nullif(t.typbasetype, 0), t.oid)
+left join pg_catalog.pg_collation l on l.oid = a.attcollation
+where a.attrelid = %(table)s and a.attnum > 0 and not a.attisdropped order by a.attnum
+"""
+
+TABLES = """
+select n.nspname, c.relname from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+where c.relkind = any('{r,p,v,m,f}') and not c.relispartition
+  and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg\\_%%'
+  and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+order by n.nspname, c.relname limit %(most)s
+"""
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """A table of a server, by its schema, if it is not on the search path, and its name.
+
+    `connection` is what the driver is told, and holds no password: that is the environment's, or in a file.
+    """
+
+    title: str
+    connection: Mapping[str, str]
+    name: tuple[str, ...] = ()
+
+    @contextmanager
+    def session(self) -> Iterator["PostgresSession"]:
+        """Connect. Errors: InputError where the server cannot be reached or does not let the person in."""
+        psycopg = driver("psycopg", "PostgreSQL", "postgres")
+        try:
+            connection = psycopg.connect(**{**PATIENCE, **self.connection}, autocommit=True)
+        except (psycopg.Error, OSError, ValueError) as error:
+            raise InputError(_why_closed(error, self)) from None
+        session = PostgresSession(connection, self)
+        try:
+            for setting in SETTINGS:
+                session.ask(setting)
+            yield session
+        finally:
+            with suppress(Exception):  # a connection that is lost cannot be ended in order
+                connection.close()
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return schema and name of up to MOST_TABLES tables and views that may be read. Errors: as of `session`."""
+        with self.session() as session:
+            return tuple((schema, name) for schema, name in session.ask(TABLES, {"most": MOST_TABLES}))
+
+    @property
+    def place(self) -> str:
+        """Where the server is, for a sentence."""
+        host, port = self.connection.get("host", "this machine"), self.connection.get("port", "5432")
+        return f"PostgreSQL at {brief(host)}, port {port},"
+
+
+@dataclass(frozen=True, eq=False)
+class PostgresSession:
+    """A connection to PostgreSQL; the transaction begins with the table, and ends with the connection."""
+
+    connection: Any
+    server: PostgresServer
+    _cache: dict[str, "ir.Table"] = field(default_factory=dict)
+
+    def table(self) -> "ir.Table":
+        """Return the table, and begin the transaction.
+
+        The table is locked against changes of its columns before its state is taken: a table that is rewritten
+        meanwhile would look empty. Errors: InputError where there is none of its name, and where it may not be read.
+        """
+        if "table" not in self._cache:
+            relation = self.ask(RELATION, {"name": quoted(self.server.name)})
+            if not relation:
+                raise InputError(f"The database has no table {brief('.'.join(self.server.name))}.")
+            oid, kind, *name = relation[0]
+            self.ask("begin isolation level repeatable read read only")
+            if kind in "rpv":  # others can't be locked
+                self.ask(f"lock table {quoted(tuple(name))} in access share mode")
+            self._cache["table"] = _table(tuple(name), self.ask(COLUMNS, {"table": oid}))
+        return self._cache["table"]
+
+    def answer(self, expression: "ir.Table") -> pa.Table:
+        """Return what an expression says. Errors: InputError in one sentence."""
+        text = statement(expression, "postgres")
+        if "\0" in text:
+            raise InputError("PostgreSQL holds no text with a zero character; declare the states without it.")
+        rows = self.ask(text)
+        columns = zip(*rows, strict=True) if rows else [()] * len(expression.columns)
+        kinds = expression.schema().values()
+        return pa.table(
+            {name: _arrow(values, kind) for name, values, kind in zip(expression.columns, columns, kinds, strict=True)}
+        )
+
+    def ask(self, text: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement. Errors: InputError in one sentence."""
+        import psycopg
+
+        try:
+            cursor = self.connection.execute(text, values)
+            rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+            return rows
+        except psycopg.Error as error:
+            raise InputError(_why_not(error, self)) from None
+
+    def share(self) -> float:
+        """PostgreSQL does not tell how far it is."""
+        return 0.0
+
+    def cancel(self) -> None:
+        """Ask the server to give the statement up."""
+        with suppress(Exception):  # where the connection is lost, so is the statement
+            self.connection.cancel_safe(timeout=2)
+
+
+def _table(name: tuple[str, ...], columns: list[tuple[Any, ...]]) -> "ir.Table":
+    """Return a table by the name, type, whether it is compared as text of its own, and whether letters differ."""
+    import ibis.expr.datatypes as dt
+    from ibis.backends.sql.datatypes import PostgresType
+
+    schema, as_text = {}, []
+    for column, kind, is_own, is_plain in columns:
+        own = is_own and is_plain
+        schema[column] = dt.string if own else PostgresType.from_string(kind)
+        if not is_plain or kind == "money":  # its letters are not equal to themselves alone; a text of the locale
+            schema[column] = dt.Unknown(raw_type=kind)
+        if own:
+            as_text.append(column)
+    raw = named_table(name, schema | {column: dt.uuid for column in as_text})
+    return raw.mutate(**{column: raw[column].cast("string") for column in as_text}) if as_text else raw
+
+
+def _arrow(values: tuple[Any, ...], kind: Any) -> pa.Array:
+    """Return a column of an answer; whatever is no number and no truth is text."""
+    if kind.is_boolean() or kind.is_integer() or kind.is_floating():
+        return pa.array(values, kind.to_pyarrow() if not kind.is_floating() else pa.float64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def _why_closed(error: Exception, server: PostgresServer) -> str:
+    """Say why there is no connection; libpq tells it in words alone, in which a server says FATAL in all languages."""
+    text, user = str(error), server.connection.get("user")
+    who = f"the user {brief(user)}" if user else "the user of this program"
+    answer = getattr(error, "pgconn", None)
+    if answer is not None and answer.needs_password and not answer.used_password:
+        return f"{server.place} wants a password for {who}; give it in PGPASSWORD or in ~/.pgpass."
+    if "no password supplied" in text:
+        return f"{server.place} wants a password for {who}; give it in PGPASSWORD or in ~/.pgpass."
+    if "FATAL" not in text:
+        secure = " with SSL" if "SSL" in text else ""
+        return f"{server.place} cannot be reached{secure}; look at the address and the network."
+    if "password authentication failed" in text:
+        return f"{server.place} does not take the password of {who}."
+    if "does not exist" in text:
+        return f"{server.place} has no database {brief(server.connection.get('dbname', user))}, or not {who}."
+    if "too many" in text or "remaining connection slots" in text:
+        return f"{server.place} has too many connections; try again later."
+    if "starting up" in text or "shutting down" in text:
+        return f"{server.place} is starting or ending; try again in a moment."
+    return f"{server.place} does not let {who} into the database; ask who runs it."
+
+
+def _why_not(error: Any, session: PostgresSession) -> str:
+    code, name = error.sqlstate or "", brief(".".join(session.server.name))
+    told = {
+        "42P01": f"The table {name} is gone.",
+        "42703": CHANGED,
+        "42501": f"{session.server.place} does not let this user read {name}; ask for the right to select from it.",
+        "57014": "PostgreSQL gave the count up: somebody stopped it, or its time was over; start it again.",
+        "55P03": f"Another program changes the table {name}; try again when it is done.",
+        "40001": "PostgreSQL gave the count up for a change of the table; start it again.",
+    }
+    if code in told:
+        return told[code]
+    if session.connection.broken or code[:2] in ("08", "57"):
+        return f"{session.server.place} ended the connection; start the count again when it is back."
+    if code[:2] == "53":
+        return f"{session.server.place} has no room or memory left (code {code})."
+    return f"{session.server.place} could not answer (code {code or 'unknown'}); look at the types of the columns."

@@ -1,0 +1,228 @@
+"""Tables that a Spark cluster counts, or Spark on this machine, or one that is reached by Spark Connect."""
+
+import itertools
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dpbayes.base.validation import InputError, brief
+from dpbayes.sources.engines.statements import CHANGED, driver, named_table, quoted, statement
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+QUIET = {"spark.log.level": "OFF", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+"""A page tells faults and progress in words of its own; Spark's pages would be open to all machines."""
+HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""Spark on this machine listens to this machine alone."""
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class SparkCluster:
+    """A table of a cluster by its catalogue, its schema and its name, or a format and a path: ("parquet", "/data")."""
+
+    title: str
+    master: str
+    name: tuple[str, ...] = ()
+
+    @contextmanager
+    def session(self) -> Iterator["SparkSession | ConnectSession"]:
+        """Open a session with settings and temporary views of its own. Errors: InputError where Spark cannot start."""
+        sql = driver("pyspark.sql", "Spark", "spark")
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it writes statements on the terminal
+        if self.master.startswith("sc://"):
+            spark = _connected(self.master)
+            try:
+                yield ConnectSession(self, spark)
+            finally:
+                with suppress(Exception):  # a server that is gone has ended the session
+                    spark.stop()
+        else:
+            yield SparkSession(self, _started(sql, self.master))
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the tables of the schema that is current. Errors: as of `session`."""
+        with self.session() as session:
+            try:
+                return tuple(
+                    (row["namespace"], row["tableName"])
+                    for row in session.spark.sql("show tables").collect()
+                    if not row["isTemporary"]
+                )
+            except Exception as error:
+                raise InputError(_why_not(error, self)) from None
+
+
+@dataclass(frozen=True, eq=False)
+class SparkSession:
+    """A session of Spark whose driver runs here; its jobs are a group, which is what is watched and given up."""
+
+    cluster: SparkCluster
+    spark: Any
+    group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
+
+    def table(self) -> "ir.Table":
+        """Return the table. Errors: InputError where there is none of its name."""
+        return _table(self.spark, self.cluster)
+
+    def answer(self, expression: "ir.Table") -> pa.Table:
+        """Return what an expression says. Errors: InputError in one sentence."""
+        with suppress(Exception):  # a driver that is gone is told of by the answer
+            self.spark.sparkContext.setJobGroup(self.group, "dpbayes counts a table", interruptOnCancel=True)
+        return _answer(self.spark, self.cluster, expression)
+
+    def share(self) -> float:
+        """Return the share of tasks that are done of the stages that are known; 0 where the driver is gone."""
+        try:
+            tracker = self.spark.sparkContext.statusTracker()
+            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
+            stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+            known = [stage for stage in stages if stage is not None]
+            return sum(s.numCompletedTasks for s in known) / max(1, sum(s.numTasks for s in known))
+        except Exception:
+            return 0.0
+
+    def cancel(self) -> None:
+        """Give up the group's jobs."""
+        with suppress(Exception):  # a driver that is gone has given them up
+            self.spark.sparkContext.cancelJobGroup(self.group)
+
+
+@dataclass(frozen=True, eq=False)
+class ConnectSession:
+    """A session of Spark Connect: its driver runs elsewhere."""
+
+    cluster: SparkCluster
+    spark: Any
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def table(self) -> "ir.Table":
+        """Return the table. Errors: InputError where there is none of its name."""
+        return _table(self.spark, self.cluster)
+
+    def answer(self, expression: "ir.Table") -> pa.Table:
+        """Return what an expression says. Errors: InputError in one sentence."""
+        with suppress(Exception):  # a server that does not tell how far it is still counts
+            self.spark.registerProgressHandler(self._watch)
+        return _answer(self.spark, self.cluster, expression)
+
+    def _watch(self, stages: Any, **others: object) -> None:
+        tasks = sum(stage.num_tasks for stage in stages or ())
+        self.stages["share"] = sum(stage.num_completed_tasks for stage in stages or ()) / max(1, tasks)
+
+    def share(self) -> float:
+        """Return the share of tasks that are done of the stages that are known."""
+        return min(1.0, self.stages.get("share", 0.0))
+
+    def cancel(self) -> None:
+        """Give up all that this session asked for."""
+        with suppress(Exception):  # a server that is gone has given it up
+            self.spark.interruptAll()
+
+
+def _started(sql: Any, master: str) -> Any:
+    """Start Spark, or join what runs in this process. Errors: InputError where it runs with another master."""
+    settings = QUIET | (HERE if master.startswith("local") else {})
+    try:
+        builder = sql.SparkSession.builder.appName("dpbayes").master(master)
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        spark = builder.getOrCreate()
+        other, session = spark.sparkContext.master, spark.newSession()
+        session.conf.set("spark.sql.caseSensitive", "true")
+    except Exception as error:
+        raise InputError(_why_closed(error, master)) from None
+    if other != master:
+        raise InputError(
+            f"This program already works with Spark at {brief(other)}, and a program can work with one only; start "
+            f"it again for {brief(master)}."
+        )
+    return session
+
+
+def _connected(url: str) -> Any:
+    try:
+        # The builder of pyspark.sql would set the whole process to Spark Connect.
+        from pyspark.sql.connect.session import SparkSession as Remote
+    except ImportError:
+        raise InputError('Spark Connect needs packages of its own: pip install "pyspark[connect]".') from None
+    try:
+        session = Remote.builder.remote(url).create()
+        session.conf.set("spark.sql.caseSensitive", "true")
+    except Exception:
+        raise InputError(
+            f"Spark Connect at {brief(url)} cannot be reached; look at the address and the token."
+        ) from None
+    return session
+
+
+def _table(spark: Any, cluster: SparkCluster) -> "ir.Table":
+    import ibis.expr.datatypes as dt
+
+    try:
+        fields = spark.sql(f"select * from {quoted(cluster.name, '`')}").schema.fields
+    except Exception as error:
+        raise InputError(_why_not(error, cluster)) from None
+    from ibis.backends.pyspark.datatypes import PySparkType
+
+    schema: dict[str, Any] = {}
+    for column in fields:
+        word = column.dataType.simpleString()
+        try:
+            schema[column.name] = PySparkType.to_ibis(column.dataType)
+        except Exception:
+            schema[column.name] = dt.Unknown(raw_type=word)
+        if "collate" in word.lower():  # its letters are not equal to themselves alone
+            schema[column.name] = dt.Unknown(raw_type=word)
+    return named_table(cluster.name, schema)
+
+
+def _answer(spark: Any, cluster: SparkCluster, expression: "ir.Table") -> pa.Table:
+    text = statement(expression, "pyspark")
+    try:
+        return spark.sql(text).toArrow()
+    except Exception as error:
+        raise InputError(_why_not(error, cluster)) from None
+
+
+def _why_closed(error: Exception, master: str) -> str:
+    if _condition(error) == "JAVA_GATEWAY_EXITED" or isinstance(error, FileNotFoundError):
+        return "Spark cannot start; it needs Java 17 or 21: install it, or set JAVA_HOME."
+    if _is_gone(error):
+        return "Spark has ended; start this program again."
+    return f"Spark at {brief(master)} cannot be reached; look at the address and the network."
+
+
+def _why_not(error: Exception, cluster: SparkCluster) -> str:
+    condition, name = _condition(error), brief(".".join(cluster.name))
+    if _is_gone(error):
+        return "Spark ended while it worked; start this program again."
+    if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")):
+        return f"Spark has no table {name}."
+    if condition.startswith("UNRESOLVED_COLUMN"):
+        return CHANGED
+    if condition.startswith(("SPARK_JOB_CANCELLED", "OPERATION_CANCELED")) or "cancelled" in str(error):
+        return "The count was stopped; start it again."
+    if condition.startswith("FAILED_READ_FILE"):
+        return f"A file of the table {name} is gone or damaged; look at the table again."
+    if condition.startswith(("INSUFFICIENT_PERMISSIONS", "PERMISSION")) or "AccessControlException" in str(error):
+        return f"Spark may not read the table {name}; ask for the right."
+    return f"Spark could not answer ({condition or type(error).__name__}); look at the types of the columns."
+
+
+def _condition(error: Exception) -> str:
+    """Return the name that Spark gives an error, "" where it has none."""
+    name = getattr(error, "getCondition", lambda: "")()
+    return str(name or "")
+
+
+def _is_gone(error: Exception) -> bool:
+    """Whether the driver or the server does not answer any more."""
+    names = {each.__name__ for each in type(error).__mro__}
+    return bool(names & {"Py4JNetworkError", "ConnectionError"}) or "UNAVAILABLE" in str(error)

@@ -1,0 +1,291 @@
+"""Tables of databases and clusters, counted by one GROUP BY for each cluster of families, in one statement of ibis.
+
+An engine maps values to codes itself, and only joint codes with their numbers of records travel.
+"""
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import TimeoutError as StillBusy
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dpbayes.base.steps import Work
+from dpbayes.base.types import IntArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.network import Network
+from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
+from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, strides
+from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.terms import (
+    NOT_DECLARED,
+    TO_LEAVE_OUT,
+    Term,
+    as_whole,
+    can_say_missing,
+    comparable,
+    is_there,
+    joint_code,
+    leaves_out,
+    term,
+)
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Result = TypeVar("Result")
+Waiting = Generator[float, None, Result]
+"""Yields the share that is done, and returns the result."""
+
+MOST_ARMS = 24
+"""Clusters of one statement; a wider network takes several, within one snapshot where the engine has one."""
+
+LOOK = 0.1
+"""Seconds between two looks at whether an answer is there."""
+
+MOST_CANCELS = 50
+"""Times that an engine is asked to give an answer up, LOOK apart, before it is left alone with it."""
+
+
+class Session(Protocol):
+    """A connection to an engine, as far as counting needs it: a table, an answer, and a way to give it up.
+
+    All answers of a session are of one state of the table, where the engine has snapshots.
+    """
+
+    def table(self) -> "ir.Table":
+        """Return the table as an expression. Errors: InputError where it is gone or cannot be reached."""
+
+    def answer(self, expression: "ir.Table") -> pa.Table:
+        """Return what an expression says. Errors: InputError in one sentence for whatever the engine objects to."""
+
+    def share(self) -> float:
+        """Return how much of the answer on its way is worked out, 0 where the engine does not tell."""
+
+    def cancel(self) -> None:
+        """Give up the answer on its way, from another thread; nothing happens where there is none."""
+
+
+class Database(Protocol):
+    """A table in a database or a cluster: what it is called, and how it is reached."""
+
+    @property
+    def title(self) -> str:
+        """The table's name on screen; without a password."""
+
+    def session(self) -> AbstractContextManager[Session]:
+        """Open a connection that can only read. Errors: InputError in one sentence for whatever stands in the way."""
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the tables beside this one, in parts. Errors: as of `session`."""
+
+
+@dataclass(frozen=True, eq=False)
+class SqlTable:
+    """A table that a database or a cluster counts; at most `most_codes` joint codes for each GROUP BY.
+
+    It is connected to while it is asked, and no longer.
+    """
+
+    database: Database
+    most_codes: int = MOST_CODES
+
+    @property
+    def title(self) -> str:
+        """The table's name; it holds no password."""
+        return self.database.title
+
+    def fields(self) -> tuple[Field, ...]:
+        """Return the table's columns. Errors: InputError where it cannot be reached."""
+        with self.database.session() as session:
+            return tuple(Field(str(name), str(kind)) for name, kind in session.table().schema().items())
+
+    def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
+        """Count in statements of MOST_ARMS clusters.
+
+        Where a text says that a value is missing and its record is to be left out, the table is scanned a second time,
+        without such records: to look for them in every scan would cost more than all else. Errors: InputError, also
+        for a table that changes meanwhile.
+        """
+        with self.database.session() as session:
+            return (yield from _tally(session, network, columns, self.most_codes))
+
+    def values(self, name: str, most: int) -> pd.Series:
+        """Return up to `most` different values of a column as text with their records, the most frequent first."""
+        import ibis
+
+        with self.database.session() as session:
+            table = session.table()
+            _require_column(table, name)
+            grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
+            answer = session.answer(grouped.order_by([ibis.desc("records"), "value"]).limit(most))
+        return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
+
+    def head(self, most: int) -> pd.DataFrame:
+        """Return a few records as text; for the curator alone."""
+        with self.database.session() as session:
+            table = session.table()
+            answer = session.answer(table.select(**{n: comparable(table[n]) for n in table.columns}).limit(most))
+        return pd.DataFrame({name: _texts(answer[name]) for name in answer.column_names}, dtype="str")
+
+
+def _tally(session: Session, network: Network, columns: Sequence[Column], most_codes: int) -> Waiting[Tally]:
+    table, by_name = session.table(), {column.name: column for column in columns}
+    for name in by_name:
+        _require_column(table, name)
+    scan = _Scan(session, table, network, [by_name[name] for name in network.names], most_codes)
+    droppable = [column for column in columns if code_of_missing(column) == LEFT_OUT]
+    others = [c for c in droppable if c.name not in network.position and can_say_missing(table, c)]
+    kept = _with_values(table, droppable, as_text=False)
+    sums = yield from _sums(kept, scan, others)
+    if sums.to_leave_out:
+        kept = _with_values(table, droppable, as_text=True)
+        sums = yield from _sums(kept, scan, [])
+    wrong = (yield from _undeclared(kept, scan)) if sums.undeclared else {}
+    return Tally(sums.values, sums.n - sums.undeclared, max(0, sums.total - sums.n), wrong)
+
+
+def _sums(kept: "ir.Table", scan: "_Scan", others: Sequence[Column]) -> Waiting["_Sums"]:
+    import ibis
+
+    packed = clusters(scan.network, scan.most_codes)
+    arms = [_grouped(kept, joint_code(scan.terms(kept, each))) for each in packed]
+    if others:  # these decide only whether a record is left out
+        arms.append(_grouped(kept, joint_code([Term(leaves_out(kept, column)) for column in others])))
+    if kept is not scan.table:  # in the same statement, for all records of the same state of the table
+        arms.append(_counted(scan.table).select(code=ibis.literal(0, "int64"), records="records"))
+    answers: list[pa.Table] = []
+    for start in range(0, len(arms), MOST_ARMS):
+        group = arms[start : start + MOST_ARMS]
+        shares = start / len(arms), (start + len(group)) / len(arms)
+        answer = yield from _waited(scan.session, _together(group), *shares)
+        arm = answer["arm"].to_numpy()
+        answers += [answer.filter(arm == place) for place in range(len(group))]
+    total = answers.pop()["records"].to_pylist()[0] if kept is not scan.table else None
+    return _added_up(scan.network, packed, answers, total)
+
+
+def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
+    """Count by column the records whose value is not declared; one more scan, and only where there are any."""
+    codes = [joint_code([term(kept, column, 1)]) for column in scan.columns]
+    sums = {f"c{k}": as_whole(code < 0).sum() for k, code in enumerate(codes)}
+    answer = yield from _waited(scan.session, kept.aggregate(**sums), 1.0, 1.0)
+    return {column.name: answer[f"c{k}"][0].as_py() or 0 for k, column in enumerate(scan.columns)}
+
+
+def _waited(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
+    """Wait for an answer in steps; whoever takes no further step gives it up."""
+    with _asked(session, expression) as answer:
+        while True:
+            try:
+                return answer.result(timeout=LOOK)
+            except StillBusy:
+                yield start + (end - start) * session.share()
+
+
+@contextmanager
+def _asked(session: Session, expression: "ir.Table") -> "Iterator[Future[pa.Table]]":
+    pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
+    answer = pool.submit(session.answer, expression)
+    try:
+        yield answer
+    finally:
+        for _ in range(MOST_CANCELS):  # a query that has not begun yet does not hear the first
+            if answer.done():
+                break
+            session.cancel()
+            wait([answer], timeout=LOOK)
+        pool.shutdown(wait=False)
+
+
+# The statement
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """What is counted: a network over the table of a session, its columns in the order of its nodes."""
+
+    session: Session
+    table: "ir.Table"
+    network: Network
+    columns: Sequence[Column]
+    most_codes: int
+
+    def terms(self, kept: "ir.Table", cluster: Cluster) -> list[Term]:
+        steps = strides(self.network, cluster).tolist()
+        return [term(kept, self.columns[node], step) for node, step in zip(cluster.nodes, steps, strict=True)]
+
+
+def _grouped(kept: "ir.Table", code: "ir.IntegerValue") -> "ir.Table":
+    return _counted(kept.select(code=code).group_by("code"))
+
+
+def _counted(table: Any) -> "ir.Table":
+    counted: ir.Table = table.aggregate(records=lambda each: each.count())
+    return counted
+
+
+def _together(arms: "Sequence[ir.Table]") -> "ir.Table":
+    """Return one statement of all arms, each with its number: one statement sees one state of the table."""
+    import ibis
+
+    numbered = [arm.select(arm=ibis.literal(k, "int32"), code="code", records="records") for k, arm in enumerate(arms)]
+    return ibis.union(*numbered, distinct=False) if len(numbered) > 1 else numbered[0]
+
+
+def _with_values(table: "ir.Table", columns: Sequence[Column], *, as_text: bool) -> "ir.Table":
+    there = [is_there(table, column, as_text=as_text) for column in columns]
+    return table.filter(*there) if there else table
+
+
+def _require_column(table: "ir.Table", name: str) -> None:
+    if name not in table.columns:
+        raise InputError(f"The table has no column {brief(name)}.")
+
+
+# The answer
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    values: IntArray
+    n: int
+    total: int
+    undeclared: int
+    to_leave_out: int
+
+
+def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.Table], total: int | None) -> _Sums:
+    """Add up all arms: one for each cluster and perhaps one of columns that are no nodes; `total` None is all of them.
+
+    Errors: InputError unless all arms are of equally many records.
+    """
+    values, ns = np.zeros(network.cell_count, dtype=np.int64), set()
+    undeclared = to_leave_out = 0
+    for k, answer in enumerate(answers):
+        codes, records = (answer[name].to_numpy() for name in ("code", "records"))
+        ns.add(int(records.sum()))
+        left = codes <= (TO_LEAVE_OUT - NOT_DECLARED) // 2
+        to_leave_out = max(to_leave_out, int(records[left].sum()))
+        undeclared = max(undeclared, int(records[(codes < 0) & ~left].sum()))
+        if k < len(packed):
+            joint = np.zeros(math.prod(network.cards[list(packed[k].nodes)].tolist()), dtype=np.int64)
+            joint[codes[codes >= 0]] = records[codes >= 0]
+            add_marginals(values, network, packed[k], joint)
+    if len(ns) != 1:
+        raise InputError("The table changed while it was counted; count it again.")
+    n = ns.pop()
+    return _Sums(values, n, n if total is None else total, undeclared, to_leave_out)
+
+
+def _texts(values: pa.ChunkedArray) -> pd.Series:
+    try:
+        text: pd.Series = values.cast(pa.string()).fill_null("").to_pandas()
+    except pa.ArrowNotImplementedError:  # lists and the like
+        text = pd.Series(["" if value is None else str(value) for value in values.to_pylist()], dtype="str")
+    return text

@@ -1,0 +1,59 @@
+"""Statements of SQL from expressions of ibis, without a connection; and what all drivers have in common.
+
+The texts of drivers' errors often hold the address, the statement or values of records: none of them is passed on.
+"""
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from dpbayes.base.validation import InputError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+CHANGED = "A column of the table is gone since its columns were read; look at the table again."
+
+
+def statement(expression: "ir.Table", dialect: str) -> str:
+    """Return an expression in a dialect that ibis can write, such as "duckdb" or "bigquery"."""
+    compilers = importlib.import_module(f"ibis.backends.sql.compilers.{dialect}")
+    _prepare(dialect)
+    compiler = compilers.compiler
+    text: str = compiler.to_sqlglot(expression).sql(dialect=compiler.dialect)
+    return text
+
+
+def named_table(name: tuple[str, ...], schema: Mapping[str, Any]) -> "ir.Table":
+    """Return a table of at most three parts of a name, by the types of its columns, without a connection."""
+    import ibis
+
+    *_, catalog, database, own = (None, None, *name)
+    table: ir.Table = ibis.table(dict(schema), name=own, catalog=catalog, database=database)
+    return table
+
+
+def quoted(name: tuple[str, ...], mark: str = '"') -> str:
+    """Return a name for a statement, each part between marks, which are doubled within it."""
+    return ".".join(mark + part.replace(mark, mark * 2) + mark for part in name)
+
+
+def driver(module: str, engine: str, extra: str) -> Any:
+    """Import a driver. Errors: InputError that says what to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(f'{engine} needs a driver that is not installed: pip install "dpbayes[{extra}]".') from None
+
+
+@cache
+def _prepare(dialect: str) -> None:
+    """Give ibis's compiler for Spark the option that it looks up; ibis itself sets it only where the driver is."""
+    from ibis import config, options
+
+    class SparkOptions(config.Config):  # type: ignore[misc]
+        treat_nan_as_null: bool = False
+
+    if dialect == "pyspark" and options.pyspark is None:
+        options.pyspark = SparkOptions()

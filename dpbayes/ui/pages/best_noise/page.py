@@ -1,0 +1,231 @@
+"""The Best noise page: which mechanism adds the least noise at one promise, by what factor, where, and why.
+
+Noise depends on the graph and on the promise, and answers are those of made-up records: both seats see everything.
+"""
+
+import math
+from contextlib import nullcontext
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.text import escaped, numeral
+from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
+from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
+from dpbayes.model.network import Network
+from dpbayes.ui.pages.best_noise.answers import answers
+from dpbayes.ui.pages.best_noise.details import formulas, remark_1
+from dpbayes.ui.pages.best_noise.graphs import over_graphs
+from dpbayes.ui.pages.best_noise.residuals import residuals
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import network_in_python, same_from_python
+from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.show import data_and_download, inside, sentence_instead
+
+AT_ONCE, AT_MOST = 40, 4_000
+"""Nodes of a network up to which the best noise is searched unasked, beyond which a person asks for it; and sets of
+nodes within its families up to which it is searched at all."""
+
+
+def best_noise_page(chosen: Chosen) -> bool:
+    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    page = places()
+    work = page.first(_moving)
+    with page.controls:
+        controls.parameter_control("delta")
+        st.caption(
+            "No record is looked at: noise depends on the graph and on the promise alone, and both are public. The "
+            "graph is the one on *Network*."
+        )
+    if work is None:
+        return False
+    comparison, network = work.so_far, chosen.network
+    with page.picture:
+        _progress(work, network)
+        _captions(comparison)
+    with page.controls:
+        _search(network)
+        _numbers(comparison)
+    if not comparison.is_noisy:
+        return work.going
+    works: list[Running[Any]] = [work]
+    if work.done:
+        residuals(comparison, network)
+        with sentence_instead():
+            works.append(answers(chosen, comparison))
+        with sentence_instead():
+            works.append(over_graphs(comparison.promise))
+    st.caption("Noise on counts is not yet error: rows with few records suffer more. Release shows the error of each.")
+    st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")
+    data_and_download(lambda: frame_of(comparison), name="best-noise", curator_only=False)
+    formulas(comparison)
+    remark_1(comparison, network)
+    same_from_python(python_of(network, comparison.promise), name="best-noise")
+    return any(each.going for each in works)
+
+
+def python_of(network: Network, promise: Promise) -> str:
+    """Return the code that gives every mechanism's noise per cell."""
+    return f"""import dpbayes as dp
+from dpbayes.base.steps import finished
+from dpbayes.experiments.best_noise import Promise, compare_steps
+
+{network_in_python(network)}
+comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r})))
+print({{each.label: each.noise for each in comparison.noises}})"""
+
+
+def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:
+    network, promise = chosen.network, Promise(chosen.epsilon, float(chosen.parameter("delta")))
+    searched = _is_searched(network)
+    kinds = tuple(kind for kind in noisy_kinds() if searched or not is_searched(kind))
+    with st.spinner("Searching for the best noise …") if len(network.names) > AT_ONCE else nullcontext():
+        work = running("best_noise", (network, promise, kinds), lambda: compare_steps(network, promise, kinds=kinds))
+        work.work()
+    with page.picture:
+        _picture(work.so_far)
+    page.lead("epsilon")
+    known = len(work.so_far.noises) + len(work.so_far.refused)
+    page.say(
+        verdict(work.so_far) if known == len(kinds) else f"{known} of {len(kinds)} mechanisms are worked out so far."
+    )
+    return work
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return who adds the least noise without a delta and with one, and by what factor less than Laplace's."""
+    promise, pure, best = comparison.promise, comparison.best_pure, comparison.best
+    if not comparison.is_noisy:
+        return "Every node has a single state: there is nothing to hide, and no mechanism adds noise."
+    least = f"At ε = {promise.epsilon:g} the least noise per cell is {numeral(pure.noise)} counts with {_named(pure)}"
+    is_laplace = pure is comparison.laplace
+    first = f"{least}, {'the paper’s own' if is_laplace else _times(comparison.factor(pure)) + ' less than Laplace’s'}"
+    with_delta = f"with δ = {numeral(promise.delta)}"
+    if best.is_pure:
+        return f"{first}; {with_delta} Gaussian noise is not less than that."
+    return f"{first}; {with_delta} it is {numeral(best.noise)} with {_named(best)}, {_fair(comparison, best)}."
+
+
+def _fair(comparison: Comparison, best: CellNoise) -> str:
+    """Compare with Laplace noise at the same promise, as soon as that is known."""
+    factor = comparison.factor(best)
+    if not math.isfinite(factor):
+        return "and what Laplace gains by that δ is being counted"
+    return f"{_times(factor)} less than Laplace’s that uses δ too"
+
+
+def _named(noise: CellNoise) -> str:
+    return str(noise.mechanism.named)
+
+
+def _times(factor: float) -> str:
+    return f"{numeral(factor)} times"
+
+
+def _picture(comparison: Comparison) -> None:
+    dots = [
+        NoiseDot(
+            noise.label,
+            str(noise.mechanism.colour),
+            noise.noise if noise.is_pure else math.nan,
+            noise.noise_with_delta,
+        )
+        for noise in comparison.noises
+    ]
+    least = comparison.best
+    chart(
+        best_noise_figure(dots, x="noise per cell: root mean squared error (counts)"),
+        key="best_noise.cells",
+        alt=f"Dots: noise per cell of {len(dots)} mechanisms at ε = {comparison.promise.epsilon:g} and "
+        f"δ = {numeral(comparison.promise.delta)}. {'; '.join(map(_alt, comparison.noises))}. "
+        f"The least is {inside(least.label)}.",
+    )
+
+
+def _alt(noise: CellNoise) -> str:
+    alone = [f"{numeral(noise.noise)} without δ"] if noise.is_pure else []
+    known = [f"{numeral(noise.noise_with_delta)} with δ"] if noise.recounted is not None else []
+    return f"{noise.label} {', '.join(alone + known)}"
+
+
+def _captions(comparison: Comparison) -> None:
+    laplace = comparison.laplace
+    if laplace.recounted is not None and comparison.is_noisy:
+        st.caption(
+            f"To be fair to Laplace: what its worst pair of tables loses is known exactly, and with an ε of its own of "
+            f"{numeral(laplace.recounted.epsilon)} it is (ε, δ)-private already. Open dots are so counted; of Gaussian "
+            "noise the exact curve is used too. Noise is before clipping."
+        )
+    for label, why in comparison.refused.items():
+        st.caption(escaped(f"{label}: {why}"))
+
+
+def _progress(work: Running[Comparison], network: Network) -> None:
+    if work.is_long:
+        counted = sum(noise.recounted is not None for noise in work.so_far.noises)
+        progress(work, f"{counted} of {len(work.so_far.noises)} mechanisms", key="best_noise.stop")
+
+
+# Large networks
+
+
+def _is_searched(network: Network) -> bool:
+    is_asked = len(network.names) <= AT_ONCE or network in st.session_state.get("best_noise.asked", ())
+    return is_asked and len(network.closure) <= AT_MOST
+
+
+def _search(network: Network) -> None:
+    """Offer the search where it takes so long that nobody wants it unasked."""
+    if _is_searched(network):
+        return
+    if len(network.closure) > AT_MOST:
+        st.caption(
+            f"This network has {len(network.closure):,} sets of nodes within a family; the best scales are searched "
+            f"for at most {AT_MOST:,}. Remove parents of its largest tables to see them."
+        )
+        return
+    st.caption(
+        f"The best scales for a network of {len(network.names)} nodes are a search of up to a minute, in which the "
+        "page waits. Afterwards they are known for every ε and δ."
+    )
+    if st.button("Search for the best noise", key="best_noise.search"):
+        st.session_state["best_noise.asked"] = (*st.session_state.get("best_noise.asked", ()), network)
+        st.rerun()
+
+
+# Numbers
+
+
+def _numbers(comparison: Comparison) -> None:
+    if comparison.is_noisy:
+        frame = pd.DataFrame(
+            {
+                "noise": [noise.label for noise in comparison.noises],
+                "promises": ["ε" if noise.is_pure else "ε, δ" for noise in comparison.noises],
+                "times less": [comparison.factor(noise) for noise in comparison.noises],
+            }
+        )
+        st.dataframe(frame.round(2), hide_index=True, height=38 + 35 * len(frame))
+        st.caption("Times less noise than Laplace: without δ, or where both make use of it.")
+
+
+def frame_of(comparison: Comparison) -> pd.DataFrame:
+    """Return one record per mechanism."""
+    noises = comparison.noises
+    return pd.DataFrame(
+        {
+            "mechanism": [noise.label for noise in noises],
+            "epsilon": comparison.promise.epsilon,
+            "delta": comparison.promise.delta,
+            "noise per cell without delta": [noise.noise if noise.is_pure else math.nan for noise in noises],
+            "noise per cell with delta": [noise.noise_with_delta for noise in noises],
+            "own epsilon with delta": [
+                math.nan if noise.recounted is None else noise.recounted.epsilon for noise in noises
+            ],
+            "times less than Laplace": [comparison.factor(noise) for noise in noises],
+        }
+    )

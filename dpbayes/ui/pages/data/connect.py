@@ -1,0 +1,253 @@
+"""A table that stays where it is: which one, what its columns can be, and what one scan of it counted."""
+
+from dataclasses import replace
+from typing import Literal
+
+import streamlit as st
+
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError
+from dpbayes.sources.files import TableFile
+from dpbayes.ui.pages.data.column import column_chart
+from dpbayes.ui.pages.data.domains import declare_columns
+from dpbayes.ui.pages.data.upload import take
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.connected import (
+    Connected,
+    connect,
+    connected,
+    first_records,
+    keep_connected,
+    proposing,
+    scan_key,
+    scanned,
+    tables,
+)
+from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed
+from dpbayes.ui.session.settings import CONNECTED, change
+from dpbayes.ui.widgets.counting import count_again, count_connected
+from dpbayes.ui.widgets.page import live
+from dpbayes.ui.widgets.running import forget, progress, running_elsewhere
+from dpbayes.ui.widgets.show import refusal, sentence_instead
+
+OTHER = "Another path …"
+PROPOSING = "connected.proposing"
+
+MOST_RECORDS = 10_000
+"""First records that can be taken as a table of their own."""
+
+
+def connector(chosen: Chosen) -> None:
+    """Choose a connection and a table of it, declare its columns, and count it."""
+    with sentence_instead():
+        server = connections()
+        if not server.names:
+            st.info(f"Nothing can be connected on this server. {HOW}")
+            return
+        name = _connection(chosen, server)
+        if name:
+            _choose_table(name, server)
+            _table(name)
+
+
+def _connection(chosen: Chosen, server: Connections) -> str:
+    """Let the person choose among what the owner named; return the public name, "" while none is chosen."""
+    name = chosen.settings.data.partition(":")[2]
+    st.session_state["connect.name"] = name if name in server.names else None
+    st.selectbox(
+        "Connection",
+        server.names,
+        format_func=lambda each: "Files below the data root" if each == FILES else each,
+        key="connect.name",
+        placeholder="Choose a connection",
+        help="What whoever started this server named. No link carries an address.",
+        on_change=_set_connection,
+    )
+    return name if name in server.names else ""
+
+
+def only_connection() -> tuple[str, ...]:
+    """Return the connection that is meant where there is one alone; else none."""
+    names = connection_names()
+    return names if len(names) == 1 else ()
+
+
+def _set_connection() -> None:
+    change(data=f"{CONNECTED}:{st.session_state['connect.name']}", graph="", row="", target="", evidence=())
+
+
+# Which table
+
+
+def _choose_table(name: str, server: Connections) -> None:
+    path = _path(server) if name == FILES else ""
+    kept = st.session_state.get("connect.tables")
+    offered: tuple[str, ...] = kept[2] if kept and kept[:2] == (name, path) else ()
+    if offered:
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        table = left.selectbox("Table", offered, key="connect.table")
+        if right.button("Connect", type="primary", width="stretch"):
+            _connect(name, path, table)
+        return
+    kind: Literal["primary", "secondary"] = "primary" if connected(name) is None else "secondary"
+    if st.button("Open", type=kind, disabled=name == FILES and not path, help="Reads its columns and a few records."):
+        with st.spinner("Connecting …"):
+            offered = tables(name, path)
+        if len(offered) > 1:
+            st.session_state["connect.tables"] = name, path, offered
+            st.rerun()
+        _connect(name, path, "".join(offered))
+
+
+def _path(server: Connections) -> str:
+    """Return what was chosen or typed below the data root."""
+    assert server.root is not None
+    offered = (*listed(server.root), OTHER)
+    picked = st.selectbox("File or folder", offered, key="connect.file")
+    if picked != OTHER:
+        return picked
+    typed: str = st.text_input(
+        "Path below the data root", key="connect.path", help="A Parquet file, a folder of them, or a DuckDB file."
+    )
+    return typed.strip()
+
+
+def _connect(name: str, path: str, table: str) -> None:
+    with st.spinner("Connecting …"):
+        keep_connected(connect(name, path, table))
+    st.session_state.pop("connect.tables", None)
+    change(graph="", row="", target="", evidence=())
+    st.rerun()
+
+
+# The table
+
+
+def _table(name: str) -> None:
+    mine = connected(name)
+    if mine is None:
+        st.caption("Nothing is read before you open it; then its columns and a few records are shown to you alone.")
+        return
+    st.caption(escaped(f"Connected: {mine.title}. It stays where it is, and nothing is written there."))
+    with st.expander("First records (curator only: not private)"):
+        st.dataframe(mine.head, hide_index=True)
+    mine, refused = declare_columns(mine, keep_connected, aside=lambda _: live(_propose, key="propose"))
+    if refused:
+        raise refused
+    mine.in_use  # noqa: B018 - says what is missing
+    live(count_connected, key="count")
+    _records_instead(mine)
+
+
+def _records_instead(mine: Connected) -> None:
+    """Offer records for pages that look at some: synthetic ones, or the first of the table as one of their own."""
+    st.caption("Pages that look at records, such as Accuracy, need a table of their own:")
+    left, right = st.columns(2)
+    if left.button(
+        "Draw synthetic records from the network",
+        width="stretch",
+        help="From the drawn network with random probabilities: nothing of the table's records is in them.",
+    ):
+        Chosen.now().adopt_as_source()
+        st.rerun()
+    if right.button(
+        f"Take the first {MOST_RECORDS:,} records as a table of their own",
+        width="stretch",
+        help="Not private, for the curator alone; as the engine hands them out, so no random sample.",
+    ):
+        with st.spinner("Reading …"):
+            frame = first_records(mine, MOST_RECORDS)
+        said = f"The first {len(frame):,} records of {mine.title}, as it hands them out: no random sample."
+        declared = {column.name: column for column in mine.columns if column.domain or not column.use}
+        take(f"first records of {mine.title}", TableFile(frame, said), declared=declared)
+        change(data="upload", graph="", row="", target="", evidence=())
+        st.rerun()
+
+
+def _propose(chosen: Chosen) -> bool:
+    """Offer to look at the values of columns without a domain: one scan each, and a leak."""
+    mine = chosen.connected
+    lacking = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
+    if not lacking:
+        return False
+    key = mine.number, tuple(lacking)
+    if st.session_state.get(PROPOSING) != key:
+        st.button(
+            f"Propose domains for {_columns(len(lacking))} from the values (a leak)",
+            help="Reads each column once. What is read off the records tells which values occur.",
+            on_click=_ask_for_proposals,
+            args=(key,),
+        )
+        return False
+    work = running_elsewhere("proposals", key, lambda: proposing(mine))
+    try:
+        work.work()
+    except InputError as error:
+        refusal(error)
+        forget("proposals", key)
+        del st.session_state[PROPOSING]
+        return False
+    if work.done and work.result is not None:
+        proposals, columns = work.result, list(mine.columns)
+        for place in lacking:
+            if proposals[place].reason:
+                columns[place] = replace(columns[place], use=False)
+        keep_connected(replace(mine, proposals=proposals).declared(columns))
+        forget("proposals", key)
+        del st.session_state[PROPOSING]
+        st.rerun()
+    progress(work, f"{work.share:.0%} of the columns", key="proposing.stop")
+    return work.going
+
+
+def _ask_for_proposals(key: tuple[int, tuple[int, ...]]) -> None:
+    st.session_state[PROPOSING] = key
+
+
+# What it looks like
+
+
+def about_connected(chosen: Chosen) -> str:
+    """Return the page's sentence. Errors: InputError for the recipient of a table that is not here, or not declared."""
+    try:
+        mine = chosen.connected
+        columns = mine.in_use
+    except InputError:
+        if not chosen.is_curator:
+            raise
+        return "Connect a table that stays where it is, then state what each of its columns can be."
+    n, leaks = chosen.n, len(mine.leaks)
+    told = "Their possible values are public; everything else is what a release must protect."
+    if leaks:
+        told = f"The possible values of {_columns(leaks)} are not declared public: what is read off the data leaks."
+    size = (
+        f"{n:,} records of {_columns(len(columns))}" if n is not None else f"{_columns(len(columns))}, not counted yet"
+    )
+    return f"{escaped(mine.title)}: {size}. {told}"
+
+
+def _columns(number: int) -> str:
+    return "1 column" if number == 1 else f"{number:,} columns"
+
+
+def look_counted(chosen: Chosen) -> None:
+    """Show one column's counts and offer to count anew; nothing before the first scan.
+
+    Only columns that are nodes of the network were counted.
+    """
+    scan = scanned(scan_key(chosen.connected, chosen.network))
+    if scan is None or scan.counts is None:
+        return
+    counts, network = scan.counts, scan.counts.network
+    st.subheader("Distribution of a column")
+    name = st.selectbox(
+        "Column", network.names, key="column", help="Columns that are nodes of the network are counted."
+    )
+    node = network.index(name)
+    records = network.table(counts.values, node).reshape(-1, int(network.cards[node])).sum(axis=0)
+    column_chart(name, network.states[node], records)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        count_again("Count again")
+        st.caption(
+            f"One scan took {numeral(scan.seconds, 2)} seconds: {counts.n:,} records, {network.cell_count:,} cells."
+        )

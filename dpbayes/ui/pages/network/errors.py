@@ -1,0 +1,286 @@
+"""The price of a structure in error: how far releases would be from exact, of every mechanism, on planned tables."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Partial, Work
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.best_noise import is_searched, needs_delta
+from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.experiments.planned_errors import Plan, PlannedErrors, planned_errors, without_arrow
+from dpbayes.figures.structure import ErrorBar, errors_figure, errors_height
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.model.counts import Counts
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.ui.pages.best_noise.answers import public_cpts
+from dpbayes.ui.pages.release.controls import has_asked, question
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.settings import MECHANISM_NAMES
+from dpbayes.ui.widgets.address import hand_moves
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.running import Running, progress, running, so_far
+from dpbayes.ui.widgets.show import inside
+
+MOST_CELLS, FEWEST_TABLES, MOST_TABLES = 4_000, 4, 100
+"""Cells of all planned tables together, and how many tables there are at least and at most."""
+
+AT_ONCE = 200
+"""Cells of the tables of one step."""
+
+MOST_NETWORK, MOST_SLOW, MOST_READ = 20_000, 400, 4_000
+"""Cells of a network whose errors are worked out; of those where mechanisms that draw one by one take part, and where
+releases are read with their noise in mind, as on Release."""
+
+MOST_ARROW_CELLS = 3_000
+"""Cells of all networks with an arrow removed whose releases are read with their noise in mind."""
+
+USUAL_RECORDS, MOST_RECORDS, MOST_DRAWN = 1_000, 100_000, 1_000_000
+"""Records of a planned table where there is no table, at most, and of all tables that are drawn one by one."""
+
+POINTS = 64
+"""Points of every row of a release that is read with the noise in mind."""
+
+_KIND, _ARROWS = "network.errors", "network.arrows"
+
+
+def is_too_large(network: Network) -> bool:
+    """Return whether errors on a network would take too long."""
+    return network.cell_count > MOST_NETWORK
+
+
+def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors] | PlannedErrors | None:
+    """Return the work on the errors, begun; while a hand moves what is in by then, and nothing of a large network.
+
+    Mechanisms whose best scales are searched take part where that is `searched` in a moment.
+    """
+    if is_too_large(chosen.network):
+        return None
+    names = _names(chosen, searched=searched)
+    key = _key(chosen, names)
+    if hand_moves():
+        known: PlannedErrors | None = so_far(_KIND, key)
+        return known
+
+    def start() -> Work[PlannedErrors]:
+        plan = planned(chosen)
+        mechanisms = _able(chosen, names)
+        at_once = max(2, AT_ONCE // chosen.network.cell_count)
+        return planned_errors(plan, mechanisms, lambda k: stream(chosen.seed, "network", "errors", k), at_once=at_once)
+
+    work = running(_KIND, key, start)
+    if not work.taken:
+        work.work()
+    return work
+
+
+def _names(chosen: Chosen, *, searched: bool) -> tuple[str, ...]:
+    is_small = chosen.network.cell_count <= MOST_SLOW
+    kinds = {name: kind_called(name) for name in MECHANISM_NAMES}
+    return tuple(
+        name
+        for name, kind in kinds.items()
+        if (searched or not is_searched(kind)) and (is_small or hasattr(kind, "node_noise_sd"))
+    )
+
+
+def _able(chosen: Chosen, names: tuple[str, ...]) -> list[Any]:
+    """The mechanisms, with the parameters chosen, that can be run on the network; Laplace's always can."""
+    able = []
+    for name in names:
+        try:
+            mechanism = chosen.mechanism_called(name)
+            if hasattr(mechanism, "node_noise_sd"):
+                _ = mechanism.node_noise_sd  # searches for the best noise, or finds that it cannot
+        except InputError:
+            continue
+        able.append(mechanism)
+    return able
+
+
+def _key(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
+    every = {each for name in names for each in parameters_of(kind_called(name))}
+    parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
+    asked = str(question(chosen)) if has_asked(chosen) else ""
+    reading = chosen.options("release").reading
+    source = chosen.settings.graph or chosen.settings.source
+    tables = source, chosen.network, _records(chosen), chosen.seed
+    return names, parameters, tables, chosen.settings.prior, asked, reading
+
+
+def _records(chosen: Chosen) -> int:
+    return min(USUAL_RECORDS if chosen.n is None else chosen.n, MOST_RECORDS)
+
+
+def planned(chosen: Chosen) -> Plan:
+    """Return the planned tables: of published probabilities, else each of probabilities of its own."""
+    network, n, size = chosen.network, _records(chosen), _size(chosen)
+    cpts, is_published = public_cpts(chosen)
+    rng = stream(chosen.seed, "network", "tables")
+    if is_published:
+        tables = planned_tables(network, cpts, n, size, rng)
+    else:
+        each = [planned_tables(network, random_cpts(network, rng), n, 1, rng).values[0] for _ in range(size)]
+        tables = Counts(network, np.stack(each), n)
+    return Plan(tables, _reading(chosen), POINTS, question(chosen) if has_asked(chosen) else None)
+
+
+def _size(chosen: Chosen) -> int:
+    network = chosen.network
+    size = min(MOST_TABLES, MOST_CELLS // network.cell_count)
+    if not are_drawn_together(network):
+        size = min(size, MOST_DRAWN // max(_records(chosen), 1))
+    return max(FEWEST_TABLES, size)
+
+
+def _reading(chosen: Chosen) -> Reading:
+    reading: Reading = chosen.options("release").reading
+    return reading if chosen.network.cell_count <= MOST_READ else Reading.AS_REAL
+
+
+def plan_told(chosen: Chosen) -> str:
+    """Return the planning distribution, as sentences."""
+    source = (
+        "the network’s published probabilities"
+        if public_cpts(chosen)[1]
+        else "probabilities that are drawn anew for each, evenly"
+    )
+    is_aware = _reading(chosen) is Reading.NOISE_AWARE
+    read = "read with its noise in mind where that is told" if is_aware else "its counts taken as real"
+    return (
+        "How far the probabilities of a release are from those of its own table, on average over all, of "
+        f"{_size(chosen):,} tables with "
+        f"{_records(chosen):,} records each from {source}, a release each, {read}. No record is looked at. "
+        "Release shows the errors on the table."
+    )
+
+
+# In words and pictures
+
+
+def verdict(chosen: Chosen, known: PlannedErrors) -> str:
+    """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two."""
+    start = f"At ε = {chosen.epsilon:g} and {_records(chosen):,} records, releases are off by"
+    least = f"{numeral(float(known.means[known.least]), 2)} on average"
+    best = _name(known.mechanisms[known.least])
+    if known.near:
+        others = ", ".join(_name(known.mechanisms[k]) for k in known.near)
+        said = f"{start} {least} with {best}; too near to call against {others}"
+    else:
+        said = f"{start} {least} with {best}, the least of all"
+    named = {known.least, *known.near}
+    papers = [
+        f"{numeral(float(known.means[k]), 2)} with {_name(each)}"
+        for k, each in enumerate(known.mechanisms)
+        if type(each) in (LaplaceUpdates, LaplaceFourier) and k not in named
+    ]
+    told = f"{said}; {' and '.join(papers)}." if papers else f"{said}."
+    return told + needs_binary(chosen.network)
+
+
+def needs_binary(network: Network) -> str:
+    """Return why Fourier is not compared, as a sentence; nothing where it is."""
+    states = zip(network.names, network.states, strict=True)
+    name = next((name for name, each in states if len(each) != 2), None)
+    taken = "is not; posterior sampling and private MAP take it as it is."
+    return "" if name is None else f" Fourier needs binary nodes, and {escaped(brief(name))} {taken}"
+
+
+def _name(mechanism: Any) -> str:
+    delta = f" (δ = {numeral(mechanism.delta)})" if needs_delta(type(mechanism)) else ""
+    return f"{inside(mechanism.label)}{delta}"
+
+
+def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
+    """Return a place as high as the bars, whether they are known or not: while a hand moves, nothing is to shift."""
+    return st.container(height=errors_height(len(_names(chosen, searched=searched))) + 24, border=False)
+
+
+def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
+    """Show the expected error of every mechanism, and that of the answer where something is asked."""
+    bars = [
+        ErrorBar(_name(each)[0].upper() + _name(each)[1:], each.colour, mean, error)
+        for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
+    ]
+    told = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
+    chart(errors_figure(bars), key="errors", alt=f"Bars: expected error of probabilities. {told}.")
+    if known.answers is not None:
+        target, given = question(chosen)
+        asked = f"P({target} | {', '.join(f'{name}={state}' for name, state in given.items())})" if given else target
+        pairs = zip(known.mechanisms, known.answers, strict=True)
+        errors = [(Estimate.of(values).value, _name(each)) for each, values in pairs]
+        said = ", ".join(f"{numeral(error, 2)} with {name}" for error, name in sorted(errors))
+        st.caption(f"Your question, {escaped(asked)}, is off by {said}.")
+
+
+def show_progress(work: Running[PlannedErrors]) -> None:
+    """Show how many tables are in, where there is long to go."""
+    if work.is_long:
+        progress(work, f"{work.share:.0%} of the planned tables", key="errors.stop")
+
+
+# Arrows
+
+
+Errors = Mapping[tuple[str, str], dict[str, float]]
+
+
+def arrow_errors(chosen: Chosen, arrows: tuple[tuple[str, str], ...]) -> Running[Errors] | None:
+    """Return the work on the errors with each of some arrows removed, begun; None for a large network."""
+    if is_too_large(chosen.network):
+        return None
+    names = (LaplaceUpdates.__name__, LaplaceFourier.__name__)
+
+    def start() -> Work[Errors]:
+        plan = planned(chosen)
+        return _without_each(plan, _able(chosen, names), arrows, chosen)
+
+    work = running(_ARROWS, (*_key(chosen, names), arrows), start)
+    if not work.taken:
+        work.work()
+    return work
+
+
+def _without_each(
+    plan: Plan, mechanisms: list[Any], arrows: tuple[tuple[str, str], ...], chosen: Chosen
+) -> Work[Errors]:
+    known: dict[tuple[str, str], dict[str, float]] = {}
+    for place, arrow in enumerate(arrows, start=1):
+        tables = without_arrow(plan.tables, *arrow)
+        prior = Dirichlets.symmetric(tables.network, chosen.settings.prior)
+        fewer = [replace(mechanism, prior=prior) for mechanism in mechanisms]
+        shorter = Plan(tables, arrow_reading(chosen, arrows), plan.points)
+        steps = planned_errors(shorter, fewer, lambda k: stream(chosen.seed, "network", "errors", k), at_once=plan.size)
+        try:
+            while True:
+                next(steps)
+        except StopIteration as end:
+            errors: PlannedErrors = end.value
+        known[arrow] = {each.label: float(mean) for each, mean in zip(fewer, errors.means, strict=True)}
+        yield Partial(place / len(arrows), dict(known))
+    return known
+
+
+def arrow_reading(chosen: Chosen, arrows: tuple[tuple[str, str], ...]) -> Reading:
+    """Return how releases are read with an arrow removed: with counts as real where all else would take long."""
+    is_quick = chosen.network.cell_count * len(arrows) <= MOST_ARROW_CELLS
+    return _reading(chosen) if is_quick else Reading.AS_REAL
+
+
+def with_errors(frame: pd.DataFrame, arrows: tuple[tuple[str, str], ...], known: Errors) -> pd.DataFrame:
+    """Return the table of arrows with the errors in front of the noise, as far as they are in."""
+    labels = dict.fromkeys(label for errors in known.values() for label in errors)
+    columns = {f"error with {inside(label)}": [known.get(a, {}).get(label, np.nan) for a in arrows] for label in labels}
+    return pd.concat([frame.iloc[:, :1], pd.DataFrame(columns), frame.iloc[:, 1:]], axis=1)

@@ -1,0 +1,152 @@
+"""Averages over many releases that are read with their noise: over some at once, over all once the hand rests."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.steps import Work, part_of
+from dpbayes.experiments.releases import ReadCell, ReadReleases, ReleaseStudy, read_cell, read_releases
+from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings, held_as_real
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.address import hand_moves
+from dpbayes.ui.widgets.running import Running, progress, running, so_far
+
+Result = TypeVar("Result")
+
+LEVEL = 0.95
+"""Level of the intervals on this page."""
+
+MOST_CELLS = 60_000
+"""Cells of all releases together that averages are taken over: ten seconds' work."""
+
+MOST_MEASURED, MEASURED_AT_ONCE = 200, 50
+"""Releases in which one cell is read, and so many at once."""
+
+_OF_ALL, _OF_CELL = "release.averages", "release.cell"
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """What is known by now: the releases `shown`, as they are read, and what they say of the cell in the picture."""
+
+    shown: ReleaseStudy
+    cell: ReadCell
+
+    @property
+    def coverage(self) -> float:
+        """How much of the cell's exact posterior the credible interval holds, on average over releases."""
+        return float(self.cell.held.mean())
+
+    @property
+    def over(self) -> str:
+        """Over how many releases, as a sentence."""
+        measured, shown = len(self.cell.means), self.shown.count
+        return f"Averages are over {shown} releases" + (
+            "." if measured == shown else f", those of this cell over {measured}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AveragesUnderWay:
+    """The averages by now, and the works that go on with them: none where all is known, or a hand moves."""
+
+    by_now: Averages
+    works: tuple[Running[Any], ...] = ()
+
+    def go_on(self) -> bool:
+        """Work for a moment, once all is drawn, lest it stand faded meanwhile; return whether there is more to show."""
+        is_going = any(work.going for work in self.works)
+        for work in self.works:
+            work.work()
+        return is_going
+
+    def show_progress(self, total: int) -> None:
+        """Show how many of all releases are read, and the button to stop, where there is long to go."""
+        if any(work.is_long for work in self.works):
+            *others, last = self.works
+            told = f"{round(last.share * total)} of {total} releases"
+            progress(last, told, key="averages.stop", along=others)
+
+
+def averages(readings: Readings) -> Work[Averages]:
+    """Work out the averages over all releases; those over all cells, where noise is known of, come last."""
+    cell = yield from part_of(_cell_steps(readings), 0.0, 0.1)
+    if not readings.is_averaged:
+        return Averages(readings.as_real, cell)
+    known = yield from part_of(_release_steps(readings), 0.1, 1.0)
+    return Averages(readings.as_real.read(known), cell)
+
+
+def cell_coverage(readings: Readings) -> Work[float]:
+    """Work out `Averages.coverage` alone, over all releases in which the cell is read."""
+    cell = yield from part_of(_cell_steps(readings), 0.0, 1.0)
+    return float(cell.held.mean())
+
+
+def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
+    """Return the averages by now, over some releases at first; while a hand moves, there is no work on more."""
+    of_cell, of_all = (*releases_key(chosen), readings.cell), releases_key(chosen)
+    if not readings.knows_noise:
+        return AveragesUnderWay(Averages(readings.shown, _first(_cell_steps(readings))))
+    if hand_moves():
+        cell = so_far(_OF_CELL, of_cell) or _first(_cell_steps(readings))
+        return AveragesUnderWay(Averages(readings.shown, cell))
+    cells = _begun(running(_OF_CELL, of_cell, lambda: _cell_steps(readings)))
+    if not readings.is_averaged:
+        return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells,))
+    releases = _begun(running(_OF_ALL, of_all, lambda: _release_steps(readings)))
+    shown = readings.as_real.read(releases.so_far)
+    return AveragesUnderWay(Averages(shown, cells.so_far), (cells, releases))
+
+
+def known_averages(chosen: Chosen) -> ReadReleases | None:
+    """Return what the session knows by now of the releases of these settings; None if nothing."""
+    known: ReadReleases | None = so_far(_OF_ALL, releases_key(chosen))
+    return known
+
+
+def releases_key(chosen: Chosen) -> tuple[Hashable, ...]:
+    """Return what the simulated releases depend on."""
+    mechanism = chosen.mechanism
+    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
+    settings = chosen.settings
+    return type(mechanism), values, chosen.weights, chosen.network, settings.prior, chosen.counts.digest, chosen.seed
+
+
+def releases_of(readings: Readings) -> int:
+    """Return how many releases are read: of all cells, or of a very large network of the one in the picture."""
+    count, cells = readings.as_real.count, readings.as_real.exact.network.cell_count
+    if not readings.is_averaged:
+        return min(count, MOST_MEASURED)
+    return min(count, max(readings.at_once, MOST_CELLS // cells))
+
+
+def _release_steps(readings: Readings) -> Work[ReadReleases]:
+    return read_releases(
+        readings.as_real, releases=releases_of(readings), points=AVERAGED_POINTS, at_once=readings.at_once
+    )
+
+
+def _cell_steps(readings: Readings) -> Work[ReadCell]:
+    study, cell = readings.as_real, readings.cell
+    if not readings.knows_noise:
+        held = held_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
+        return ReadCell(study.private[:, cell], held)
+    measured = min(study.count, MOST_MEASURED)
+    steps = read_cell(study, cell, level=LEVEL, releases=measured, points=AVERAGED_POINTS, at_once=MEASURED_AT_ONCE)
+    return (yield from steps)
+
+
+def _begun(work: Running[Result]) -> Running[Result]:
+    """Return work of which a step is done."""
+    if not work.taken:
+        work.work()
+    return work
+
+
+def _first(steps: Work[ReadCell]) -> ReadCell:
+    """Return what there is after one step."""
+    return _begun(Running(steps, stopped=True)).so_far

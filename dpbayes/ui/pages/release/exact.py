@@ -1,0 +1,79 @@
+"""The quick posterior of the first release beside the exact one, which chains draw while one waits: small networks."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, numeral
+from dpbayes.mechanisms import ReleasedPosterior
+from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.ui.pages.release.readings import Readings
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.running import progress, running
+from dpbayes.ui.widgets.show import sentence_instead
+
+MOST_RHAT = 1.05
+"""R-hat above which chains are said not to agree yet."""
+
+LEVEL = 0.95
+
+
+def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
+    """Show, once asked for, the exact posterior beside the quick one; return whether it goes on."""
+    with st.expander("Check against whole tables", on_change="rerun", key="exact.open") as part:
+        if not part.open:
+            return False
+        going = False
+        with sentence_instead():
+            going = _checked(chosen, readings, cell)
+        return going
+
+
+def _checked(chosen: Chosen, readings: Readings, cell: int) -> bool:
+    release: Release[Outcome] = readings.as_real.release.part(0)
+    outcome, n = release.outcome, int(release.public["n"])
+    assert isinstance(outcome, ReleasedPosterior)
+    noise, prior, released = outcome.noise_model, outcome.prior, outcome.numbers
+    assert noise is not None
+    refuse_large(prior.network, noise, n)
+    key = (prior.network, prior.alpha.tobytes(), noise.scale, n, released.tobytes(), chosen.seed)
+    rng = stream(chosen.seed, "release", "exact")
+    work = running("release.exact", key, lambda: exact_posterior(prior, noise, released, n, rng, sweeps=SWEEPS))
+    work.work()
+    if work.is_long:
+        progress(work, f"{work.share:.0%}", key="exact.stop")
+    if work.result is not None:
+        _compared(work.result, release.noise_aware(points=readings.points), cell)
+    st.caption(
+        f"{CHAINS} chains over whole integer tables, {SWEEPS:,} sweeps each, with no approximation but their number; "
+        "the posterior above works out every row by itself. Both read the released numbers alone."
+    )
+    return work.going
+
+
+def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
+    """Print mean and interval of the cell under both, and the cell of all rows whose mean differs most."""
+    network, exact = quick.network, draws.law
+    laws = {"of whole tables": exact, "as shown above": quick}
+    ends = {name: law.interval(LEVEL, cells=cell) for name, law in laws.items()}
+    frame = pd.DataFrame(
+        {
+            f"P({network.cell_label(cell)})": list(laws),
+            "mean": [law.mean[cell] for law in laws.values()],
+            f"{LEVEL:.0%} interval": [f"{low:.4f} to {high:.4f}" for low, high in ends.values()],
+        }
+    )
+    st.dataframe(frame.round(4), hide_index=True)
+    away = np.abs(exact.mean - quick.mean)
+    worst = int(away.argmax())
+    widths = numeral(float(away[worst] / exact.sd[worst]), 2) if exact.sd[worst] > 0 else "0"
+    st.markdown(
+        f"Over all {network.row_count:,} rows means differ by at most {numeral(float(away[worst]), 2)}, in "
+        f"{escaped(f'P({network.cell_label(worst)})')}: {widths} of its posterior's standard deviation."
+    )
+    rhat, worth = float(draws.rhat.max()), int(draws.effective.min())
+    agree = "Chains agree" if rhat <= MOST_RHAT else "Chains do not agree yet, and what they say is rough"
+    st.caption(f"{agree}: R-hat is at most {rhat:.3f}; every mean is worth at least {worth:,} independent draws.")

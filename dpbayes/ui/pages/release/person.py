@@ -1,0 +1,108 @@
+"""What the chosen epsilon means for one person: how far a belief about their record can rise, and how far it does."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.audit.risk import LINKED, RARE, Between, Risk, in_hundred, level_above, risk, sentences
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.text import numeral
+from dpbayes.figures.risk import RaisedBeliefs, risk_figure
+from dpbayes.model.network import Network
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import inside, sentence_instead
+
+_BEFORE = np.linspace(0.0, 1.0, 201)
+
+
+def one_person(chosen: Chosen) -> None:
+    """Say, once asked for, what the promise and the mechanism mean for one person: it is public."""
+    with st.expander("What this epsilon means for one person", on_change="rerun", key="person.open") as part:
+        if part.open:
+            left, right = st.columns(2)
+            with left:
+                controls.parameter_control("release.suspicion")
+            with right:
+                controls.parameter_control("release.releases")
+            with sentence_instead():
+                _show(_risk_of(chosen), chosen)
+
+
+def _show(known: Risk, chosen: Chosen) -> None:
+    releases = _of_releases(known)
+    left, middle, right = st.columns(3)
+    is_certain = not known.guarantee.delta
+    left.metric(
+        "Belief, at most" if is_certain else "Belief, at most by ε",
+        _at_most(known.ceiling),
+        help=f"What {releases} with this promise can make of a belief of {_percent(known.suspicion)}."
+        + ("" if is_certain else " A delta lets it rise further now and then: the sentences below say how often."),
+    )
+    middle.metric(
+        "Best guess, this mechanism",
+        _between(known.guess),
+        help="Of two possibilities that are equally likely beforehand, how often the right one is guessed at best.",
+    )
+    right.metric(
+        "Best guess, any mechanism",
+        _at_most(known.promised),
+        help=f"The same, for whatever keeps {known.guarantee} in each of {releases}.",
+    )
+    st.markdown(sentences([known]))
+    _picture(known, chosen)
+    st.caption(f"{LINKED} Nothing here depends on the records.")
+
+
+def _picture(known: Risk, chosen: Chosen) -> None:
+    at, rare = known.suspicion, f"{1 - RARE:.0%}"
+    kept = np.isfinite(known.rare)
+    usual = known.usual(_BEFORE) if kept else np.full(len(_BEFORE), np.nan)
+    beliefs = RaisedBeliefs(
+        before=_BEFORE,
+        most=known.raised(_BEFORE),
+        usual=usual,
+        most_name="at most" if not known.guarantee.delta else "at most, but for δ",
+        usual_name=f"at most in {rare} of cases, {inside(chosen.mechanism.label)}",
+    )
+    marks = (at, known.ceiling, float(known.usual(at)) if kept else np.nan)
+    chart(
+        risk_figure(beliefs, chosen=marks, colour=chosen.mechanism.colour),
+        key="person",
+        alt=f"Beliefs before and after {_of_releases(known)}: {_percent(at)} becomes at most "
+        f"{_at_most(known.ceiling)}.",
+    )
+
+
+def _of_releases(known: Risk) -> str:
+    return "one release" if known.releases == 1 else f"{known.releases:,} releases"
+
+
+def _percent(probability: float) -> str:
+    return f"{numeral(100 * probability, 4)} %"
+
+
+def _at_most(probability: float) -> str:
+    return f"{in_hundred(probability)} %"
+
+
+def _between(guess: Between) -> str:
+    """One number where both ends are the same in the digits shown."""
+    low, high = in_hundred(guess.low), in_hundred(guess.high)
+    return f"{high} %" if low == high else f"{low} to {high} %"
+
+
+def _risk_of(chosen: Chosen) -> Risk:
+    """Return the risk of the chosen mechanism. Errors: those of `risk`."""
+    mechanism, options = chosen.mechanism, chosen.options("release")
+    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
+    key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
+    return _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Composing losses …", hash_funcs={Network: hash})
+def _risk(key: Hashable, n: int, releases: int, suspicion: float, _mechanism: Any) -> Risk:
+    return risk(_mechanism, n=n, releases=releases, suspicion=suspicion, level=level_above(suspicion))

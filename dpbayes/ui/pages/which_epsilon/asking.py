@@ -1,0 +1,151 @@
+"""What is asked on Which epsilon: the question, with an example until a person asks one, and the wish it makes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answer, Question
+from dpbayes.experiments.least_epsilon.search import LEAST_DRAWS, Wish
+from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.mechanisms.base import Mechanism, Outcome
+from dpbayes.model.network import Network, assignment
+from dpbayes.ui.pages.best_noise.answers import public_cpts
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.options.which_epsilon import Recipient, WhichEpsilonOptions
+from dpbayes.ui.session.settings import MECHANISM_NAMES, change
+from dpbayes.ui.widgets import controls
+
+ANSWERS: dict[Recipient, Answer] = {Recipient.AS_REAL: AS_REAL, Recipient.NOISE_AWARE: NOISE_AWARE}
+
+EXAMPLE, EXAMPLE_GIVEN = "dysp", ("smoke", "yes")
+"""The question on a network that has these, until a person asks one."""
+
+SLOW_DRAWS = 300
+"""Simulated releases of a mechanism that adds no noise to counts: those are drawn one after the other."""
+
+MOST_VALUES, MOST_RECORDS = 4_000_000, 10_000_000
+"""Numbers that all simulated releases hold together, and records of all planned tables that are drawn one by one."""
+
+
+def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
+    """Return the target and what is given, by node: what the person asked, else an example."""
+    network, settings = chosen.network, chosen.settings
+    states = dict(zip(network.names, network.states, strict=True))
+    if settings.target in network.names:
+        pairs = [(name, state) for name, state in settings.evidence if state in states.get(name, ())]
+        return settings.target, {name: state for name, state in pairs if name != settings.target}
+    name, state = EXAMPLE_GIVEN
+    if EXAMPLE in network.names and state in states.get(name, ()):
+        return EXAMPLE, {name: state}
+    return network.names[network.order[-1]], {}
+
+
+def asked_of(chosen: Chosen) -> Question:
+    """Return the question: the probability of the target's telling state."""
+    network, (target, evidence) = chosen.network, question(chosen)
+    node = network.index(target)
+    return Question(network, target, network.states[node][network.telling_state(node)], evidence)
+
+
+def ask(chosen: Chosen) -> None:
+    """Offer what is asked for, and what is given."""
+    network, (target, evidence) = chosen.network, question(chosen)
+    controls.choice("What is the probability of", "target", network.names, default=target)
+    known = {
+        assignment(name, state): (name, state)
+        for name, states in zip(network.names, network.states, strict=True)
+        if name != target
+        for state in states
+    }
+    st.session_state["which_epsilon.given"] = [text for text, pair in known.items() if pair in evidence.items()]
+
+    def give() -> None:
+        """Keep one state of each node, the one picked last; whoever gives something has asked for the target too."""
+        picked = dict(known[text] for text in st.session_state["which_epsilon.given"])
+        change(target=target, evidence=tuple(picked.items()))
+
+    st.multiselect("given", list(known), key="which_epsilon.given", placeholder="nothing", on_change=give)
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """The question of one run of the page, and what is public about it."""
+
+    chosen: Chosen
+    question: Question
+    options: WhichEpsilonOptions
+    cpts: FloatArray
+    is_published: bool
+
+    @classmethod
+    def now(cls, chosen: Chosen) -> "Asking":
+        """Return what the page asks for."""
+        return cls(chosen, asked_of(chosen), chosen.options("which_epsilon"), *public_cpts(chosen))
+
+    @property
+    def network(self) -> Network:
+        """The network that is asked about."""
+        return self.chosen.network
+
+    @property
+    def tables_of(self) -> str:
+        """What the planned tables are drawn from, in words."""
+        return "the network’s published probabilities" if self.is_published else "probabilities drawn at random"
+
+    def mechanism(self, name: str) -> Mechanism[Outcome]:
+        """Return a mechanism at the epsilon that is asked about. Errors: InputError where it cannot be run."""
+        return self.chosen.mechanism_called(name)
+
+    def key(self, name: str, *others: object) -> tuple[object, ...]:
+        """Return what work on a mechanism depends on besides `others`: neither epsilon nor the tolerance."""
+        settings, options = self.chosen.settings, replace(self.options, tolerance=0.05)
+        parameters = tuple(settings.parameter(each) for each in parameters_of(kind_called(name)) if each != "epsilon")
+        return (self.network, name, parameters, settings.prior, settings.seed, self.question.text, options, *others)
+
+    def draws(self, name: str, most: int) -> int:
+        """Return how many releases of a mechanism are simulated. Errors: InputError where they are too few to tell."""
+        answer, n = ANSWERS[self.options.recipient], self.options.records
+        draws = min(most, answer.draws if hasattr(kind_called(name), "noise_model") else SLOW_DRAWS)
+        draws = min(draws, MOST_VALUES // self.network.cell_count)
+        if not are_drawn_together(self.network):
+            draws = min(draws, MOST_RECORDS // n)
+        if draws < LEAST_DRAWS:
+            raise InputError(
+                f"Releases of a network of {self.network.cell_count:,} probabilities from {n:,} records take too long "
+                "to simulate here; plan with fewer records, or ask about a smaller network."
+            )
+        return draws
+
+    def wish(self, name: str, most: int = 1_000_000) -> Wish:
+        """Return the wish of a mechanism, of as many draws as there is time for. Errors: InputError."""
+        draws, kind = self.draws(name, most), kind_called(name)
+        if self.options.recipient is Recipient.NOISE_AWARE and not hasattr(kind, "noise_model"):
+            raise InputError(
+                f"A release of {kind.label} does not tell what was added to which numbers; let the recipient take what "
+                "is released as real, or choose another mechanism."
+            )
+        rng = stream(self.chosen.seed, "which_epsilon", "tables")
+        return Wish(
+            mechanism=self.mechanism(name),
+            question=self.question,
+            tables=planned_tables(self.network, self.cpts, self.options.records, draws, rng),
+            tolerance=self.options.tolerance,
+            confidence=self.options.confidence,
+            draws=draws,
+            answer=ANSWERS[self.options.recipient],
+        )
+
+    def luck(self, *words: str) -> np.random.Generator:
+        """Return the generator of one kind of work."""
+        return stream(self.chosen.seed, "which_epsilon", *words)
+
+
+def others(chosen: Chosen) -> list[str]:
+    """Return the other mechanisms' names, those that take a moment first."""
+    rest = [name for name in MECHANISM_NAMES if name != chosen.settings.mechanism]
+    return sorted(rest, key=lambda name: not hasattr(kind_called(name), "noise_model"))

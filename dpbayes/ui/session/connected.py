@@ -1,0 +1,295 @@
+"""A table that stays where it is, as this session knows it: its columns, what is declared of them, and its counts.
+
+No address, path of the server or password is kept here: the engine is opened for each piece of work from what the
+owner of the server named, and is let go after it.
+"""
+
+import logging
+import time
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.steps import Work
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.counts import Counts, counting
+from dpbayes.model.network import Network
+from dpbayes.sources.columns import Column
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.engines.address import name_of, open_table, parsed, tables_of, written
+from dpbayes.sources.engines.engine import DeclaredTable, Engine, Field
+from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
+from dpbayes.ui.session.connections import FILES, connections
+from dpbayes.ui.session.graphs import MAX_NAME
+
+HEAD = 10
+"""Records of the preview."""
+
+QUICK, PATIENCE = 1.0, 3.0
+"""Seconds of a scan below which another network is counted unasked, and after which such a scan is given up."""
+
+KEPT = 16
+"""Scans that a session keeps."""
+
+NOT_COUNTED = "The table is not counted for this network yet; press “Count the table” to scan it once."
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Connected:
+    """A table that is counted where it lies, as its page shows it.
+
+    `connection` is the public name that the owner gave, `path` what was typed below the data root, and `table` the name
+    of the table there. `proposals` and `columns` go by its columns, as those of an `Upload`; `number` tells the tables
+    of a session apart, `version` counts the changes to what is declared. `head` is for the curator alone.
+    """
+
+    connection: str
+    path: str
+    table: str
+    fields: tuple[Field, ...]
+    head: pd.DataFrame
+    proposals: tuple[Proposal, ...]
+    columns: tuple[DeclaredColumn, ...]
+    number: int = 1
+    version: int = 0
+
+    @property
+    def title(self) -> str:
+        """What the table is called on screen: names that the owner gave, or that lie below the data root."""
+        place = self.path if self.connection == FILES else self.connection
+        return f"{place}, {self.table}" if self.table else place
+
+    @property
+    def key(self) -> str:
+        """What tells apart the tables of columns that a browser may have edited."""
+        return f"connected.{self.number}.{self.version}"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The types of the columns in the engine's words."""
+        return tuple(field.type for field in self.fields)
+
+    @property
+    def in_use(self) -> tuple[Column, ...]:
+        """The domains of the columns in use. Errors: InputError for none, and for one without a domain."""
+        places = [place for place, column in enumerate(self.columns) if column.use]
+        if not places:
+            raise InputError("No column is in use; tick at least one.")
+        return tuple(self._domain_in_use(place) for place in places)
+
+    def _domain_in_use(self, place: int) -> Column:
+        name, domain = self.columns[place].name, self.domain(place)
+        if len(name) > MAX_NAME:
+            raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; leave it out.")
+        if domain is None:
+            raise InputError(
+                f"Column {brief(name)} has no domain; type its categories or cut points, load a domain description, "
+                "or leave it out."
+            )
+        return domain
+
+    @property
+    def leaks(self) -> frozenset[str]:
+        """The columns in use whose domains were taken from the data, or are not said to be public."""
+        used = [self.domain(place) for place, column in enumerate(self.columns) if column.use]
+        return frozenset(domain.name for domain in used if domain is not None and not domain.public)
+
+    def domain(self, place: int) -> Column | None:
+        """Return the domain of a column: the declared one, else the proposed one, else None."""
+        return self.columns[place].domain or self.proposals[place].domain
+
+    def typed(self, columns: Iterable[DeclaredColumn]) -> "Connected":
+        """Return the table with columns as they were typed into its page's own table."""
+        return replace(self, columns=tuple(columns))
+
+    def declared(self, columns: Iterable[DeclaredColumn]) -> "Connected":
+        """Return the table with other declared columns, which its page has not shown yet."""
+        return replace(self, columns=tuple(columns), version=self.version + 1)
+
+
+def keep_connected(mine: Connected) -> None:
+    """Make this the session's connected table."""
+    st.session_state["connected"] = mine
+
+
+def connected(connection: str) -> Connected | None:
+    """Return this session's connected table, if it is of the connection with this public name."""
+    mine = st.session_state.get("connected")
+    return mine if isinstance(mine, Connected) and mine.connection == connection else None
+
+
+# The engine
+
+
+@contextmanager
+def _in_sentences(doing: str) -> Iterator[None]:
+    """Refuse in a sentence whatever an engine did not foresee, without its words: these may hold a password."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        _LOG.error("An engine failed while %s: %s.", doing, type(error).__name__)
+        raise InputError(
+            f"The connection failed while {doing}; try it again, or ask whoever runs this server."
+        ) from None
+
+
+def tables(connection: str, path: str) -> tuple[str, ...]:
+    """Return the names of the tables that may be connected there; none where there is but the one that is named.
+
+    Errors: InputError.
+    """
+    address = parsed(connections().address(connection, path))
+    if address.kind == "parquet" or address.table:
+        return ()
+    with _in_sentences("its tables were listed"):
+        return tuple(written(parsed(each).table) for each in tables_of(str(address)))
+
+
+def connect(connection: str, path: str, table: str) -> Connected:
+    """Look at a table and return it, with nothing declared. Errors: InputError, also for a table that is not there."""
+    offered = tables(connection, path)
+    if table not in (offered or ("",)):
+        raise InputError(f"There is no table {brief(table)} there.")
+    with _in_sentences("its columns were read"):
+        engine = _engine(connection, path, table)
+        fields = tuple(engine.fields())
+        head = engine.head(HEAD)
+    before = st.session_state.get("connected")
+    names = [field.name for field in fields]
+    return Connected(
+        connection,
+        path,
+        table,
+        fields,
+        head,
+        tuple(Proposal(name) for name in names),
+        tuple(DeclaredColumn(name) for name in names),
+        number=before.number + 1 if isinstance(before, Connected) else 1,
+    )
+
+
+def _engine(connection: str, path: str, table: str) -> Engine:
+    address = parsed(connections().address(connection, path))
+    return open_table(str(replace(address, table=name_of(table)) if table else address))
+
+
+def engine_of(mine: Connected) -> Engine:
+    """Open the engine of a table, if the owner of the server still names it. Errors: InputError."""
+    return _engine(mine.connection, mine.path, mine.table)
+
+
+def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
+    """Look at the values of every column in use without a domain, a column a step; a leak. Errors: InputError."""
+    proposals = list(mine.proposals)
+    places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
+    with _in_sentences("its values were read"):
+        engine = engine_of(mine)
+        for done, place in enumerate(places):
+            yield done / len(places)
+            name = mine.columns[place].name
+            proposals[place] = counted_proposal(name, engine.values(name, MOST_VALUES))
+    return tuple(proposals)
+
+
+def first_records(mine: Connected, most: int) -> pd.DataFrame:
+    """Return the first records as text, for the curator alone. Errors: InputError."""
+    with _in_sentences("its first records were read"):
+        return engine_of(mine).head(most)
+
+
+# Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What one scan brought: the counts, or the sentence that refused them, and how many seconds it took."""
+
+    counts: Counts | None
+    seconds: float
+    refused: str = ""
+
+
+def scan_key(mine: Connected, network: Network) -> Hashable:
+    """Return what a scan depends on. Errors: InputError for columns in use without a domain."""
+    return mine.number, mine.in_use, network
+
+
+def scanning(mine: Connected, network: Network) -> Work[Counts]:
+    """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
+    with _in_sentences("it was counted"):
+        return (yield from counting(network, DeclaredTable(engine_of(mine), mine.in_use)))
+
+
+def scanned(key: Hashable) -> Scan | None:
+    """Return what this session knows of a scan."""
+    return _scans().get(key)
+
+
+def keep_scan(key: Hashable, scan: Scan) -> None:
+    """Keep what a scan brought; those that are oldest are forgotten."""
+    kept = _scans()
+    kept.pop(key, None)
+    kept[key] = scan
+    for old in list(kept)[:-KEPT]:
+        del kept[old]
+
+
+def forget_scans() -> None:
+    """Forget all scans: the table may have changed."""
+    _scans().clear()
+
+
+def _scans() -> dict[Hashable, Scan]:
+    scans: dict[Hashable, Scan] = st.session_state.setdefault("connected.scans", {})
+    return scans
+
+
+def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan]]:
+    return [(key[1], scan) for key, scan in _scans().items() if isinstance(key, tuple) and key[0] == mine.number]
+
+
+def records_of(mine: Connected) -> int | None:
+    """Return how many records the last scan of these columns counted, whatever the network; None before the first."""
+    columns = mine.in_use
+    known = [scan.counts.n for used, scan in _of_table(mine) if scan.counts is not None and used == columns]
+    return known[-1] if known else None
+
+
+def counts_of(mine: Connected, network: Network) -> Counts:
+    """Return the counts of a network: those of an earlier scan, or of a new one where the last one was quick.
+
+    Errors: InputError of the scan, and where one is to be asked for.
+    """
+    key = scan_key(mine, network)
+    scan = scanned(key)
+    if scan is None:
+        past = [scan.seconds for _, scan in _of_table(mine) if scan.counts is not None]
+        scan = _scan_now(mine, network) if past and past[-1] < QUICK else None
+        if scan is None:
+            raise InputError(NOT_COUNTED)
+        keep_scan(key, scan)
+    if scan.counts is None:
+        raise InputError(scan.refused)
+    return scan.counts
+
+
+def _scan_now(mine: Connected, network: Network) -> Scan | None:
+    """Scan at once; None where that takes longer than it was to."""
+    begun, work = time.perf_counter(), scanning(mine, network)
+    try:
+        while time.perf_counter() - begun < PATIENCE:
+            next(work)
+    except StopIteration as end:
+        return Scan(end.value, time.perf_counter() - begun)
+    except InputError as error:
+        return Scan(None, time.perf_counter() - begun, str(error))
+    finally:
+        work.close()
+    return None

@@ -1,0 +1,169 @@
+"""Which files and addresses the owner of a server named, so that nobody who visits it can have it read another.
+
+The owner names them at the start: by `--data-root` and `--connect`, or in the environment. Settings, links and messages
+know a connection by its public name alone, and a file by its path below the folder.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dpbayes.base.validation import InputError, brief
+from dpbayes.sources.engines.address import parsed
+
+DATA_ROOT, CONNECT = "DPBAYES_DATA_ROOT", "DPBAYES_CONNECT"
+"""Variables of the environment: a folder; addresses, one a line, each with `name=` before it if it is to have one."""
+
+FILES = "files"
+"""The public name of what lies below the folder."""
+
+HOW = (
+    "Whoever starts the server names what may be connected: python -m dpbayes --data-root FOLDER for files below a "
+    "folder, --connect NAME=ADDRESS for a database."
+)
+
+MOST_LISTED, MOST_LOOKED_AT = 200, 5_000
+"""Files and folders that a list offers, and that are looked at for it."""
+
+PARQUET, DUCKDB = (".parquet", ".pq"), (".duckdb", ".ddb", ".db")
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})=(.+)", re.DOTALL)
+_SIGNS = re.compile(r"[%?#*\x00-\x1f]")
+"""Signs that mean something in an address, and are not taken in a path."""
+
+
+@dataclass(frozen=True)
+class Connections:
+    """What a server may read: below `root` if there is one, and `addresses` by their public names."""
+
+    root: Path | None = None
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The public names of all that can be connected."""
+        return (*self.addresses, *((FILES,) if self.root else ()))
+
+    def address(self, name: str, path: str = "") -> str:
+        """Return the address of a connection, for FILES that of a path below the folder.
+
+        Errors: InputError for a name that the owner did not give, and for whatever does not lie below the folder; it
+        does not tell whether there is such a file elsewhere.
+        """
+        if name == FILES and self.root is not None:
+            return _address_below(self.root, path)
+        if name not in self.addresses:
+            raise InputError(f"This server has no connection called {brief(name)}. {HOW}")
+        return self.addresses[name]
+
+
+def connections() -> Connections:
+    """Return what the owner named in the environment. Errors: InputError for what cannot be meant."""
+    told = os.environ.get(CONNECT, "").splitlines()
+    return read_connections(os.environ.get(DATA_ROOT, ""), told)
+
+
+def connection_names() -> tuple[str, ...]:
+    """Return the public names that a link may have; none where what the owner named cannot be meant."""
+    try:
+        return connections().names
+    except InputError:
+        return ()
+
+
+def read_connections(root: str, told: Iterable[str]) -> Connections:
+    """Return what an owner named in words.
+
+    Errors: InputError for a folder that is none, a name twice, and for what is no address or holds a password.
+    """
+    folder = Path(root).resolve() if root.strip() else None
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"The data root {brief(root)} is not a folder.")
+    addresses: dict[str, str] = {}
+    for number, text in enumerate((line.strip() for line in told if line.strip()), start=1):
+        named = _NAMED.fullmatch(text)
+        name, address = named.groups() if named else (str(number), text)
+        if name in addresses or name == FILES:
+            raise InputError(f"Two connections are called {brief(name)}; give each a name of its own.")
+        try:
+            addresses[name] = str(parsed(address))
+        except InputError as error:
+            raise InputError(f"The connection {brief(name)} cannot be used. {error}") from None
+    return Connections(folder, addresses)
+
+
+# Files below the folder
+
+
+def _address_below(root: Path, path: str) -> str:
+    place = _below(root, path)
+    if place.is_dir():
+        for inside in place.rglob("*"):
+            if inside.is_symlink() and not _lies_below(root, inside):
+                raise InputError(f"In {brief(path)} lies a link that leads out of the data root; take it away first.")
+    elif place.suffix.lower() in DUCKDB:
+        return f"duckdb:{place}"
+    elif place.suffix.lower() not in PARQUET:
+        raise InputError(
+            f"{brief(path)} is not a file that can be connected: these end in {', '.join((*PARQUET, *DUCKDB))}, or are "
+            "folders of Parquet files. Other tables can be loaded under Load your own."
+        )
+    return f"parquet:{place}"
+
+
+def _below(root: Path, path: str) -> Path:
+    """Return where a path leads, links followed. Errors: InputError unless it exists and lies below the folder."""
+    text = path.strip()
+    if _SIGNS.search(text):
+        raise InputError(f"The path {brief(path)} holds a sign that an address cannot; rename the file or the folder.")
+    try:
+        if not text or text.startswith(("~", "-")) or Path(text).is_absolute():
+            raise ValueError
+        place = (root / text).resolve(strict=True)
+        if not place.is_relative_to(root):
+            raise ValueError
+    except (OSError, ValueError, RuntimeError):  # the same for what is nowhere and for what is elsewhere
+        raise InputError(
+            f"There is nothing called {brief(path)} below the data root; type a path as it is there, such as "
+            "2026/visits.parquet."
+        ) from None
+    if _SIGNS.search(str(place)):
+        raise InputError(f"The path {brief(path)} leads to a name with a sign that an address cannot hold; rename it.")
+    return place
+
+
+def _lies_below(root: Path, place: Path) -> bool:
+    try:
+        return place.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False
+
+
+def listed(root: Path) -> tuple[str, ...]:
+    """Return the first files and folders that can be connected, by their paths below the folder, in order."""
+    offered: dict[str, None] = {}
+    for place in _walked(root):
+        parent = place.parent
+        is_parquet = place.suffix.lower() in PARQUET
+        if is_parquet and parent != root:
+            offered.setdefault(parent.relative_to(root).as_posix())
+        if is_parquet or place.suffix.lower() in DUCKDB:
+            offered.setdefault(place.relative_to(root).as_posix())
+        if len(offered) >= MOST_LISTED:
+            break
+    return tuple(sorted(offered))[:MOST_LISTED]
+
+
+def _walked(root: Path) -> Iterator[Path]:
+    looked = 0
+    for folder, folders, files in os.walk(root):  # which follows no link
+        folders.sort()
+        for name in sorted(files):
+            looked += 1
+            if looked > MOST_LOOKED_AT:
+                return
+            place = Path(folder) / name
+            if not name.startswith(".") and not place.is_symlink():
+                yield place

@@ -1,0 +1,201 @@
+"""The banner of the story that is open: above every page, outside the parts that run while a slider moves."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Present, change, current
+from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
+from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
+from dpbayes.ui.stories.shipped import STORIES
+from dpbayes.ui.stories.story import OWN, Guess
+
+MOST_GUESSED = 1e12
+
+_GUESSES = "story.guesses"
+
+_mount = st.components.v2.component(
+    "dpbayes_story", js=(Path(__file__).parent / "banner.js").read_text(encoding="utf-8")
+)
+
+
+def banner(page: str) -> None:
+    """Show where in which story the person is; nothing while none is open. `page` is the one that is shown."""
+    settings = current()
+    is_presented = settings.present is Present.ON
+    with st.container(key="present" if is_presented else "story"):
+        if not settings.story:
+            return
+        story = open_story()
+        if story is None:
+            _unknown(settings.story)
+        elif is_presented:
+            _presented(story, page)
+        else:
+            _beside_the_page(story, page)
+
+
+def _unknown(key: str) -> None:
+    why = (
+        "This link leads into a story of somebody's own, which stays in their session: drop its file on Home."
+        if key == OWN
+        else f"There is no story called {escaped(brief(key))}: open another one above."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(why)
+        st.button("Leave", key="story.leave", on_click=leave)
+
+
+def _beside_the_page(story: OpenStory, page: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="story-line"):
+        with st.container(key="story-said"):
+            st.markdown(_said(story))
+        with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
+            if story.step is not None and story.step.page != page:
+                st.button("Its page", key="story.here", on_click=open_step, args=(story.key, story.number))
+            _turns(story)
+            st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
+            st.button("Leave", key="story.leave", on_click=leave)
+    if story.step is not None and story.step.guess is not None and story.step.page == page:
+        _guess(story, story.step.guess)
+    _hands(story, page)
+
+
+def _presented(story: OpenStory, page: str) -> None:
+    sentence = story.step.say if story.step is not None else story.story.learnt
+    with st.container(horizontal=True, vertical_alignment="top", key="story-line"):
+        with st.container(key="story-said"):
+            st.markdown(escaped(sentence))
+        with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
+            _turns(story)
+            st.button("End", key="story.end", on_click=_end, help="Escape")
+    _hands(story, page)
+
+
+def _said(story: OpenStory) -> str:
+    """Return the title, where in the story one is, and what is said there."""
+    title, step = escaped(story.story.title), story.step
+    if step is None:
+        return f"**{title}** · what was learnt  \n{escaped(story.story.learnt)}"
+    return (
+        f"**{title}** · {story.number} of {len(story.story.steps)}  \n{escaped(step.say)}  \n"
+        f"**Do:** {escaped(step.do)} **Watch:** {escaped(step.watch)}"
+    )
+
+
+def _turns(story: OpenStory) -> None:
+    """Offer the step before and the next one; at the end the story that may follow."""
+    key, number = story.key, story.number
+    st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
+    if number < story.story.places:
+        st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
+    elif story.story.next:
+        follower = STORIES[story.story.next]
+        label = f"Next: {escaped(follower.title)}"
+        st.button(label, key="story.follow", type="primary", on_click=open_step, args=(story.story.next,))
+
+
+def _present() -> None:
+    change(present=Present.ON)
+
+
+def _end() -> None:
+    change(present=Present.OFF)
+
+
+# What the browser does
+
+
+def _hands(story: OpenStory, page: str) -> None:
+    """Have the browser scroll to the step's part once, and tell which keys are pressed where the story is presented."""
+    part = PARTS[page].get(story.step.at, "") if story.step is not None and story.step.page == page else ""
+
+    def turn() -> None:
+        _turn(st.session_state["story.hands"]["key"], story)
+
+    presents = current().present is Present.ON
+    _mount(
+        key="story.hands",
+        data={"at": part, "order": f"{story.key} {story.number} {times_opened()}", "presents": presents},
+        on_key_change=turn,
+    )
+
+
+def _turn(key: Any, story: OpenStory) -> None:
+    """Turn to another step, or end the presentation, as a key of the browser asks."""
+    if key == "Escape":
+        _end()
+    if key == "back" and story.number > 1:
+        open_step(story.key, story.number - 1)
+    if key == "next" and story.number < story.story.places:
+        open_step(story.key, story.number + 1)
+
+
+# The guess
+
+
+def _guess(story: OpenStory, guess: Guess) -> None:
+    """Ask, and once a guess is made say how near it was to what the page's settings come to."""
+    place, quantity = (story.key, story.number), QUANTITIES[guess.quantity]
+    guesses: dict[tuple[str, int], str] = st.session_state.setdefault(_GUESSES, {})
+    with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
+        st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
+        _asked(place, quantity)
+        if place in guesses:
+            st.markdown(guesses[place], width="content")
+
+
+def _asked(place: tuple[str, int], quantity: Quantity) -> None:
+    key = f"story.guess.{place[0]}.{place[1]}"
+
+    def take() -> None:
+        given = st.session_state.get(key)
+        if given:
+            st.session_state[_GUESSES][place] = _judged(str(given), quantity)
+
+    if quantity.options:
+        st.selectbox(
+            "Your guess",
+            quantity.options,
+            index=None,
+            placeholder="Choose",
+            key=key,
+            on_change=take,
+            label_visibility="collapsed",
+            width=180,
+        )
+    else:
+        st.text_input(
+            "Your guess", key=key, placeholder=quantity.unit, on_change=take, label_visibility="collapsed", width=120
+        )
+
+
+def _judged(given: str, quantity: Quantity) -> str:
+    """Return how near a guess is to the answer at what is chosen now; a refusal is its sentence."""
+    try:
+        if quantity.options:
+            return _compared_choice(given, quantity.answer(Chosen.now()))
+        text = given.strip().removesuffix("%").replace(",", "")
+        number = finite_number("A guess", text, low=-MOST_GUESSED, high=MOST_GUESSED)
+        return _compared(number, float(quantity.answer(Chosen.now())), quantity.unit)
+    except InputError as error:
+        return escaped(str(error))
+
+
+def _compared_choice(given: str, answer: Answer) -> str:
+    return f"You said {given}, and so it is." if given == answer else f"You said {given}; it is **{answer}**."
+
+
+def _compared(given: float, answer: float, unit: str) -> str:
+    """Say the guess, the answer and how far they are apart, all in the unit."""
+    after = unit if unit == "%" else f" {unit}" if unit else ""
+    apart = f"{numeral(abs(given - answer))} {'points' if unit == '%' else ''}".strip()
+    said = f"You said {numeral(given)}{after}; it is **{numeral(answer)}{after}**"
+    if numeral(given) == numeral(answer):
+        return f"{said}: you knew."
+    return f"{said}: you were {apart} too {'high' if given > answer else 'low'}."

@@ -1,0 +1,42 @@
+"""A person's own story, dropped on Home: read once, and open from then on."""
+
+import streamlit as st
+
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError
+from dpbayes.ui.stories.opened import keep_own, open_step, story_called
+from dpbayes.ui.stories.reading import read_story
+from dpbayes.ui.stories.shipped import KEYS
+from dpbayes.ui.stories.story import OWN
+from dpbayes.ui.widgets.show import refusal
+
+_TRIED = "story.tried"
+
+
+def own_story() -> None:
+    """Take a story from a file, and offer to open it; what is wrong with the file is said."""
+    with st.expander("Your own story", key="story.own.part"):
+        st.caption(
+            "A story is a small TOML file: a title, a question, and steps with a page and its settings. "
+            "`docs/stories.md` describes it. It stays in this session."
+        )
+        file = st.file_uploader("Story (TOML)", type=None, key="story.file")
+        if file is None:
+            return
+        if st.session_state.get(_TRIED, ("", None))[0] != file.file_id:
+            st.session_state[_TRIED] = file.file_id, _read(file.getvalue())
+        refused: InputError | None = st.session_state[_TRIED][1]
+        if refused is not None:
+            return refusal(refused)
+        story = story_called(OWN)
+        if story is not None:
+            st.button(f"Open {escaped(story.title)}", key="open.own", on_click=open_step, args=(OWN,))
+
+
+def _read(content: bytes) -> InputError | None:
+    """Make a file the session's own story, or return what refuses it."""
+    try:
+        keep_own(read_story(content, KEYS))
+    except InputError as error:
+        return error
+    return None

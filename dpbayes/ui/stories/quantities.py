@@ -1,0 +1,217 @@
+"""What a story may let a person guess: quantities by name, each computed from what is chosen, as its page does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.memo import Memo
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.hellinger.errors import LEVELS, error_laws
+from dpbayes.experiments.hellinger.study import noise_here
+from dpbayes.experiments.regression.scenario import study_of
+from dpbayes.experiments.sampling import needed_answers
+from dpbayes.experiments.structure import structure_cost
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.ui.pages.audit.subject import audited, report_of
+from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
+from dpbayes.ui.pages.regression.page import looked_at
+from dpbayes.ui.pages.release.averages import LEVEL, cell_coverage, known_averages
+from dpbayes.ui.pages.release.controls import picked, question
+from dpbayes.ui.pages.release.details import simulate, simulated_once
+from dpbayes.ui.pages.release.readings import Readings, Simulated
+from dpbayes.ui.pages.sampling import game
+from dpbayes.ui.session.chosen import Chosen
+
+LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
+DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
+TOO_NEAR = "too near to call"
+
+CLEARLY = 2.0
+"""Standard errors that two means must be apart for one of them to be called the smaller."""
+
+Answer = float | str
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity: what it means, how it is computed, and its unit; or the options, where it is a choice of some.
+
+    Where it depends on the records, only the curator is told. Errors of `of`: InputError where the settings have none.
+    """
+
+    means: str
+    of: Callable[[Chosen], Answer]
+    unit: str = ""
+    options: tuple[str, ...] = ()
+    of_records: bool = False
+
+    def answer(self, chosen: Chosen) -> Answer:
+        """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
+        if self.of_records and not chosen.is_curator:
+            raise InputError("The recipient cannot know that: it depends on the records. Choose Curator above.")
+        return self.of(chosen)
+
+
+# Release
+
+
+def _readings(chosen: Chosen) -> Readings:
+    return Readings.of(chosen, simulated_once(chosen), picked(chosen)[1], known_averages(chosen))
+
+
+def _answers(chosen: Chosen) -> tuple[float, float]:
+    """Return the probability asked for, exact and of the first release, in percent."""
+    target, given = question(chosen)
+    net = chosen.network
+    state = net.telling_state(net.index(target))
+    exact, private = _readings(chosen).shown.query(target, given)
+    return 100 * float(exact[state]), 100 * float(private[0, state])
+
+
+def _coverage_as_real(chosen: Chosen) -> float:
+    return 100 * _of_posteriors(chosen).coverage_as_real(LEVEL)
+
+
+def _coverage_aware(chosen: Chosen) -> float:
+    readings = _of_posteriors(chosen)
+    if not readings.knows_noise:
+        raise InputError("Here the recipient takes counts as real: choose that she knows of the noise.")
+    return 100 * finished(cell_coverage(readings))
+
+
+def _of_posteriors(chosen: Chosen) -> Readings:
+    readings = _readings(chosen)
+    if not readings.as_real.is_posterior:
+        raise InputError("Such a release holds no posterior, and so no intervals: choose another mechanism.")
+    return readings
+
+
+def _error(chosen: Chosen) -> float:
+    return 100 * float(_readings(chosen).shown.shift.mean())
+
+
+def _shifts(chosen: Chosen, name: str) -> np.ndarray:
+    """Return the mean distance of private probabilities from exact ones in each release, over those that come first."""
+    releases = Simulated(simulate(chosen, chosen.mechanism_called(name)), Memo())
+    return Readings.of(chosen, releases, picked(chosen)[1]).shown.shift
+
+
+def _smaller_error(chosen: Chosen) -> str:
+    laplace, fourier = (_shifts(chosen, kind.__name__) for kind in (LaplaceUpdates, LaplaceFourier))
+    apart = float(fourier.mean() - laplace.mean())
+    error = np.sqrt(laplace.var(ddof=1) / len(laplace) + fourier.var(ddof=1) / len(fourier))
+    if abs(apart) <= CLEARLY * error:
+        return TOO_NEAR
+    return LAPLACE if apart > 0 else FOURIER
+
+
+# Network
+
+
+def _less_noise(chosen: Chosen) -> str:
+    cost = structure_cost(chosen.network, chosen.epsilon)
+    if cost.fourier_noise is None:
+        raise InputError("Fourier needs binary nodes, and one here is not.")
+    if np.isclose(cost.laplace_noise, cost.fourier_noise):
+        return TOO_NEAR
+    return LAPLACE if cost.laplace_noise < cost.fourier_noise else FOURIER
+
+
+# Audit
+
+
+def _exact_loss(chosen: Chosen) -> float:
+    report = report_of(audited(chosen, chosen.settings))
+    if not np.isfinite(report.exact):
+        raise InputError("There is no limit to it here: some output betrays a table.")
+    return report.exact
+
+
+# Mechanisms and experiments
+
+
+def _game(chosen: Chosen) -> game.Game:
+    return game.chosen_game(chosen.options("sampling"), chosen.parameter("calibration"))
+
+
+def _answers_needed(chosen: Chosen) -> float:
+    study = game.games_of(_game(chosen), seed=chosen.seed)
+    needed = needed_answers(study, level=game.LEVEL).value
+    if needed is None:
+        raise InputError(f"More than {len(study.log_odds):,}: so many are simulated.")
+    return float(needed)
+
+
+def _guessed_right(chosen: Chosen) -> float:
+    playing = _game(chosen)
+    return 100 * float(game.games_of(playing, seed=chosen.seed).right[playing.options.answers - 1])
+
+
+def _nearer_to_a_die(chosen: Chosen) -> str:
+    scenario = scenario_of(chosen.settings)
+    laws = error_laws([scenario], noise_here(scenario, seed=chosen.seed))
+    medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
+    best, _, is_tie = ranked(medians)
+    if is_tie:
+        return TOO_NEAR
+    return DIE_LAPLACE if best.is_laplace else DIE_EXPONENTIAL
+
+
+def _epsilon_of_weights(chosen: Chosen) -> float:
+    scenario = chosen.options("regression")
+    study = study_of(scenario)
+    return float(study.certified[looked_at(study, scenario)])
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "exact probability": Quantity(
+        "What is asked on Release, P(target | evidence), without noise; of yes, or of the state that tells most.",
+        lambda chosen: _answers(chosen)[0],
+        unit="%",
+        of_records=True,
+    ),
+    "released probability": Quantity("The same as the first release says.", lambda chosen: _answers(chosen)[1], "%"),
+    "error of probabilities": Quantity(
+        "Mean distance of private probabilities from exact ones, over all rows and many releases.",
+        _error,
+        unit="points of 100",
+        of_records=True,
+    ),
+    "coverage, counts as real": Quantity(
+        "How much of the exact posterior of the cell in the picture the 95% interval holds that takes counts as real.",
+        _coverage_as_real,
+        unit="%",
+        of_records=True,
+    ),
+    "coverage, noise-aware": Quantity(
+        "The same of the interval of a recipient who knows of the noise.", _coverage_aware, unit="%", of_records=True
+    ),
+    "mechanism with the smaller error": Quantity(
+        "Laplace or Fourier, by the error of probabilities; if they are two standard errors apart.",
+        _smaller_error,
+        options=(LAPLACE, FOURIER, TOO_NEAR),
+        of_records=True,
+    ),
+    "mechanism with less noise": Quantity(
+        "Laplace or Fourier, by the noise per cell of the network.", _less_noise, options=(LAPLACE, FOURIER, TOO_NEAR)
+    ),
+    "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records"),
+    "rows": Quantity("Rows of all tables of the network.", lambda chosen: float(chosen.network.row_count), "rows"),
+    "cells": Quantity("Cells of all tables of the network.", lambda chosen: float(chosen.network.cell_count), "cells"),
+    "exact loss": Quantity("The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε"),
+    "answers needed": Quantity(
+        "Answers until the adversary of the query game is right in 95% of games.", _answers_needed, "answers"
+    ),
+    "games guessed right": Quantity("Games in which she is right after the answers asked.", _guessed_right, "%"),
+    "mechanism nearer to a die": Quantity(
+        "Which family on Hellinger mechanism is nearer to the exact posterior.",
+        _nearer_to_a_die,
+        options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
+    ),
+    "epsilon of the weights": Quantity(
+        "The certified epsilon on Regression at the precision looked at.", _epsilon_of_weights, "as an ε"
+    ),
+}
+"""Every quantity that a guess can be about, by its name in a story's file."""

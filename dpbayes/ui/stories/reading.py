@@ -1,0 +1,115 @@
+"""Reading a story from TOML: whatever is wrong with it is one sentence, and it sets nothing that a link could not."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dpbayes.base.validation import InputError, brief
+from dpbayes.ui.session.settings import PARAMETERS, READERS, Settings, settings_from
+from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.quantities import QUANTITIES
+from dpbayes.ui.stories.story import Guess, Step, Story
+
+MOST_BYTES = 100_000
+MOST_STEPS = 12
+MOST_LETTERS = 300
+"""Letters of one sentence: the banner is to leave the picture its place."""
+
+PERSONS_OWN = ("seat", "story", "step", "present")
+"""Settings that are the person's, or say where in a story she is; a story sets none of them."""
+
+
+def read_story(content: bytes, followers: Iterable[str]) -> Story:
+    """Return the story that a file holds; it may lead on to one of `followers`. Errors: InputError, one sentence."""
+    whole = _table(content)
+    _known("The story", whole, ("title", "question", "field", "settings", "steps", "learnt", "next"))
+    title, question, field, learnt = (
+        _sentence("The story", whole, name) for name in ("title", "question", "field", "learnt")
+    )
+    follower = whole.get("next", "")
+    if follower not in ("", *followers):
+        raise InputError(f"There is no story called {brief(follower)} that could come next.")
+    listed = whole.get("steps", [])
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_STEPS:
+        count = f"it has {len(listed)}" if isinstance(listed, list) else "its steps are not a list of [[steps]]"
+        raise InputError(f"A story has 1 to {MOST_STEPS} steps; {count}.")
+    everywhere = _query("The story", whole.get("settings", {}))
+    steps = tuple(_step(f"Step {number}", each, everywhere) for number, each in enumerate(listed, start=1))
+    return Story(title, question, field, steps, learnt, follower)
+
+
+def _table(content: bytes) -> dict[str, Any]:
+    if len(content) > MOST_BYTES:
+        raise InputError(f"A story has up to {MOST_BYTES:,} bytes; this file has {len(content):,}.")
+    try:
+        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
+    except UnicodeDecodeError:
+        raise InputError("The story is not UTF-8 text; save it as UTF-8 and load it again.") from None
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:  # also for a number of too many digits
+        raise InputError(f"The story is not TOML: {str(error) or 'it is nested too deeply'}.") from None
+
+
+def _known(whose: str, given: object, names: Iterable[str]) -> Mapping[str, Any]:
+    """Return a table that has none but these names."""
+    if not isinstance(given, dict):
+        raise InputError(f"{whose} must be a table of TOML, not {brief(given)}.")
+    names = tuple(names)
+    for name in given:
+        if name not in names:
+            raise InputError(f"{whose} has no part called {brief(name)}; there are {', '.join(names)}.")
+    return given
+
+
+def _sentence(whose: str, table: Mapping[str, Any], name: str) -> str:
+    text = table.get(name)
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{whose} needs {name} = a text that is not empty.")
+    text = " ".join(text.split())
+    if len(text) > MOST_LETTERS:
+        raise InputError(f"{whose} has a text of {len(text):,} letters in {name}; up to {MOST_LETTERS} are shown.")
+    return text
+
+
+def _step(whose: str, given: object, everywhere: Mapping[str, str]) -> Step:
+    table = _known(whose, given, ("say", "do", "watch", "page", "settings", "at", "guess"))
+    say, do, watch = (_sentence(whose, table, name) for name in ("say", "do", "watch"))
+    page, at = table.get("page"), table.get("at", "")
+    if not isinstance(page, str) or page not in PARTS:
+        raise InputError(f"{whose}: there is no page called {brief(page)}; there are {', '.join(PARTS)}.")
+    if not isinstance(at, str) or at not in ("", *PARTS[page]):
+        parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
+        raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
+    settings = _settings(whose, {**everywhere, **_query(whose, table.get("settings", {}))})
+    return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")))
+
+
+def _guess(whose: str, given: object) -> Guess | None:
+    if given is None:
+        return None
+    table = _known(f"{whose}, its guess,", given, ("ask", "quantity"))
+    quantity = table.get("quantity")
+    if not isinstance(quantity, str) or quantity not in QUANTITIES:
+        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {', '.join(QUANTITIES)}.")
+    return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
+
+
+def _query(whose: str, given: object) -> dict[str, str]:
+    """Return settings as the query of a link."""
+    if not isinstance(given, dict):
+        raise InputError(f"{whose}: settings must be a table of TOML, not {brief(given)}.")
+    for name, value in given.items():
+        if name in PERSONS_OWN:
+            raise InputError(f"{whose} cannot set {name}: that is for the person to choose.")
+        if name not in PARAMETERS and name not in READERS:
+            raise InputError(f"{whose}: there is no setting called {brief(name)}; copy its name from a link.")
+        if not isinstance(value, str | int | float):
+            raise InputError(f"{whose}: the setting {name} must be a text or a number, as in a link.")
+    return {name: str(value) for name, value in given.items()}
+
+
+def _settings(whose: str, query: Mapping[str, str]) -> Settings:
+    for name, text in query.items():
+        _, problems = settings_from({name: text})
+        if problems:
+            raise InputError(f"{whose}: the setting {name} is refused. {problems[0].split('. ', 1)[1]}")
+    return settings_from(query)[0]

@@ -1,0 +1,54 @@
+"""What a story is: a question of a field, and steps that lead to its answer over the pages of the app."""
+
+from dataclasses import dataclass
+
+from dpbayes.ui.session.settings import Settings
+
+OWN = "own"
+"""The key of the story that a person has brought along."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a person guesses before she sees it: a question, and by name the quantity that answers it."""
+
+    ask: str
+    quantity: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sentence, one thing to do, one to watch; the page, its settings, and the part of it that is scrolled to.
+
+    `at` is "" where the page is seen from its top. The settings are whole: those that are not named have defaults.
+    """
+
+    say: str
+    do: str
+    watch: str
+    page: str
+    settings: Settings
+    at: str = ""
+    guess: Guess | None = None
+
+    @property
+    def file(self) -> str:
+        """The page as Streamlit turns to it."""
+        return f"pages/{self.page}.py"
+
+
+@dataclass(frozen=True)
+class Story:
+    """A question in the words of its field, the steps to its answer, what was learnt, and which story may follow."""
+
+    title: str
+    question: str
+    field: str
+    steps: tuple[Step, ...]
+    learnt: str
+    next: str = ""
+
+    @property
+    def places(self) -> int:
+        """The steps, and after them what was learnt."""
+        return len(self.steps) + 1

@@ -1,0 +1,44 @@
+"""The address at which others can open what a person sees, or why they cannot."""
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit, urlunsplit
+
+import streamlit as st
+
+ONLY_HERE = "This address works on this computer only; `make serve` opens it to the local network."
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the server listens on, and the address by which other computers find it, empty where none is known."""
+
+    listens: str
+    known_as: str
+
+    @classmethod
+    def now(cls) -> "Served":
+        """Return how this server was started."""
+        known = str(st.get_option("browser.serverAddress") or "")
+        return cls(str(st.get_option("server.address") or ""), "" if is_own(known) else known)
+
+
+def is_own(host: str) -> bool:
+    """Return whether a host is the computer that asks, so that another computer would find itself there."""
+    if host.rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shareable(opened: str, served: Served) -> tuple[str, str]:
+    """Return the address for others of a page that was opened at `opened`, and why it is not for them, else ""."""
+    parts = urlsplit(opened)
+    if not is_own(parts.hostname or "localhost"):  # who opened it came from elsewhere, or by a name that others know
+        return opened, ""
+    if is_own(served.listens) or not served.known_as:
+        return opened, ONLY_HERE
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit(parts._replace(netloc=f"{served.known_as}{port}")), ""

@@ -1,0 +1,156 @@
+"""A story walked in a browser: its banner stays, its parts are scrolled to, and a room sees one picture."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.shipped import STORIES
+from tests.browser.app_screen import SLOW_MS, TITLES, AppScreen
+from tests.conftest import thorough
+
+pytestmark = pytest.mark.browser
+
+
+def banner(screen: AppScreen) -> Locator:
+    return screen.page.locator(".st-key-story, .st-key-present")
+
+
+def press(screen: AppScreen, name: str) -> None:
+    banner(screen).get_by_role("button", name=name, exact=True).click()
+
+
+def at_step(screen: AppScreen, key: str, number: int) -> None:
+    """Wait until a step is there: its sentence, its page, its address."""
+    step = STORIES[key].steps[number - 1]
+    expect(banner(screen)).to_contain_text(step.say, timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile(f"/{step.page}\\?"), timeout=SLOW_MS)
+    screen.arrived(TITLES.get(step.page, step.page.replace("_", " ").capitalize()))
+
+
+def seen(screen: AppScreen, part: Locator) -> None:
+    """Wait until the top of a part is in the window, and not behind what stays above the page."""
+    box, size = None, screen.page.viewport_size
+    assert size
+    for _ in range(SLOW_MS // 50):
+        box, over = part.bounding_box(), banner(screen).bounding_box()
+        if box and over and over["y"] + over["height"] <= box["y"] < size["height"]:
+            return
+        screen.page.wait_for_timeout(50)
+    raise AssertionError(f"the part is at {box}")
+
+
+def scrolled(screen: AppScreen) -> float:
+    return float(screen.main.evaluate("main => main.scrollTop"))
+
+
+def test_a_story_goes_over_pages_scrolls_to_its_parts_and_is_resumed_from_its_link(visit):
+    screen = visit("")
+    screen.choose_story("A chest clinic")
+    at_step(screen, "clinic", 1)
+    expect(screen.page).to_have_url(re.compile("story=clinic"))
+    press(screen, "Next")
+    at_step(screen, "clinic", 2)
+    expect(screen.page).to_have_url(re.compile("step=2"))
+    seen(screen, screen.main.locator(".st-key-evidence"))
+    assert scrolled(screen) > 0
+    guess = banner(screen).get_by_role("textbox", name="Your guess")
+    guess.fill("40")
+    guess.press("Enter")
+    expect(banner(screen)).to_contain_text("You said 40%; it is", timeout=SLOW_MS)
+    screen.settle()
+    link = screen.page.url
+    press(screen, "Next")
+    at_step(screen, "clinic", 3)
+    screen.page.evaluate("() => history.back()")
+    at_step(screen, "clinic", 2)
+    screen.page.evaluate("() => history.back()")
+    at_step(screen, "clinic", 1)
+    screen.page.evaluate("() => history.forward()")
+    at_step(screen, "clinic", 2)
+    resumed = visit(link)
+    at_step(resumed, "clinic", 2)
+    seen(resumed, resumed.main.locator(".st-key-evidence"))
+    press(resumed, "Leave")
+    expect(banner(resumed)).to_have_count(0, timeout=SLOW_MS)
+    expect(resumed.page).not_to_have_url(re.compile("story="))
+
+
+def test_a_slider_that_moves_leaves_the_banner_alone(visit):
+    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    said = banner(screen).locator("p").first
+    said.evaluate("p => (p.dataset.kept = 'yes')")
+    before = screen.curves()
+    screen.slider.first.press("ArrowLeft")
+    screen.until_curves_differ(before)
+    screen.settle()
+    assert said.get_attribute("data-kept") == "yes"
+
+
+def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_steps(visit):
+    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    only_the_picture(screen)
+    screen.page.locator("body").press("ArrowRight")
+    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say, timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("step=4"), timeout=SLOW_MS)
+    screen.settle()
+    only_the_picture(screen)
+    before = screen.curves()
+    screen.slider.first.press("ArrowRight")
+    screen.until_curves_differ(before)
+    screen.settle()
+    expect(screen.page).to_have_url(re.compile("step=4"))  # of a slider the keys move the slider
+    banner(screen).locator("p").first.click()
+    screen.press("ArrowLeft")
+    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[2].say, timeout=SLOW_MS)
+    screen.settle()
+    screen.press("Escape")
+    expect(screen.page).not_to_have_url(re.compile("present"), timeout=SLOW_MS)
+    expect(screen.headline).to_be_visible(timeout=SLOW_MS)
+    assert "story=clinic" in screen.page.url
+
+
+def only_the_picture(screen: AppScreen) -> None:
+    """Check what is in the window: the sentence, one slider and one chart, all of it, in large type."""
+    size = screen.page.viewport_size
+    assert size
+    sentence, chart = banner(screen).locator("p").first, screen.chart("density")
+    expect(screen.headline).to_be_hidden(timeout=SLOW_MS)
+    expect(chart).to_be_visible(timeout=SLOW_MS)
+    assert screen.main.locator("input[type=range]:visible").count() == 1
+    assert screen.main.locator(".dpbayes-chart:visible").count() == 1
+    assert screen.page.locator(".st-key-bar:visible, .stAppHeader:visible, .stExpander:visible").count() == 0
+    assert float(sentence.evaluate("p => parseFloat(getComputedStyle(p).fontSize)")) >= 28
+    box = chart.bounding_box()
+    assert box
+    assert box["height"] > size["height"] / 2
+    assert box["y"] + box["height"] <= size["height"]
+
+
+def test_the_picture_is_on_the_first_screen_below_a_banner_too(visit):
+    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    for width, height in ((400, 800), (1440, 900)):
+        screen.page.set_viewport_size({"width": width, "height": height})
+        screen.page.wait_for_timeout(150)
+        box = screen.main.locator(".st-key-picture .dpbayes-chart").first.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= height, (width, height, box)
+
+
+@pytest.mark.parametrize("key", thorough(sorted(STORIES), sample=["intervals"]))
+def test_every_part_that_a_story_scrolls_to_is_there_to_the_storys_end(visit, key):
+    screen = visit(f"{STORIES[key].steps[0].page}?story={key}")
+    for step in STORIES[key].steps:
+        expect(banner(screen)).to_contain_text(step.say, timeout=SLOW_MS)
+        title = TITLES.get(step.page, step.page.replace("_", " ").capitalize())
+        expect(screen.main.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible(timeout=SLOW_MS)
+        if part := PARTS[step.page].get(step.at):
+            seen(screen, screen.main.locator(f".st-key-{part}").first)
+        for name in re.findall("“([^”]+)”", step.do):
+            outside = screen.main.get_by_text(name).or_(screen.main.get_by_label(name))
+            expect(outside.filter(visible=True).nth(0)).to_be_attached(timeout=SLOW_MS)
+        press(screen, "Next")
+    expect(banner(screen)).to_contain_text(STORIES[key].learnt, timeout=SLOW_MS)

@@ -1,0 +1,145 @@
+"""Every engine with the same table in it; `make engines` has installed what they need."""
+
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import csv
+
+from dpbayes.sources.engines.address import open_table
+from dpbayes.sources.engines.engine import Engine
+from dpbayes.sources.engines.spark import SparkCluster
+from tests.engines.servers import Postgres, postgres, programs
+
+Loaded = Callable[[pa.Table], Engine]
+"""Writes a table into an engine, and opens it there."""
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Postgres]:
+    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed: run `make engines`")
+    where = programs()
+    if where is None:
+        pytest.skip("PostgreSQL is not installed: run `make engines` as root, or install the package postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="dpbayes-postgres-"))
+    folder.chmod(0o755)
+    with postgres(folder, where) as running:
+        before = os.environ.get("PGPASSWORD")
+        os.environ["PGPASSWORD"] = running.password
+        try:
+            yield running
+        finally:
+            os.environ.pop("PGPASSWORD")
+            if before is not None:
+                os.environ["PGPASSWORD"] = before
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    pyspark = pytest.importorskip("pyspark.sql", reason="Spark is not installed: run `make engines`")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java is not installed: run `make engines` as root, or install the package default-jre-headless")
+    try:
+        with SparkCluster("", "local[2]").session() as session:
+            yield session.spark
+    finally:
+        active = pyspark.SparkSession.getActiveSession()
+        if active is not None:
+            active.stop()
+
+
+@pytest.fixture
+def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> Loaded:
+    """What writes a table into the engine that the test asks for."""
+    return _LOADERS[request.param](request, tmp_path)
+
+
+def _duckdb(request: pytest.FixtureRequest, folder: Path) -> Loaded:
+    def load(table: pa.Table) -> Engine:
+        path = folder / "data.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            connection.register("rows", table)
+            connection.execute('create table "the table" as select * from rows')
+        return open_table(f"duckdb:{path}?table=the table")
+
+    return load
+
+
+def _postgresql(request: pytest.FixtureRequest, folder: Path) -> Loaded:
+    server: Postgres = request.getfixturevalue("server")
+
+    def load(table: pa.Table) -> Engine:
+        with server.connect() as connection:
+            write(connection, "the table", table)
+        return open_table(server.address("the table"))
+
+    return load
+
+
+def _spark(request: pytest.FixtureRequest, folder: Path) -> Loaded:
+    request.getfixturevalue("spark")
+
+    def load(table: pa.Table) -> Engine:
+        pq.write_table(table, folder / "data.parquet")
+        return open_table(f'spark:local[2]?table=parquet."{folder}/data.parquet"')
+
+    return load
+
+
+def _parquet(request: pytest.FixtureRequest, folder: Path) -> Loaded:
+
+    def load(table: pa.Table) -> Engine:
+        pq.write_table(table, folder / "data.parquet")
+        return open_table(f"parquet:{folder}/data.parquet")
+
+    return load
+
+
+_LOADERS: dict[str, Callable[[pytest.FixtureRequest, Path], Loaded]] = {
+    "duckdb": _duckdb,
+    "postgresql": _postgresql,
+    "spark": _spark,
+    "parquet": _parquet,
+}
+ENGINES = tuple(_LOADERS)
+
+_TYPES = {
+    "string": "text",
+    "large_string": "text",
+    "bool": "boolean",
+    "double": "double precision",
+    "float": "real",
+    "int8": "smallint",
+    "int16": "smallint",
+    "int32": "integer",
+    "int64": "bigint",
+    "date32[day]": "date",
+    "decimal128(9, 2)": "numeric(9, 2)",
+}
+
+
+def write(connection: Any, name: str, table: pa.Table) -> None:
+    """Write a table of PostgreSQL anew."""
+    from psycopg import sql
+
+    columns = [
+        sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(_TYPES[str(field.type)])) for field in table.schema
+    ]
+    own = sql.Identifier(name)
+    connection.execute(sql.SQL("drop table if exists {}").format(own))
+    connection.execute(sql.SQL("create table {} ({})").format(own, sql.SQL(", ").join(columns)))
+    into = sql.SQL("copy {} from stdin with (format csv)").format(own)
+    with connection.cursor() as cursor, cursor.copy(into) as copy:
+        for batch in table.to_batches(max_chunksize=100_000):
+            text = io.BytesIO()  # an empty text is in quotes, NULL is not
+            csv.write_csv(batch, text, csv.WriteOptions(include_header=False))
+            copy.write(text.getvalue())

@@ -1,0 +1,176 @@
+"""Curves of recipients who know of the noise, in fewer repeats than the others; and the best known at each epsilon."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.aware import AWARE, POINTS
+from dpbayes.experiments.accuracy.best import best_known, best_near
+from dpbayes.experiments.accuracy.command import recipe_of
+from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
+from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
+from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, Noise
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.named_networks import naive_bayes
+from tests.experiments.crafted import crafted
+
+SMALL = naive_bayes(3)
+MIXED = Network.from_edges("pqtcz", ["pt", "qt", "tc", "zp"], {"p": "abc", "t": "uvw", "c": "xyzw"})
+NAMES = [f"p{i}" for i in range(12)]
+EXACT, LAPLACE = METHODS["exact"], METHODS["laplace"]
+LAPLACE_AWARE, RESIDUALS_AWARE = AWARE
+
+
+@pytest.fixture
+def few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    for method in AWARE:
+        monkeypatch.setitem(method.__dict__, "most_repeats", 3)
+
+
+def plan_of(network: Network = SMALL, target: str = "class", **more) -> AccuracyPlan:
+    given = {"epsilons": (0.5, 5.0), "repeats": 8, "source": Synthetic(records=150), "methods": (LAPLACE, *AWARE)}
+    return AccuracyPlan(network=network, target=target, **(given | more))
+
+
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize(("method", "kind"), [(LAPLACE_AWARE, LaplaceUpdates), (RESIDUALS_AWARE, GaussianResiduals)])
+@pytest.mark.parametrize(("network", "target"), [(SMALL, "class"), (MIXED, "t")])
+def test_the_curve_is_the_noise_aware_mean_of_the_mechanisms_own_releases(network, target, method, kind, noise):
+    plan = plan_of(network, target, noise=noise, methods=(method,))
+    releases = Releases(plan)
+    counts = np.random.default_rng(2).integers(0, 9, (2, network.cell_count)).astype(float)
+    logs = finished(method.log_cpts(releases, counts, Streams(3)))
+    seeds = Streams(3)(method.name.upper()).integers(2**63, size=2)
+    origin = releases.blanket.local_counts(np.arange(1.0, network.cell_count + 1)).astype(int)
+    for repeat, k in np.ndindex(2, 2):
+        mechanism = kind(prior=Dirichlets.symmetric(network), epsilon=plan.epsilons[k], noise=noise)
+        table = Counts(network, counts[repeat].astype(np.int64), plan.training)
+        release = mechanism.release(table, np.random.default_rng(int(seeds[repeat])))
+        theta = release.noise_aware(points=POINTS).mean
+        own = origin > 0
+        assert np.exp(logs[repeat, k, own]) == pytest.approx(theta[origin[own] - 1], rel=1e-9)
+        assert np.all(logs[repeat, k, ~own] == 0)
+
+
+@pytest.mark.usefixtures("few_are_read")
+def test_only_the_first_repeats_are_read_however_the_study_is_cut():
+    whole = accuracy_study(plan_of())
+    assert [len(whole.measures[m].accuracy) for m in (EXACT, LAPLACE, *AWARE)] == [8, 8, 3, 3]
+    cut = finished(accuracy_steps(plan_of(), blocks=(2, 5, 1)))
+    few = accuracy_study(plan_of(repeats=3))
+    for method in whole.methods:
+        theirs = whole.measures[method].log_loss
+        assert cut.measures[method].log_loss == pytest.approx(theirs, rel=1e-4)
+        assert few.measures[method].log_loss == pytest.approx(theirs[:3], rel=1e-4)
+    assert whole.error(LAPLACE_AWARE) == pytest.approx(few.error(LAPLACE_AWARE)), "of three repeats, not of eight"
+    frame = whole.frame()
+    assert set(frame["repeats"][frame["method"] == LAPLACE_AWARE.title]) == {3}
+    assert set(frame["repeats"][frame["method"] == LAPLACE.title]) == {8}
+    overtakes(whole, LAPLACE_AWARE, LAPLACE)
+    bins = reliability(plan_of(), 5.0)
+    assert bins[LAPLACE].records.sum() == 8 * 100
+    assert bins[LAPLACE_AWARE].records.sum() == 3 * 100
+
+
+@pytest.mark.usefixtures("few_are_read")
+def test_what_is_read_in_few_repeats_is_estimated_so():
+    many, more = (plan_of(repeats=repeats).size for repeats in (1000, 2000))
+    without = replace(many, methods=tuple(m for m in many.methods if m not in AWARE))
+    read = 3 * (many.seconds - without.seconds)
+    assert many.total_seconds == pytest.approx(without.total_seconds + read)
+    assert more.total_seconds - many.total_seconds == pytest.approx(1000 * without.seconds)
+    for seconds in (0.02, 0.5, 3.0):
+        most = more.repeats_in(seconds)
+        assert replace(more, repeats=most).total_seconds <= seconds or not most
+        assert replace(more, repeats=most + 1).total_seconds > seconds or most == 2000
+    assert sum(more.blocks()) == 2000
+
+
+def test_knowing_of_the_noise_loses_less_log_loss():
+    study = accuracy_study(plan_of(epsilons=(0.5,), repeats=20))
+    assert study.log_loss(LAPLACE_AWARE)[0] + 3 * study.log_loss_error(LAPLACE)[0] < study.log_loss(LAPLACE)[0]
+
+
+def test_a_family_of_too_many_nodes_is_left_out_or_refused_in_a_sentence():
+    """Nodes of one state: the table is small, its sets of nodes are many."""
+    parents = [f"p{i}" for i in range(20)]
+    states = {name: ("only",) for name in parents[3:]}
+    network = Network.from_edges([*parents, "y"], [(p, "y") for p in parents], states)
+    assert METHODS["laplace"] in methods_for(network, tuple(Calibration))
+    assert not methods_for(network, tuple(Calibration), among=AWARE)
+    with pytest.raises(InputError, match="A node with 20 parents"):
+        plan_of(network, "y", methods=(LAPLACE_AWARE,))
+
+
+def test_the_best_noise_is_not_searched_for_where_that_is_one_long_step():
+    """A node with eleven and with twelve parents; the searches themselves are not begun."""
+    few, many = (Network.from_edges([*p, "y"], [(name, "y") for name in p]) for p in (NAMES[:11], NAMES[:12]))
+    asked = [METHODS[name] for name in ("consistent", "weighted", "gaussian", "residuals")] + [RESIDUALS_AWARE]
+    for network, kept in (
+        (few, ["consistent", "gaussian", "residuals", "residuals_aware"]),
+        (many, ["consistent", "gaussian"]),
+    ):
+        assert [m.name for m in methods_for(network, tuple(Calibration), among=asked)] == kept
+        assert "gaussian_design" not in network.__dict__
+        assert "coefficient_design" not in network.__dict__
+    with pytest.raises(
+        InputError, match="8,192 sets of nodes within its families, and the best noise is found for 4,096"
+    ):
+        plan_of(many, "y", methods=(METHODS["residuals"],))
+
+
+def test_the_command_has_them_too_unless_methods_are_named():
+    assert set(AWARE) < set(recipe_of(["--features", "2"]).plan.methods)
+    named = recipe_of(["--features", "2", "--methods", "laplace", "laplace_aware"])
+    assert named.plan.methods == (LAPLACE, LAPLACE_AWARE)
+    assert recipe_of(named.arguments).plan == named.plan
+    assert set(ALL_METHODS) == {*METHODS, *(m.name for m in AWARE)}
+
+
+# The best known
+
+
+def test_the_best_known_is_the_most_accurate_whose_epsilon_is_proved():
+    """Printed sampling is ahead everywhere, and not proved; the certified sampler leads Laplace at the second point."""
+    study = crafted([0.15, 0.15], [-0.1, 0.1])
+    grid = study.plan.grid
+    proved = {LAPLACE: grid, METHODS["sampler"]: grid, METHODS["sampler_many"]: 100 * grid}
+    rows = best_known(AccuracyStudy(study.plan, study.measures, proved))
+    assert [(row.epsilon, row.method, row.beside) for row in rows] == [
+        (1.0, LAPLACE, ()),
+        (10.0, METHODS["sampler"], ()),
+    ]
+    assert [row.behind for row in rows] == pytest.approx([0.2, 0.1])
+    assert rows[0].error == pytest.approx(0, abs=1e-15), "both are the same in all repeats"
+    assert rows[1].error == pytest.approx(1e-3 / np.sqrt(39))
+    whole = AccuracyStudy(study.plan, study.measures, proved)
+    assert best_near(whole, 2.9) == rows[0]
+    assert best_near(whole, 3.3) == rows[1]
+
+
+def test_the_best_of_fewer_repeats_is_compared_in_those():
+    """Their records were easy ones; that does not make a curve the best."""
+    study = crafted([0.0], [0.0])
+    easy = np.repeat([[0.3], [0.0]], [10, 30], axis=0)
+    measures = {m: Measures(each.accuracy + easy, each.log_loss) for m, each in study.measures.items()}
+    measures[METHODS["sampler"]] = Measures(measures[LAPLACE].accuracy[:10] - 0.05, np.ones((10, 1)))
+    proved = dict.fromkeys((LAPLACE, METHODS["sampler"]), study.plan.grid) | {METHODS["sampler_many"]: study.plan.grid}
+    (row,) = best_known(AccuracyStudy(study.plan, measures, proved))
+    assert row.method is LAPLACE
+    assert row.behind == pytest.approx(0.2)
+
+
+def test_nothing_is_known_where_nothing_is_proved():
+    study = accuracy_study(plan_of(methods=(METHODS["sampler_many"],), epsilons=(0.1, 50.0)))
+    assert best_known(study) == ()
+    assert best_near(study, 1.0) is None

@@ -1,0 +1,47 @@
+"""The command prints a table, writes files with their settings, and refuses in one sentence."""
+
+import json
+
+import pandas as pd
+import pyarrow.parquet as arrow_parquet
+import pytest
+
+from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.calibration import command
+from dpbayes.experiments.calibration.settings import combinations
+
+
+@pytest.fixture
+def two_settings(monkeypatch):
+    """Two small settings instead of all, which the study's tests try."""
+    monkeypatch.setattr(command, "combinations", lambda: combinations()[-1:])
+    along = command.settings_along()
+    monkeypatch.setattr(command, "settings_along", lambda: along[-1:])
+
+
+def test_a_table_has_a_line_for_every_setting_and_way_to_read(two_settings, capsys):
+    assert main(["calibration", "--releases", "5", "--seed", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 2 * 2
+    assert "two nodes, whole Laplace" in lines[1]
+    assert "noisy counts taken as real" in lines[1]
+    assert "noise taken into account" in lines[2]
+    assert lines[3].split()[:5] == ["coverage", "against", "epsilon", "1000", "100"]
+    assert lines[4].count("±") == 4
+
+
+def test_files_carry_all_digits_and_the_settings(two_settings, tmp_path, capsys):
+    for name in ("out.csv", "out.parquet"):
+        assert main(["calibration", "--releases", "4", "--out", str(tmp_path / name)]) == 0
+        assert capsys.readouterr().out == f"Written to {tmp_path / name}\n"
+    read = pd.read_csv(tmp_path / "out.csv")
+    stored = arrow_parquet.read_table(tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(read, stored.to_pandas())
+    assert read["releases"].tolist() == [4] * 4
+    assert json.loads(stored.schema.metadata[b"dpbayes"]) == {"releases": 4, "seed": 1}
+
+
+@pytest.mark.parametrize("words", [["--releases", "1"], ["--seed", "x"], ["--out", "out.png"]])
+def test_bad_input_is_one_sentence(words, capsys):
+    assert main(["calibration", *words]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -1,0 +1,224 @@
+"""Simulation-based calibration: the posterior passes, and whoever forgets something does not.
+
+Bounds are five standard errors of independent releases: an honest posterior exceeds one in 2e6 times. Pooled over the
+settings the spread, 1 where honest, has an error of .011 with 100 releases each. Intervals 5 % too narrow have 1.108:
+ten errors off, so that they pass once in 3e6 times. With 128 points instead of 512 the spread is .02 too large.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from dpbayes import Dirichlets, Network, count, sample_dataset
+from dpbayes.base.looks import EXACT, Look
+from dpbayes.base.steps import Partial, finished
+from dpbayes.experiments.calibration.settings import against_epsilon, combinations
+from dpbayes.experiments.calibration.study import (
+    LEVELS,
+    Ranks,
+    Reader,
+    Trial,
+    as_real,
+    aware,
+    calibrate,
+    drawn_counts,
+    ranks,
+    told_cells,
+)
+from dpbayes.mechanisms import LaplaceUpdates, Noise
+from dpbayes.model.residuals import Residuals
+from dpbayes.posteriors.noise_aware import noise_aware
+from tests.conftest import IS_THOROUGH
+from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, chain
+
+SETTINGS = combinations()
+RELEASES = 1000 if IS_THOROUGH else 100
+POINTS = 512 if IS_THOROUGH else 128
+MOST_ERRORS = 5
+HONEST = aware(POINTS)
+
+TWINS = ["Asia, whole Laplace", "chain of 6, Fourier", "ternary tree, Laplace"]
+"""Settings at which what is forgotten shows."""
+
+
+def tried(reader: Reader, settings: Sequence[Trial] = SETTINGS) -> list[Ranks]:
+    study = finished(calibrate(settings, seed=3, releases=RELEASES, readers={Look("tried", EXACT): reader}))
+    return [one for (one,) in study.ranks]
+
+
+def pooled_errors(tried_ranks: list[Ranks]) -> float:
+    """How many standard errors the pooled spread is above 1."""
+    spreads = [each.spread for each in tried_ranks]
+    weights = np.array([each.error for each in spreads]) ** -2
+    return float(((np.array([each.value for each in spreads]) - 1) * weights).sum() / weights.sum() ** 0.5)
+
+
+@pytest.fixture(scope="module")
+def honest() -> list[Ranks]:
+    return tried(HONEST)
+
+
+# The posterior
+
+
+def test_there_are_enough_settings():
+    assert len(SETTINGS) >= 12
+    assert len({(setting.name, setting.n, setting.mechanism.certified.epsilon) for setting in SETTINGS}) == len(
+        SETTINGS
+    )
+
+
+@pytest.mark.parametrize("k", range(len(SETTINGS)), ids=[f"{each.name}, {each.n}" for each in SETTINGS])
+def test_ranks_are_uniform_at_every_setting(honest, k):
+    for level in LEVELS:
+        covered = honest[k].coverage(level)
+        assert abs(covered.value - level) < MOST_ERRORS * covered.error
+    spread = honest[k].spread
+    assert abs(spread.value - 1) < MOST_ERRORS * spread.error
+    assert abs(honest[k].bias.value) < MOST_ERRORS * honest[k].bias.error
+
+
+def test_ranks_are_uniform_over_all_settings_together(honest):
+    assert abs(pooled_errors(honest)) < MOST_ERRORS
+    for level in LEVELS:
+        covered = [each.coverage(level) for each in honest]
+        error = np.linalg.norm([each.error for each in covered]) / len(covered)
+        assert abs(np.mean([each.value for each in covered]) - level) < MOST_ERRORS * error
+    assert np.mean([each.coverage(0.95).value for each in honest]) == pytest.approx(0.95, abs=0.01)
+
+
+@pytest.mark.parametrize("width", [0.95, 1.07])
+def test_intervals_five_per_cent_too_narrow_or_seven_too_wide_are_rejected(honest, width):
+    """Every quantile lies so much nearer to the median, or farther from it, in units of a normal law."""
+
+    def squeezed(each: Ranks) -> Ranks:
+        return Ranks(special.ndtr(special.ndtri(np.clip(each.values, 1e-12, 1 - 1e-12)) / width))
+
+    off = pooled_errors([squeezed(each) for each in honest])
+    assert (off > MOST_ERRORS) if width < 1 else (off < -MOST_ERRORS)
+
+
+# Those who forget
+
+
+def told(setting: Trial, numbers: np.ndarray, theta: np.ndarray, **noise: object) -> np.ndarray:
+    prior, cells = setting.mechanism.prior, told_cells(setting.mechanism.prior.network)
+    model = replace(setting.mechanism.noise_model, **noise)
+    return noise_aware(prior, model, numbers, setting.n, points=POINTS).cumulative(theta[..., cells], cells=cells)
+
+
+def scaled(factor: float) -> Reader:
+    def read(setting, release, theta):
+        model = setting.mechanism.noise_model
+        wrong = {"variances": factor**2 * model.variances, "scale": factor * model.scale, "sd": factor * model.sd}
+        return told(setting, release.numbers, theta, **wrong)
+
+    return read
+
+
+def clipped(setting, release, theta):
+    """Cut off what no table could have, and forget it."""
+    return told(setting, np.clip(release.numbers, 0, setting.n), theta)
+
+
+def inconsistent(setting, release, theta):
+    """Take the tables as they came for the nearest consistent ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Residuals, "consistent", lambda self, tables, n: tables)
+        return HONEST(setting, release, theta)
+
+
+@pytest.mark.parametrize("setting", [each for each in SETTINGS if each.name in TWINS], ids=lambda each: each.name)
+@pytest.mark.parametrize("forgetful", [as_real, inconsistent], ids=lambda each: each.__name__)
+def test_who_forgets_noise_or_consistency_is_rejected_at_one_setting(setting, forgetful):
+    assert pooled_errors(tried(forgetful, [setting])) > MOST_ERRORS
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.25])
+def test_a_scale_a_fifth_off_is_rejected(factor):
+    errors = pooled_errors(tried(scaled(factor), [each for each in SETTINGS if each.name in TWINS]))
+    assert errors * (1 - factor) > MOST_ERRORS * abs(1 - factor)
+
+
+def test_a_forgotten_clip_is_rejected():
+    """Fourier's tables are not clipped, and may be negative."""
+    assert pooled_errors(tried(clipped, [each for each in SETTINGS if "Fourier" in each.name])) > MOST_ERRORS
+
+
+# How it is done
+
+
+@pytest.mark.parametrize("network", [chain(3), V_STRUCTURE, DIAMOND], ids=["forest", "joint states", "diamond"])
+def test_counts_are_those_of_drawn_records(network):
+    """1500 tables each way, moments and products of all cells within six errors: one in 1e8 by chance."""
+    rng, draws, n = np.random.default_rng(2), 1500, 12
+    theta = Dirichlets.symmetric(network).sample(rng)
+    fast = drawn_counts(network, np.broadcast_to(theta, (draws, len(theta))), n, rng)
+    table = sample_dataset(network, theta, draws * n, rng)
+    slow = np.array([count(network, table.take(slice(k * n, k * n + n))).values for k in range(draws)])
+    families = [slice(a, b) for a, b in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)]
+    assert all((fast[:, family].sum(axis=1) == n).all() for family in families)
+    for moment in (lambda x: x, lambda x: x**2, lambda x: x * x[:, [0]], lambda x: x * x[:, [-1]]):
+        one, other = moment(fast.astype(float)), moment(slow.astype(float))
+        error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / draws)
+        assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) <= 6 * error + 1e-12).all()
+
+
+def test_large_networks_draw_their_records(monkeypatch):
+    monkeypatch.setattr("dpbayes.experiments.calibration.study._JOINT", 1)
+    theta = Dirichlets.symmetric(ASIA).sample(np.random.default_rng(1), (3,))
+    counts = drawn_counts(ASIA, theta, 20, np.random.default_rng(1))
+    assert counts.shape == (3, ASIA.cell_count)
+    assert (counts[:, :2].sum(axis=1) == 20).all()
+
+
+def test_last_cells_of_rows_and_certain_ones_tell_nothing_more():
+    network = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": ("only",)})
+    assert told_cells(network).tolist() == [0, 1]
+    assert told_cells(V_STRUCTURE).tolist() == [0, 2, 4, 6, 8, 10]
+
+
+def test_ranks_by_hand():
+    each = Ranks(np.array([[0.5, 0.01], [0.975, 0.2]]))
+    assert each.coverage(0.95).value == 0.75
+    assert each.coverage(0.95).error == pytest.approx(0.25)
+    scores = stats.norm.ppf(each.values)
+    assert each.spread.value == pytest.approx((scores**2).mean())
+    assert each.bias.value == pytest.approx(scores.mean())
+
+
+def test_work_goes_on_in_steps_and_does_not_depend_on_what_else_is_tried():
+    settings = against_epsilon("asia", lambda epsilon: LaplaceUpdates(prior=ASIA, epsilon=epsilon), 50, epsilons=(3, 1))
+    readers = {Look("real", EXACT): as_real}
+    work = calibrate(settings, seed=1, releases=30, readers=readers)
+    steps = list(work)
+    assert all(isinstance(step, Partial) for step in steps)
+    assert [step.share for step in steps] == pytest.approx([1 / 6, 1 / 3, 0.5, 2 / 3, 5 / 6, 1])
+    assert [len(step.result.ranks) for step in steps] == [0, 0, 1, 1, 1, 2]
+    both = finished(calibrate(settings, seed=1, releases=30, readers=readers))
+    alone = finished(calibrate(settings[1:], seed=1, releases=30, readers=readers))
+    np.testing.assert_array_equal(alone.ranks[0][0].values, both.ranks[1][0].values)
+    (curve,) = both.curves()
+    assert curve.x.tolist() == [1, 3]
+    assert curve.y.tolist() == [both.ranks[k][0].coverage(0.95).value for k in (1, 0)]
+    frame = both.frame()
+    assert frame["epsilon"].tolist() == [3, 1]
+    assert frame["coverage of 95%"].tolist() == curve.y[::-1].tolist()
+    assert steps[0].result.frame().empty
+
+
+def test_the_reader_sees_what_was_released_alone():
+    """The table itself is not handed on."""
+    seen = []
+
+    def watching(setting, release, theta):
+        seen.append(release.numbers)
+        return as_real(setting, release, theta)
+
+    setting = Trial("two", LaplaceUpdates(prior=chain(2), epsilon=1.0, noise=Noise.WHOLE), 9)
+    (only,) = finished(ranks(setting, [watching], np.random.default_rng(1), releases=70))
+    assert only.values.shape == (70, 3)
+    assert [len(each) for each in seen] == [60, 10]

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon import answers
+from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, POINTS, Question
+from dpbayes.mechanisms import LaplaceUpdates, PosteriorSampler
+from dpbayes.model.counts import Counts
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.named_networks import load_named
+from tests.strategies import V_STRUCTURE
+
+ASIA, CPTS = load_named("asia")
+COUNTS = Counts(V_STRUCTURE, np.full(V_STRUCTURE.cell_count, 30), 120)
+FIRST, SECOND, _ = V_STRUCTURE.names
+
+
+def released(releases: int):
+    mechanism = LaplaceUpdates(prior=V_STRUCTURE, epsilon=2.0)
+    return mechanism.release(COUNTS, np.random.default_rng(2), (releases,))
+
+
+@pytest.mark.parametrize(
+    ("target", "evidence", "is_cell"),
+    [
+        ("asia", {}, True),
+        ("tub", {"asia": "yes"}, True),
+        ("dysp", {"either": "no", "bronc": "yes"}, True),
+        ("dysp", {"bronc": "yes"}, False),
+        ("dysp", {"smoke": "yes"}, False),
+        ("asia", {"smoke": "yes"}, False),
+    ],
+)
+def test_a_cell_is_answered_without_inference_and_the_same(target, evidence, is_cell):
+    for place, state in enumerate(ASIA.states[ASIA.index(target)]):
+        question = Question(ASIA, target, state, evidence)
+        assert (question.cell is not None) is is_cell
+        assert question.answers(CPTS[None]) == pytest.approx(query(ASIA, CPTS[None], target, evidence)[:, place])
+
+
+@pytest.mark.parametrize(
+    ("target", "evidence"),
+    [("dysp", {}), ("dysp", {"smoke": "yes"}), ("bronc", {"dysp": "yes", "xray": "yes"}), ("lung", {"smoke": "no"}),
+     ("tub", {"either": "no", "asia": "yes"}), ("asia", {"smoke": "yes"})],
+)  # fmt: skip
+def test_an_answer_depends_on_its_cells_and_on_no_other(target, evidence):
+    question = Question(ASIA, target, "yes", evidence)
+    others = np.setdiff1d(np.arange(ASIA.cell_count), question.cells)
+    cpts = np.random.default_rng(3).uniform(0.2, 0.8, ASIA.cell_count)
+    answer = question.answers(cpts)
+    elsewhere = np.where(np.isin(np.arange(ASIA.cell_count), others), 0.123, cpts)
+    assert question.answers(elsewhere) == pytest.approx(answer, rel=1e-12)
+    moved = [question.answers(np.where(np.arange(ASIA.cell_count) == cell, 0.123, cpts)) for cell in question.cells]
+    assert (np.abs(np.array(moved) - answer) > 1e-9).all()
+
+
+def test_only_rows_that_agree_with_the_evidence_are_read():
+    rows = {ASIA.row_label(row) for row in ASIA.row_of_cell[Question(ASIA, "dysp", "yes", {"smoke": "yes"}).cells]}
+    assert {row for row in rows if row.startswith(("smoke", "xray", "lung", "bronc"))} == {
+        "lung | smoke=yes",
+        "bronc | smoke=yes",
+    }
+    assert len(rows) == 13
+
+
+def test_questions_are_written_as_one_reads_them():
+    assert Question(ASIA, "dysp", "yes", {"smoke": "no"}).text == "P(dysp = yes | smoke = no)"
+    assert Question(ASIA, "dysp", "yes").text == "P(dysp = yes)"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nobody", "yes"), "nobody"),
+        (("dysp", "perhaps"), "no state"),
+        (("dysp", "yes", {"smoke": "perhaps"}), "no state"),
+        (("dysp", "yes", {"dysp": "no"}), "both asked for and given"),
+    ],
+)
+def test_unknown_names_are_refused(words, message):
+    with pytest.raises(InputError, match=message):
+        Question(ASIA, *words)
+
+
+def test_a_cells_interval_is_that_of_its_beta_law():
+    release = released(5)
+    question = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0])
+    a, b = release.posterior.alpha[:, 0], release.posterior.alpha[:, 1]
+    known = stats.beta.ppf(0.975, a, b) - stats.beta.ppf(0.025, a, b)
+    assert AS_REAL.widths(release, question, np.random.default_rng(1)) == pytest.approx(known)
+    assert AS_REAL.answers(release, question) == pytest.approx(a / (a + b))
+
+
+def test_an_interval_read_off_draws_is_as_wide_as_the_formula():
+    # The two roots are independent, so that P(first | second) is a cell's probability that is not asked as a cell.
+    release, state = released(200), V_STRUCTURE.states[0][0]
+    formula = AS_REAL.widths(release, Question(V_STRUCTURE, FIRST, state), np.random.default_rng(1))
+    asked = Question(V_STRUCTURE, FIRST, state, {SECOND: V_STRUCTURE.states[1][0]})
+    drawn = AS_REAL.widths(release, asked, np.random.default_rng(1))
+    assert asked.cell is None
+    # 200 draws tell a width to some 8 %, and 200 releases their mean to some 0.6 %; quantiles of few draws are narrow.
+    assert (drawn / formula).mean() == pytest.approx(1, abs=0.04)
+    assert (drawn / (0.9 * formula)).mean() != pytest.approx(1, abs=0.04)
+
+
+def test_the_exact_posterior_answers_with_its_mean():
+    posterior = Dirichlets.symmetric(V_STRUCTURE).updated(COUNTS)
+    question = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0])
+    assert question.answers(posterior.mean) == pytest.approx(31 / 62)
+
+
+# With the noise in mind
+
+
+CELL = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0])
+OTHERS = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0], {SECOND: V_STRUCTURE.states[1][0]})
+
+
+THIRD = Question(V_STRUCTURE, V_STRUCTURE.names[2], V_STRUCTURE.states[2][0], {SECOND: V_STRUCTURE.states[1][0]})
+
+
+@pytest.mark.parametrize("question", [CELL, OTHERS, THIRD])
+def test_answers_with_the_noise_in_mind_are_the_means_of_that_posterior_in_parts(question, monkeypatch):
+    release = released(7)
+    monkeypatch.setattr(answers, "_MOST_VALUES", 3 * POINTS * V_STRUCTURE.cell_count)
+    known = question.answers(release.noise_aware(points=POINTS).mean)
+    assert NOISE_AWARE.answers(release, question) == pytest.approx(known)
+    assert NOISE_AWARE.answers(release, question) != pytest.approx(AS_REAL.answers(release, question))
+
+
+def test_a_cells_interval_with_the_noise_in_mind_is_that_of_its_mixture():
+    release = released(5)
+    low, high = release.noise_aware(points=POINTS).interval(cells=CELL.cell)
+    assert NOISE_AWARE.widths(release, CELL, np.random.default_rng(1)) == pytest.approx(high - low, abs=1e-6)
+
+
+def test_an_interval_read_off_draws_of_the_mixture_is_as_wide():
+    # As above: 200 draws tell a width to some 8 %, and 100 releases their mean to some 0.8 %.
+    release = released(100)
+    formula = NOISE_AWARE.widths(release, CELL, np.random.default_rng(1))
+    drawn = NOISE_AWARE.widths(release, OTHERS, np.random.default_rng(1))
+    assert (drawn / formula).mean() == pytest.approx(1, abs=0.04)
+
+
+def test_what_does_not_tell_its_noise_is_not_answered_so():
+    release = PosteriorSampler(prior=V_STRUCTURE, epsilon=20.0).release(COUNTS, np.random.default_rng(2), (3,))
+    with pytest.raises(InputError, match="does not tell"):
+        NOISE_AWARE.answers(release, CELL)

@@ -1,0 +1,298 @@
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.base.bisection import turning_point
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon import search
+from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
+from dpbayes.experiments.least_epsilon.search import (
+    Measure,
+    Wish,
+    crossing,
+    least_epsilon,
+    least_epsilon_steps,
+    ranks,
+)
+from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
+from dpbayes.mechanisms.base import Calibration
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+from tests.conftest import thorough
+from tests.strategies import V_STRUCTURE, chain
+
+COIN = Dirichlets.symmetric(chain(1))
+HEADS = Question(COIN.network, *COIN.network.names, COIN.network.states[0][0])
+EVEN = Counts(COIN.network, np.array([500, 500]), 1000)
+FALSE_ALARM = 1e-9
+
+V_PRIOR = Dirichlets.symmetric(V_STRUCTURE)
+V_CPTS = np.array([0.5, 0.5] * 2 + [0.9, 0.1] * 4)
+V_TABLE = planned_tables(V_STRUCTURE, V_CPTS, 200, 1, np.random.default_rng(9))
+
+
+class TooLittleNoise(LaplaceUpdates):
+    @property
+    def noise_scale(self) -> float:
+        return 0.9 * super().noise_scale
+
+
+def wish(mechanism=None, **others) -> Wish:
+    mechanism = mechanism or LaplaceUpdates(prior=COIN, epsilon=1.0)
+    return Wish(**{"mechanism": mechanism, "question": HEADS, "tables": EVEN, "tolerance": 0.05} | others)
+
+
+def rng(seed: int = 6) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def exact_share(epsilon: float, tolerance: float = 0.05) -> float:
+    """P[|(501 + X)/(1002 + X + Y) - 1/2| <= t], X and Y Laplace of scale b = 2/epsilon, which reach no end of [0, n].
+
+    With c = 2t the answer is too large where (1 - c) X - (1 + c) Y > 1002 c, a sum of Laplace noise of scales
+    s = (1 - c) b and u = (1 + c) b: P = (s^2 e^(-x/s) - u^2 e^(-x/u)) / (2 (s^2 - u^2)). Too small is as likely.
+    """
+    b, c = 2 / epsilon, 2 * tolerance
+    s, u, x = (1 - c) * b, (1 + c) * b, 1002 * c
+    return 1 - (s**2 * math.exp(-x / s) - u**2 * math.exp(-x / u)) / (s**2 - u**2)
+
+
+TRUE = float(turning_point(lambda epsilon: np.asarray(exact_share(float(epsilon)) < 0.95), 0.01, 10.0)[1])
+
+
+# Known values
+
+
+def misses(mechanism: LaplaceUpdates, draws: int = 20_000) -> bool:
+    """Whether the shares that passed are not those of the true least epsilon, but for a false alarm."""
+    least = least_epsilon(wish(mechanism, draws=draws), rng())
+    low, high = stats.binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], draws, 0.95) / draws
+    return not crossing(least.epsilons, least.shares, low) <= TRUE <= crossing(least.epsilons, least.shares, high)
+
+
+def test_the_least_epsilon_of_a_coin_is_that_of_its_formula_and_of_noise_ten_percent_off_it_is_not():
+    assert not misses(LaplaceUpdates(prior=COIN, epsilon=1.0))
+    assert misses(TooLittleNoise(prior=COIN, epsilon=1.0))
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says_and_half_of_it_does_not():
+    runs, wide, narrow = 60, 0, 0
+    for seed in range(runs):
+        least = least_epsilon(wish(draws=200), rng(seed))
+        wide += least.low <= TRUE <= least.high
+        narrow += abs(TRUE - least.epsilon) <= min(least.high - least.epsilon, least.epsilon - least.low) / 2
+    assert stats.binom.cdf(wide, runs, 0.95) > FALSE_ALARM
+    assert stats.binom.cdf(narrow, runs, 0.95) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize("draws", [100, 2000])
+def test_ranks_hold_the_quantile_and_no_narrower_ones_do(confidence, draws):
+    low, high = (round(draws * share) for share in ranks(confidence, draws=draws))
+    law = stats.binom(draws, confidence)
+    assert law.cdf(high - 1) - law.cdf(low - 1) >= 0.95
+    assert law.cdf(low) > 0.025  # a higher first rank would leave out more than its half
+    assert law.sf(high - 2) > 0.025
+
+
+def test_too_few_draws_leave_the_interval_open_above():
+    least = least_epsilon(wish(draws=20), rng())
+    assert ranks(0.95, draws=20)[1] > 1
+    assert least.high == math.inf
+    assert least.low <= least.epsilon < math.inf
+
+
+@pytest.mark.parametrize(
+    ("shares", "known"),
+    [
+        ([0.2, 0.6, 0.9, 1.0], 100 * 10**0.5),  # halfway, on a logarithmic scale, from .9 to 1
+        ([0.2, 0.96, 0.9, 1.0], 100 * 10**0.5),  # an epsilon that passes below one that does not is no answer
+        ([0.95, 0.96, 1.0, 1.0], 1.0),
+        ([0.0, 0.1, 0.2, 0.94], math.inf),
+    ],
+)
+def test_every_epsilon_from_the_crossing_on_passes(shares, known):
+    assert crossing(np.array([1.0, 10.0, 100.0, 1000.0]), np.array(shares), 0.95) == pytest.approx(known)
+
+
+# Every mechanism
+
+
+PLANNED = list(itertools.product(PRIVATE, (False, True)))
+CHEAP = [case for case in PLANNED if case not in {(PosteriorSampler, True), (MapExponential, True)}]
+
+
+@pytest.mark.parametrize(("kind", "is_planned"), thorough(PLANNED, sample=CHEAP))
+def test_fresh_releases_keep_to_the_wish_at_the_least_epsilon_and_not_far_below(kind, is_planned):
+    draws, fresh, confidence, tolerance = 60, 400, 0.8, 0.15
+    mechanism, names, states = kind(prior=V_PRIOR, epsilon=1.0), V_STRUCTURE.names, V_STRUCTURE.states
+    question = Question(V_STRUCTURE, names[2], states[2][0], {names[0]: states[0][1]})
+    planned, others = (planned_tables(V_STRUCTURE, V_CPTS, 200, some, rng(some)) for some in (draws, fresh))
+    tables = planned if is_planned else only(V_TABLE)
+    asked = wish(mechanism, question=question, tables=tables, tolerance=tolerance, confidence=confidence, draws=draws)
+    least = least_epsilon(asked, rng())
+    again, size = (others, ()) if is_planned else (tables, (fresh,))
+    exact = question.answers(V_PRIOR.updated(again).mean)
+
+    def share(epsilon: float) -> float:
+        outcome = asked.at(epsilon).release(again, rng(31), size).outcome
+        return float((np.abs(question.answers(outcome.probabilities) - exact) <= tolerance).mean())
+
+    assert least.low < least.epsilon < least.high < math.inf
+    # Six standard errors of 400 releases are .12; the upper end is too low with 2.5 % chance, and then not by much.
+    assert share(least.high) > confidence - 0.12
+    assert share(least.low / 3) < confidence - 0.05
+
+
+def only(tables: Counts) -> Counts:
+    return Counts(tables.network, tables.values[0], tables.n)
+
+
+@pytest.mark.parametrize("kind", [PosteriorSampler, MapExponential])
+def test_planned_tables_are_released_one_by_one(kind):
+    tables = planned_tables(V_STRUCTURE, V_CPTS, 50, 3, rng())
+    outcome = kind(prior=V_PRIOR, epsilon=500.0).release(tables, rng()).outcome
+    assert outcome.probabilities.shape == (3, V_STRUCTURE.cell_count)
+
+
+def test_an_epsilon_that_a_mechanism_does_not_allow_passes_nothing():
+    mechanism = PosteriorSampler(prior=COIN, epsilon=10.0, calibration=Calibration.AS_PRINTED)
+    least = least_epsilon(wish(mechanism, tolerance=0.5, draws=100), rng())
+    assert least.epsilon > 2 * math.log(2) / 1.2
+    assert np.all(least.shares[least.epsilons < 2 * math.log(2)] == 0)
+
+
+def test_whole_noise_of_the_same_scale_needs_about_the_same():
+    real, whole = (least_epsilon(wish(LaplaceUpdates(prior=COIN, epsilon=1.0, noise=noise)), rng()) for noise in Noise)
+    assert whole.epsilon == pytest.approx(real.epsilon, rel=0.15)
+    assert whole.mechanism.noise is Noise.WHOLE
+
+
+# Other ways of answering
+
+
+def test_another_way_of_answering_plugs_in():
+    told = Answer(
+        label="what it always says",
+        answers=lambda release, question: np.full(len(release.numbers), 0.5),
+        widths=lambda release, question, rng: 1 / (1 + release.public["epsilon"] + 0 * release.numbers[:, 0]),
+    )
+    always = least_epsilon(wish(answer=told), rng())
+    assert always.epsilon == 1e-3  # the exact answer is one half, and needs no epsilon
+    width = least_epsilon(wish(answer=told, measure=Measure.WIDTH, tolerance=0.25), rng())
+    assert width.epsilon == pytest.approx(3, rel=0.12)  # no coarser than the grid
+    assert width.low == pytest.approx(width.high, rel=0.01)
+
+
+def test_the_width_of_an_interval_falls_with_the_tolerance():
+    wide, narrow = (
+        least_epsilon(wish(measure=Measure.WIDTH, tolerance=tolerance, draws=500), rng()).epsilon
+        for tolerance in (0.07, 0.0625)
+    )
+    assert wide < narrow
+    beta = stats.beta(501, 501)
+    exact = beta.ppf(0.975) - beta.ppf(0.025)
+    with pytest.raises(InputError, match="No epsilon up to 1,000"):
+        least_epsilon(wish(measure=Measure.WIDTH, tolerance=0.99 * exact, draws=100), rng())
+
+
+def test_probabilities_have_no_interval():
+    with pytest.raises(InputError, match="probabilities, not a posterior"):
+        least_epsilon(wish(PosteriorSampler(prior=COIN, epsilon=1.0), measure=Measure.WIDTH), rng())
+
+
+# Steps, luck and refusals
+
+
+def test_steps_tell_how_far_the_work_is_and_return_the_same():
+    work, shares = least_epsilon_steps(wish(draws=600), rng()), []
+    while True:
+        try:
+            shares.append(next(work))
+        except StopIteration as end:
+            least = end.value
+            break
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert least.epsilon == finished(least_epsilon_steps(wish(draws=600), rng())).epsilon
+    assert least.mechanism.certified.epsilon == least.epsilon
+
+
+def test_all_epsilons_share_their_luck():
+    # With luck of their own, the shares of 60 draws would fall somewhere among 13 epsilons so near to each other.
+    for seed in range(5):
+        least = least_epsilon(wish(draws=60), rng(seed))
+        # Near 0 clipping leaves both counts alike so often that the answer is right by chance, whatever the luck.
+        assert np.all(np.diff(least.shares[least.epsilons > 0.03]) >= 0)
+
+
+def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all():
+    sizes: list[int] = []
+
+    def watched(release, question):
+        sizes.append(len(release.numbers))
+        return AS_REAL.answers(release, question)
+
+    tables = planned_tables(V_STRUCTURE, V_CPTS, 200, 2000, rng(4))
+    question = Question(
+        V_STRUCTURE, V_STRUCTURE.names[2], V_STRUCTURE.states[2][0], {V_STRUCTURE.names[0]: V_STRUCTURE.states[0][1]}
+    )
+    asked = wish(
+        LaplaceUpdates(prior=V_PRIOR, epsilon=1.0),
+        question=question,
+        tables=tables,
+        answer=replace(AS_REAL, answers=watched),
+    )
+    least = least_epsilon(asked, rng())
+    # Both ends by all draws, a few draws on the way, and between the ends three or four halvings by those in doubt.
+    assert sum(sizes) < 3.7 * 2000
+    every = search._Trials(asked, tuple(search._blocks(asked, rng())))
+    near = (least.epsilons > least.low / 1.2) & (least.epsilons < least.high * 1.2)
+    assert near.sum() >= 3
+    assert least.shares[near] == pytest.approx(
+        [every.share(float(epsilon)) for epsilon in least.epsilons[near]], abs=0.002
+    )
+
+
+def test_the_epsilon_that_a_mechanism_comes_with_does_not_matter():
+    first, second = (
+        least_epsilon(wish(LaplaceUpdates(prior=COIN, epsilon=epsilon), draws=100), rng()) for epsilon in (0.1, 7.0)
+    )
+    assert first.epsilon == second.epsilon
+
+
+def test_a_table_without_records_needs_no_epsilon():
+    least = least_epsilon(wish(tables=Counts(COIN.network, np.array([0, 0]), 0), draws=100), rng())
+    assert least.epsilon == least.low == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"tolerance": 0}, "above 0"),
+        ({"tolerance": 1.5}, "between 0 and 1"),
+        ({"confidence": 1}, "confidence must be between"),
+        ({"confidence": 0}, "confidence must be between"),
+        ({"draws": 3}, "number of draws"),
+        ({"tables": Counts(COIN.network, np.zeros((7, 2), dtype=np.int64), 0)}, "a table for each"),
+        ({"tables": V_TABLE}, "another network"),
+        ({"mechanism": PosteriorSampler(prior=COIN, epsilon=1.0, draws=10_000), "draws": 5000}, "too many to simulate"),
+        ({"mechanism": Exact(prior=COIN)}, "has no epsilon"),
+        ({"question": Question(V_STRUCTURE, V_STRUCTURE.names[0], V_STRUCTURE.states[0][0])}, "another network"),
+    ],
+)
+def test_bad_wishes_are_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
+        wish(**wrong)
+
+
+def test_what_no_epsilon_grants_is_said():
+    with pytest.raises(InputError, match=r"No epsilon up to 1,000 suffices: even there .*% of the releases"):
+        least_epsilon(replace(wish(tolerance=1e-9), draws=100), rng())
+    assert AS_REAL.label == "noisy counts taken as real"

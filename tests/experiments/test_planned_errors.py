@@ -1,0 +1,127 @@
+"""What is planned agrees with what is released: the mechanism named is the one with the least error on a table."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpbayes.base.steps import finished
+from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.planned_errors import Plan, PlannedErrors, errors_of, planned_errors, without_arrow
+from dpbayes.experiments.releases import study_release
+from dpbayes.mechanisms import GaussianResiduals, GaussianUpdates, LaplaceFourier, LaplaceUpdates, WeightedFourier
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.sources.synthetic import sample_dataset
+from tests.conftest import thorough
+from tests.strategies import V_STRUCTURE
+
+RELEASES = 200
+
+
+def random_network(seed: int) -> Network:
+    """A graph of three to seven nodes; of every other seed some have three states."""
+    rng = np.random.default_rng(seed)
+    names = [f"x{k}" for k in range(rng.integers(3, 8))]
+    arrows = [pair for pair in itertools.combinations(names, 2) if rng.random() < 0.35]
+    most = 4 if seed % 2 else 3
+    return Network.from_edges(names, arrows, {name: tuple("abc"[: rng.integers(2, most)]) for name in names})
+
+
+NETWORKS = {
+    **{key: load_named(key) for key in ("asia", "sprinkler", "cancer", "earthquake", "survey", "sachs")},
+    **{
+        name: (network, random_cpts(network, np.random.default_rng(len(name))))
+        for name, network in {
+            "chain": chain(8),
+            "tree": tree(8),
+            "bayes": naive_bayes(8),
+            "full": full(5),
+            "empty": empty(6),
+            "short": chain(3),
+            **{f"random {seed}": random_network(seed) for seed in range(8)},
+        }.items()
+    },
+}
+"""Twenty networks, with the probabilities that all their tables come from."""
+
+
+def mechanisms_of(network: Network, epsilon: float) -> list:
+    binary = (LaplaceFourier, WeightedFourier) if network.is_binary else ()
+    kinds = (LaplaceUpdates, *binary, GaussianUpdates, GaussianResiduals)
+    return [kind(prior=Dirichlets.symmetric(network), epsilon=epsilon) for kind in kinds]
+
+
+@pytest.mark.parametrize("reading", thorough(list(Reading), sample=[Reading.AS_REAL]))
+@pytest.mark.parametrize(("epsilon", "n"), thorough([(1.0, 1000), (0.3, 200)], sample=[(1.0, 1000)]))
+@pytest.mark.parametrize("name", thorough(NETWORKS, sample=["asia", "survey", "tree", "short", "random 2"]))
+def test_the_mechanism_that_is_named_has_the_least_error_on_a_table(name, epsilon, n, reading):
+    (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
+    mechanisms = mechanisms_of(network, epsilon)
+    tables = planned_tables(network, cpts, n, max(8, min(100, 4000 // network.cell_count)), rng)
+    known = finished(planned_errors(Plan(tables, reading, 64), mechanisms, np.random.default_rng, at_once=50))
+    table = Counts(network, planned_tables(network, cpts, n, 1, rng).values[0], n)
+    simulated = []
+    for mechanism in mechanisms:
+        study = study_release(mechanism, table, rng, RELEASES)
+        if reading is Reading.NOISE_AWARE:
+            study = study.knowing_noise(RELEASES // 4, points=128)
+        simulated.append(study.shift.mean())
+    assert int(np.argmin(simulated)) in (known.least, *known.near)
+
+
+@pytest.mark.parametrize("name", ["asia", "survey", "tree"])
+def test_it_is_not_always_too_near_to_call(name):
+    network, cpts = NETWORKS[name]
+    tables = planned_tables(network, cpts, 1000, 60, np.random.default_rng(3))
+    pair = mechanisms_of(network, 1.0)
+    pair = [pair[0], pair[-1]]
+    known = finished(planned_errors(Plan(tables, Reading.AS_REAL, 64), pair, np.random.default_rng, at_once=60))
+    assert (known.least, known.near) == (1, ())
+
+
+def test_errors_are_those_of_the_releases():
+    (network, cpts), rng = NETWORKS["asia"], np.random.default_rng(1)
+    tables = planned_tables(network, cpts, 500, 3, rng)
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    asked = ("dysp", {"smoke": "yes"})
+    cells, answers = errors_of(Plan(tables, Reading.AS_REAL, 64, asked), mechanism, np.random.default_rng(2))
+    release = mechanism.release(tables, np.random.default_rng(2), ())
+    exact = mechanism.prior.updated(tables)
+    np.testing.assert_allclose(cells, np.abs(release.outcome.probabilities - exact.mean).mean(axis=-1))
+    told, known = release.posterior.query(*asked), exact.query(*asked)
+    np.testing.assert_allclose(answers, np.abs(told - known).mean(axis=-1))
+
+
+def test_tables_taken_in_parts_have_the_errors_of_all():
+    (network, cpts), rng = NETWORKS["sprinkler"], np.random.default_rng(1)
+    plan = Plan(planned_tables(network, cpts, 100, 7, rng), Reading.AS_REAL, 64)
+    mechanisms = mechanisms_of(network, 1.0)
+    work = planned_errors(plan, mechanisms, np.random.default_rng, at_once=3)
+    assert [step.result.cells.shape[1] for step in work] == [3, 6]
+    known = finished(planned_errors(plan, mechanisms, np.random.default_rng, at_once=3))
+    assert known.cells.shape == (len(mechanisms), 7)
+    assert known.answers is None
+
+
+def test_what_is_near_is_told_by_pairs_and_by_a_margin():
+    noise = np.random.default_rng(1).normal(scale=0.1, size=50)
+    errors = PlannedErrors(("least", "near", "far"), np.stack([1 + noise, 1.01 + noise, 1.1 + noise]))
+    assert (errors.least, errors.near) == (0, (1,)), "far is far, as both have the same tables"
+    apart = PlannedErrors(("least", "far"), np.stack([1 + noise, 1.05 - 3 * noise]))
+    assert apart.near == (1,)
+    assert PlannedErrors(("a", "b"), np.array([[1.0], [2.0]])).near == (1,), "one table tells nothing"
+
+
+@pytest.mark.parametrize("network", [V_STRUCTURE, full(4), random_network(5)])
+def test_counts_without_an_arrow_are_those_of_the_same_records(network):
+    rng = np.random.default_rng(4)
+    data = sample_dataset(network, random_cpts(network, rng), 200, rng)
+    for parent, child in network.edges:
+        shorter = without_arrow(count(network, data), parent, child)
+        assert shorter.network == network.without_edge(parent, child)
+        np.testing.assert_array_equal(shorter.values, count(shorter.network, data).values)

@@ -1,0 +1,113 @@
+"""Gaussian noise on counts: its law, its size and what it hands over."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpbayes.audit.registry import audit_of
+from dpbayes.audit.reports import AuditVerdict, audit, recalibrated
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates, Noise
+from dpbayes.mechanisms.noise import GaussianLaw, gaussian_noise, gaussian_sds
+from dpbayes.model.counts import Counts
+from tests.strategies import ASIA, V_STRUCTURE, chain
+
+ALARM = 1e-9
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(3)
+
+
+def pvalue(drawn: np.ndarray, scale: float) -> float:
+    """Of whole draws against exp(-k^2/(2 s^2)), values that are rare put together."""
+    reach = math.ceil(4 * scale)
+    k = np.arange(-reach, reach + 1)
+    mass = np.exp(-((k / scale) ** 2) / 2)
+    counts = np.array([np.sum(drawn == at) for at in k])
+    expected = mass / mass.sum() * counts.sum()
+    common = expected > 10
+    pooled = [np.append(values[common], values[~common].sum()) for values in (counts, expected)]
+    return float(stats.chisquare(*pooled, sum_check=False).pvalue)
+
+
+@pytest.mark.parametrize("scale", [0.4, 1.0, 3.3, 20.0])
+def test_whole_draws_have_their_law_and_a_tenth_more_would_be_seen(scale):
+    drawn = GaussianLaw(Noise.WHOLE, scale).drawn(rng(), (60_000,))
+    assert np.array_equal(drawn, np.round(drawn))
+    assert pvalue(drawn, scale) > ALARM
+    assert pvalue(drawn, 1.1 * scale) < ALARM
+
+
+def test_each_number_may_have_a_scale_of_its_own_and_none_means_no_noise():
+    scales = np.array([0.0, 1.0, 30.0])
+    for noise in Noise:
+        drawn = gaussian_noise(noise, scales, rng(), (40_000, 3))
+        assert not drawn[:, 0].any()
+        spread = 6.2 * math.sqrt(2 / (4 * 40_000))
+        assert drawn[:, 1:].std(axis=0) == pytest.approx(gaussian_sds(noise, scales)[1:], rel=spread)
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.7, 2.0, 2.999, 3.0])
+def test_the_standard_deviation_of_whole_noise_is_that_of_its_law(scale):
+    k = np.arange(-60, 61)
+    mass = np.exp(-((k / scale) ** 2) / 2)
+    sd = math.sqrt(float(mass @ k**2 / mass.sum()))
+    assert GaussianLaw(Noise.WHOLE, scale).sd == pytest.approx(sd, rel=1e-12)
+    assert GaussianLaw(Noise.REAL, scale).sd == scale
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_releases_are_the_counts_and_noise_of_the_stated_size_not_clipped(noise):
+    mechanism = GaussianUpdates(prior=V_STRUCTURE, epsilon=1.0, delta=1e-6, noise=noise)
+    table = Counts(V_STRUCTURE, np.array([3, 0, 3, 0, 3, 0, 0, 0, 0, 0, 0, 0]), 3)
+    updates = mechanism.release(table, rng(), (40_000,)).outcome.updates
+    assert updates.mean(axis=0) == pytest.approx(table.values, abs=6.2 * mechanism.noise_scale / 200)
+    assert updates.std(axis=0) == pytest.approx(mechanism.noise_sd, rel=6.2 * math.sqrt(2 / 160_000))
+    assert updates.min() < 0
+    assert updates.max() > 3
+
+
+def test_the_noise_on_asia_is_that_of_the_analytic_calibration():
+    """sqrt(16) counts at a shift of 1/4.2247; Laplace noise has a standard deviation of 16 sqrt 2."""
+    mechanism = GaussianUpdates(prior=ASIA, epsilon=1.0, delta=1e-6)
+    assert mechanism.noise_sd == pytest.approx(np.full(36, 4 * 4.2247), abs=1e-3)
+    assert mechanism.certified.rho == pytest.approx(16 / (2 * mechanism.noise_scale**2))
+    assert mechanism.noise_model.variances[1:] == pytest.approx(
+        mechanism.noise_scale**2 * ASIA.residuals.of_unit_cells[1:]
+    )
+    laplace = LaplaceUpdates(prior=ASIA, epsilon=1.0)
+    assert laplace.node_noise_sd == pytest.approx(16 * math.sqrt(2) * np.ones(8))
+
+
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
+def test_the_audit_proves_the_claim_and_real_noise_uses_it_up(noise, epsilon):
+    mechanism = GaussianUpdates(prior=ASIA, epsilon=epsilon, noise=noise)
+    report = audit(mechanism, n=100, epsilons=np.linspace(0, 2 * epsilon, 9))
+    wanted = AuditVerdict.PROVED_AND_TIGHT if noise is Noise.REAL else AuditVerdict.HOLDS
+    assert report.verdict is wanted
+    assert report.needed_at_least > 0.8 * epsilon
+    assert np.all(np.diff(report.curve.deltas) <= 0)
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_a_release_is_weighed_as_its_law_weighs_it(noise):
+    mechanism = GaussianUpdates(prior=chain(1), epsilon=1.0, noise=noise)
+    first, second = np.array([5, 0]), np.array([4, 1])
+    released = mechanism.release(Counts(chain(1), first, 5), rng(), (7,)).outcome
+    ratios = audit_of(mechanism).log_ratios(mechanism, released, first=first, second=second)
+    law = stats.norm(scale=mechanism.noise_scale).logpdf
+    expected = (law(released.updates - first) - law(released.updates - second)).sum(axis=-1)
+    assert ratios == pytest.approx(expected, rel=1e-9)
+
+
+def test_recalibration_gives_whole_noise_what_its_curve_leaves_and_refuses_a_delta_of_zero():
+    mechanism = GaussianUpdates(prior=chain(2), epsilon=1.0, noise=Noise.WHOLE)
+    turned = recalibrated(mechanism, n=20, target=1.0, delta=mechanism.delta)
+    assert turned.epsilon > 1.05
+    assert audit(turned, n=20, epsilons=[1.0]).curve.deltas[0] <= mechanism.delta
+    with pytest.raises(InputError, match="choose a larger target"):
+        recalibrated(mechanism, n=20, target=1.0, delta=0.0)

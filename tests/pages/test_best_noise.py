@@ -1,0 +1,223 @@
+"""The Best noise page: its dots are the core's, its sentence is live and fair, and both seats see the same."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.base.steps import finished
+from dpbayes.experiments.best_noise import (
+    Comparison,
+    Promise,
+    compare_steps,
+    compared_graphs,
+    compared_on,
+    residual_noise,
+)
+from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.pages.best_noise import answers, page
+from dpbayes.ui.session.graphs import Graph, code_of
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    stop_after_a_step,
+)
+
+PAGE = "pages/best_noise.py"
+ASIA = load_named("asia")[0]
+FEW = ("chain, 12", "Asia", "Sachs")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_graphs() -> Iterator[None]:
+    """All graphs are for the core's tests."""
+    few = {name: compared_graphs()[name] for name in FEW}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbayes.experiments.best_noise.compared_graphs", lambda: few)
+        patch.setattr("dpbayes.ui.pages.best_noise.graphs.compared_graphs", lambda: few)
+        yield
+
+
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
+    return finished(compare_steps(ASIA, Promise(1.0, 1e-6), recount=(LaplaceUpdates,)))
+
+
+@pytest.fixture(scope="module")
+def at(few_graphs: None) -> AppTest:
+    """The page once all its work is done; no test turns it."""
+    return open_page(PAGE, delta="0.000001")
+
+
+def dots(at: AppTest, key: str, name: str) -> dict[str, float | None]:
+    trace = next(trace for trace in figures(at)[key]["data"] if trace.get("name") == name)
+    return dict(zip(trace["y"], trace["x"], strict=True))
+
+
+def test_the_dots_are_those_of_the_core(at: AppTest, compared: Comparison) -> None:
+    alone, counted = (dots(at, "best_noise.cells", name) for name in ("ε without a δ", "ε with δ, counted exactly"))
+    for noise in compared.noises:
+        if noise.recounted is not None:
+            assert counted[noise.label] == pytest.approx(noise.noise_with_delta)
+        assert counted[noise.label] is not None
+        assert alone[noise.label] == (pytest.approx(noise.noise) if noise.is_pure else None)
+
+
+def test_the_headline_names_the_winners_and_is_fair_to_laplace(at: AppTest) -> None:
+    assert headline(at) == (
+        "At ε = 1 the least noise per cell is 13.9 counts with weighted Fourier, 1.63 times less than Laplace’s; "
+        "with δ = 10⁻⁶ it is 11.5 with Gaussian residuals, 1.87 times less than Laplace’s that uses δ too."
+    )
+    assert "with an ε of its own of 1.05" in plain(everything(at))
+
+
+def test_why_is_the_noise_of_each_set_of_nodes(at: AppTest, compared: Comparison) -> None:
+    noise = residual_noise(compared, ASIA)
+    drawn = {trace["name"]: trace["y"] for trace in figures(at)["best_noise.residuals"]["data"]}
+    assert set(drawn) == set(noise.sds) - {"Laplace"}, "Laplace by least squares is consistent Laplace"
+    for label, sds in drawn.items():
+        np.testing.assert_allclose(sds, noise.sds[label])
+    assert "The least of all, Gaussian residuals, has its least noise on" in plain(everything(at))
+
+
+def test_graphs_are_compared_one_after_the_other(at: AppTest) -> None:
+    drawn = {trace["name"]: trace["y"] for trace in figures(at)["best_noise.graphs"]["data"]}
+    chain, sachs = FEW.index("chain, 12"), FEW.index("Sachs")
+    expected = compared_on("chain", compared_graphs()["chain, 12"], Promise(1.0, 1e-6)).factors
+    assert {label: factors[chain] for label, factors in drawn.items()} == pytest.approx(expected)
+    assert drawn["Weighted Fourier"][sachs] is None, "its nodes have three states"
+    assert "Of 3 graphs, the least noise without δ: Weighted Fourier on 2, Consistent Laplace on 1" in everything(at)
+
+
+def test_an_answer_is_simulated_on_made_up_records(at: AppTest) -> None:
+    shown = dots(at, "best_noise.answer", "ε without a δ")
+    assert "P(asia = yes) moves by" in plain(everything(at))
+    assert "Simulated: 200 releases of 1,000 records made up from its published probabilities" in everything(at)
+    assert shown["Gaussian"] is None
+    # A root: its count of a thousand moves the answer by half the difference of two noises, some of them clipped.
+    assert shown["Laplace"] == pytest.approx(22.6 / np.sqrt(2) / 1000, rel=0.25)
+
+
+def test_remark_1_stands_in_its_place_with_this_graphs_numbers(at: AppTest) -> None:
+    text = everything(at)
+    assert "the least noise without δ above is 0.613 times Laplace’s" in text
+    assert {"structure", "release"} <= {link.proto.page for link in at.get("page_link")}
+
+
+@pytest.mark.usefixtures("first_look")
+def test_both_seats_see_the_same_and_no_record_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counted(*_: object) -> None:
+        raise AssertionError("records were counted")
+
+    monkeypatch.setattr("dpbayes.ui.session.chosen.count", counted)
+    curator, recipient = (open_page(PAGE, seat=seat) for seat in ("curator", "recipient"))
+    assert headline(curator) == headline(recipient)
+    assert figures(curator)["best_noise.cells"] == figures(recipient)["best_noise.cells"]
+    assert not sentences(recipient)
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(
+    "query",
+    [{"epsilon": "0.001"}, {"epsilon": "1000"}, {"delta": "0.000000000001"}, {"delta": "0.5"}, {"records": "0"}],
+)
+def test_the_edges_have_pictures(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    assert "best_noise.cells" in figures(at)
+
+
+def one_state() -> str:
+    """The code of a graph whose only node has a single state."""
+    return code_of(Graph(("a",), (), {"a": (0.0, 0.0)}, {"a": ("only",)}))
+
+
+def test_where_nothing_is_to_hide_the_sentence_says_so() -> None:
+    at = open_page(PAGE, source=one_state())
+    assert "nothing to hide" in headline(at)
+    assert set(figures(at)) == {"best_noise.cells"}
+
+
+@pytest.mark.usefixtures("first_look")
+def test_what_needs_binary_nodes_says_which_are_not() -> None:
+    at = open_page(PAGE, source="survey")
+    for _ in range(8):
+        fine(at.run())
+    assert set(dots(at, "best_noise.cells", "ε without a δ")) == {
+        "Laplace",
+        "Consistent Laplace",
+        "Gaussian",
+        "Gaussian residuals",
+    }
+    assert sum("needs binary nodes" in caption.value for caption in at.caption) == 2
+
+
+def test_a_long_search_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "AT_ONCE", 2)
+    stop_after_a_step(monkeypatch)
+    at = open_page(PAGE)
+    for _ in range(5):
+        fine(at.run())
+    assert "Weighted Fourier" not in dots(at, "best_noise.cells", "ε without a δ")
+    press(at, "Search for the best noise")
+    for _ in range(7):
+        fine(at.run())
+    assert "Weighted Fourier" in dots(at, "best_noise.cells", "ε without a δ")
+    assert "Search for the best noise" not in [button.label for button in at.button]
+
+
+@pytest.mark.usefixtures("first_look")
+def test_while_not_all_is_known_the_sentence_claims_nothing() -> None:
+    assert headline(open_page(PAGE)) == "1 of 6 mechanisms are worked out so far."
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_bad_number_keeps_the_last() -> None:
+    at = put(open_page(PAGE), "box.delta", "2")
+    assert len(sentences(at)) == 1
+
+
+def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(*args: Any) -> Any:
+        asked.append(args[2])
+        return planned_tables(*args)
+
+    monkeypatch.setattr(answers, "planned_tables", counted)
+    monkeypatch.setattr(page, "AT_ONCE", 1)  # nothing is searched for
+    at = open_page(PAGE, source="chain:8", records="200000")
+    assert "records made up from probabilities drawn at random" in everything(at)
+    assert asked == [100_000], "no more than can be drawn in a moment"
+
+
+def wide(parents: int) -> str:
+    """The code of a graph of one node with so many parents."""
+    above = [f"p{i}" for i in range(parents)]
+    return code_of(Graph((*above, "c"), tuple((name, "c") for name in above)))
+
+
+@pytest.mark.usefixtures("first_look")
+def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "AT_MOST", 15)
+    monkeypatch.setattr("dpbayes.ui.pages.best_noise.residuals.MOST_SETS", 15)
+    at = open_page(PAGE, source=wide(3))
+    assert "Search for the best noise" not in [button.label for button in at.button]
+    assert "This network has 16 sets of nodes within a family; the best scales are searched for at most 15" in (
+        plain(everything(at))
+    )
+
+
+def test_fewer_releases_are_simulated_of_a_large_network() -> None:
+    assert [answers.releases_of(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]

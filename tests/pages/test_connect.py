@@ -1,0 +1,398 @@
+"""Data > Connect: a table that stays where it is, from its first look to a real release, and what strangers try."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.base.steps import Work
+from dpbayes.model.network import Network
+from dpbayes.releases import ledger
+from dpbayes.releases.document import read_document
+from dpbayes.sources.columns import Categories, OwnState, encode
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.ui.session import connected as module
+from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
+from dpbayes.ui.session.options.accuracy import Scene
+from dpbayes.ui.session.settings import Seat, Settings, query_of
+from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
+from tests.conftest import thorough
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    press,
+    sentences,
+    settings_of,
+    stop_after_a_step,
+)
+from tests.releases.made import opened
+
+PAGE = "pages/data.py"
+PASSWORD = "hunter2"
+
+FRAME = pd.DataFrame(
+    {
+        "rain": np.random.default_rng(1).choice(["no", "yes", None], 300, p=[0.6, 0.3, 0.1]),
+        "grass": np.random.default_rng(2).choice(["dry", "wet"], 300),
+        "height": np.arange(300),
+    }
+)
+
+COLUMNS = (
+    DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing=OwnState("unknown"))),
+    DeclaredColumn("grass", Categories("grass", ("dry", "wet"), public=True, missing=OwnState("unknown"))),
+    DeclaredColumn("height", use=False),
+)
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of DuckDB, of one and of two tables, beside one that the server must not read."""
+    root = tmp_path_factory.mktemp("owner") / "data"
+    root.mkdir()
+    tables = {root / "garden.duckdb": 1, root / "base.duckdb": 2, root.parent / "secret.duckdb": 2}
+    for path, number in tables.items():
+        with duckdb.connect(str(path)) as database:
+            database.register("frame", FRAME)
+            for name in ("garden", "other")[:number]:
+                database.execute(f"create table {name} as select * from frame")
+    (root / "out.duckdb").symlink_to(root.parent / "secret.duckdb")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def server(garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DATA_ROOT, str(garden))
+    monkeypatch.setenv(CONNECT, f"base=duckdb:{garden / 'base.duckdb'}\nmissing=duckdb:{garden / 'gone.duckdb'}")
+
+
+def connected_page() -> AppTest:
+    """The Data page with a file connected and nothing declared."""
+    at = open_page(PAGE, data="connected:files")
+    fine(at.selectbox(key="connect.file").set_value("garden.duckdb").run())
+    return press(at, "Open")
+
+
+def declared_page(columns: tuple[DeclaredColumn, ...] = COLUMNS) -> AppTest:
+    at = connected_page()
+    at.session_state["connected"] = at.session_state["connected"].declared(columns)
+    return fine(at.run())
+
+
+def counted_page() -> AppTest:
+    return press(declared_page(), "Count the table")
+
+
+def in_memory() -> Any:
+    text = FRAME.astype("str").where(FRAME.notna(), "")
+    return encode(text, [column.domain for column in COLUMNS if column.domain is not None])
+
+
+def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
+    at = connected_page()
+    assert headline(at).startswith("Connect a table")
+    one_sentence(at, 'Column "rain" has no domain')
+    preview, columns = (frame.value for frame in at.dataframe[:2])
+    assert (len(preview), list(preview.columns)) == (10, ["rain", "grass", "height"])
+    assert columns["column"].tolist() == ["rain", "grass", "height"]
+    assert columns["type"].tolist()[0] == "string"
+    at.session_state["connected"] = at.session_state["connected"].declared(COLUMNS)
+    fine(at.run())
+    assert headline(at).startswith("garden.duckdb, main.garden: 2 columns, not counted yet.")
+    press(at, "Count the table")
+    assert headline(at).startswith(
+        "garden.duckdb, main.garden: 300 records of 2 columns. Their possible values are public"
+    )
+    assert not sentences(at)
+    rain = figures(at)["column.chart"]["data"][0]
+    codes = in_memory().column("rain")
+    assert rain["y"] == np.bincount(codes, minlength=3).tolist()
+
+
+def test_a_table_of_a_database_is_chosen_by_the_public_name_of_its_connection() -> None:
+    at = open_page(PAGE, data="connected:base")
+    press(at, "Open")
+    tables = at.selectbox(key="connect.table")
+    assert len(tables.options) == 2
+    fine(tables.set_value(next(name for name in tables.options if "garden" in name)).run())
+    press(at, "Connect")
+    assert at.session_state["connected"].title.startswith("base, ")
+    assert query_of(settings_of(at)) == {"data": "connected:base"}
+
+
+def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
+    at = connected_page()
+    press(at, "Propose domains for 3 columns from the values (a leak)")
+    mine = at.session_state["connected"]
+    assert [mine.domain(0).states, mine.domain(1).states] == [("no", "yes"), ("dry", "wet")]
+    assert mine.columns[2].use is False, "another value in each record"
+    assert mine.leaks == {"rain", "grass"}
+    assert "taken from the data: a leak" in everything(at)
+    assert not any("Propose domains" in button.label for button in at.button)
+
+
+OF_COUNTS = tuple(f"pages/{name}.py" for name in sorted(PAGES_OF_COUNTS - {"stealth"}))  # which is of binary nodes
+
+
+def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at = counted_page()
+    stop_after_a_step(monkeypatch)
+    monkeypatch.setattr(module, "_engine", lambda *_: pytest.fail("scanned again"))
+    for page in thorough(OF_COUNTS, sample=("pages/network.py",)):
+        fine(at.switch_page(page).run())
+        assert not sentences(at), page
+    fine(at.switch_page("pages/release.py").run())
+    at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 3.0)
+    fine(at.run())
+    assert "ε = 3" in headline(at)
+    fine(at.switch_page(PAGE).run())
+    assert "300 records" in headline(at)
+
+
+def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_after_a_slow_one() -> None:
+    at = counted_page()
+    fine(at.switch_page("pages/network.py").run())
+    press_choice(at, "columns.chain")
+    assert not asks(at)
+    net = at.session_state["network"][1]
+    assert net.edges == (("rain", "grass"),)
+    assert list(at.session_state["connected.scans"].values())[-1].counts.network == net
+    at.session_state["connected.scans"] = {
+        key: module.Scan(each.counts, 2.0) for key, each in at.session_state["connected.scans"].items()
+    }
+    fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
+    fine(at.selectbox(key="start.class").set_value("grass").run())
+    press(at, "Use")
+    assert asks(at)
+    press(at, "Count the table")
+    assert not asks(at)
+
+
+def asks(at: AppTest) -> bool:
+    """Whether the page asks for a scan."""
+    return any(button.label == "Count the table" for button in at.button)
+
+
+def press_choice(at: AppTest, kind: str) -> None:
+    fine(at.selectbox(key="start.kind").set_value(kind).run())
+    press(at, "Use")
+
+
+NEED_RECORDS = {
+    "pages/accuracy.py": "stay where they are, and this needs records",
+    "pages/audit.py": "so the two tables are made up",
+}
+
+
+def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = counted_page()
+    stop_after_a_step(monkeypatch)
+    at.session_state["settings"] = settings_of(at).with_parameter("accuracy.scene", Scene.TABLE)
+    for page in thorough(tuple(NEED_RECORDS), sample=("pages/accuracy.py",)):
+        fine(at.switch_page(page).run())
+        assert NEED_RECORDS[page] in everything(at)
+    fine(at.switch_page(PAGE).run())
+    press(at, "Take the first 10,000 records as a table of their own")
+    assert settings_of(at).data == "upload"
+    assert headline(at).startswith("first records of garden.duckdb, main.garden: 300 records of 2 columns.")
+    assert at.session_state["upload"].encoded[0] == COLUMNS[0].domain
+
+
+def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:
+    at = press(counted_page(), "Draw synthetic records from the network")
+    assert settings_of(at).data == "synthetic"
+    assert "1,000 records of 2 columns" in headline(at)
+
+
+def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -> None:
+    wrong = (COLUMNS[0], DeclaredColumn("grass", Categories("grass", ("dry",), public=True)), COLUMNS[2])
+    at = press(declared_page(wrong), "Count the table")
+    assert "not counted yet" in headline(at)
+    fine(at.switch_page("pages/release.py").run())
+    one_sentence(at, 'Values that are not declared stand in "grass"')
+    press(at, "Try again")
+    one_sentence(at, "not counted for this network yet")
+
+
+def test_the_recipient_sees_the_domains_and_nothing_of_the_records() -> None:
+    at = counted_page()
+    at.session_state["settings"] = Settings(data="connected:files", seat=Seat.RECIPIENT)
+    fine(at.run())
+    assert headline(at).startswith("garden.duckdb, main.garden: 300 records")
+    assert len(at.dataframe) == 1
+    assert not figures(at)
+    assert not any(button.label in ("Open", "Connect", "Count again") for button in at.button)
+    assert "curator only" not in everything(at).lower()
+
+
+def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
+    path = opened(tmp_path)
+    at = counted_page()
+    at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 0.5)
+    fine(at.switch_page("pages/release.py").run())
+    at.session_state["make"] = True
+    fine(at.run())
+    assert ledger.RECORDS_ELSEWHERE in everything(at)
+    fine(at.checkbox(key="make.unseen").check().run())
+    press(at, "Make it and spend ε = 0.5")
+    (spending,) = ledger.spendings(path, "garden")
+    assert read_document(ledger.outcome(path, spending.row)).request.n == 300
+
+
+# Stopping
+
+
+class Slow:
+    """An engine whose scan takes as long as it is let, and that tells whether it was given up."""
+
+    title = "slow"
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0
+
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(Field(column.name, "text") for column in COLUMNS)
+
+    def tally(self, network: Network, columns: Any) -> Work[Tally]:
+        self.begun += 1
+        try:
+            yield 0.25
+            yield 0.5
+            return Tally(np.zeros(network.cell_count, dtype=np.int64), 0, 0, {})
+        finally:
+            self.ended += 1
+
+    def head(self, most: int) -> pd.DataFrame:
+        return FRAME.head(most).astype("str")
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    engine = Slow()
+    monkeypatch.setattr(module, "_engine", lambda *_: engine)
+    for name in ("FIRST", "MOMENT"):
+        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    return engine
+
+
+def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow) -> None:
+    at = press(declared_page(), "Count the table")
+    assert (slow.begun, slow.ended) == (1, 0)
+    press(at, "Stop")
+    assert (slow.begun, slow.ended) == (1, 1)
+    fine(at.run())
+    assert slow.begun == 1, "it stands still"
+    press(at, "Begin again")
+    assert (slow.begun, slow.ended) == (2, 1)
+    for _ in range(2):
+        fine(at.run())
+    assert slow.ended == 2
+    assert "0 records of 2 columns" in headline(at)
+
+
+def test_a_scan_that_is_taken_for_a_quick_one_is_given_up_when_it_is_not(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = press(declared_page(), "Count the table")
+    for _ in range(2):
+        fine(at.run())
+    assert (slow.begun, slow.ended) == (1, 1)
+    fine(at.switch_page("pages/network.py").run())
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    press_choice(at, "columns.chain")
+    assert asks(at)
+    assert slow.begun == slow.ended
+
+
+# Strangers
+
+
+@pytest.mark.parametrize(
+    "typed", ["../secret.duckdb", "out.duckdb", "/etc/passwd", "file:garden.duckdb", "%2e%2e/secret.duckdb"]
+)
+def test_no_path_that_is_typed_leads_out_of_the_root(typed: str) -> None:
+    at = open_page(PAGE, data="connected:files")
+    fine(at.selectbox(key="connect.file").set_value("Another path …").run())
+    fine(at.text_input(key="connect.path").set_value(typed).run())
+    press(at, "Open")
+    assert "connected" not in at.session_state
+    one_sentence(at, "holds a sign" if "%" in typed else "There is nothing called")
+    assert "secret.duckdb" not in sentences(at)[0].replace(typed, "")
+
+
+def test_a_forged_value_of_a_control_connects_nothing() -> None:
+    for key in ("connect.name", "connect.file"):
+        at = open_page(PAGE, data="connected:files")
+        control = at.selectbox(key=key)
+        forged = WidgetStates(widgets=[WidgetState(id=control.id, string_value="../secret.duckdb")])
+        fine(at._run(forged))
+        assert "secret" not in everything(at)
+        press(at, "Open")
+        assert at.session_state["connect.tables"][1] == "base.duckdb"
+    with pytest.raises(module.InputError, match="There is no table"):
+        module.connect("base", "", "read_parquet('/etc/passwd')")
+
+
+def test_a_link_cannot_name_an_address(garden: Path) -> None:
+    for text in (f"connected:duckdb:{garden}/base.duckdb", f"duckdb:{garden}/base.duckdb", "connected:../x"):
+        at = open_page(PAGE, data=text)
+        assert settings_of(at).data == "synthetic"
+        one_sentence(at, "This part of the link was ignored")
+
+
+def test_without_the_owners_words_the_tab_says_how_they_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (DATA_ROOT, CONNECT):
+        monkeypatch.setenv(name, "")
+    at = open_page(PAGE)
+    fine(at.segmented_control(key="origin").set_value("connected").run())
+    assert "--data-root FOLDER" in at.info[0].value
+    assert "--connect NAME=ADDRESS" in at.info[0].value
+    fine(at.switch_page("pages/release.py").run())
+    one_sentence(at, "No table is connected in this session")
+
+
+def test_a_connection_that_is_gone_is_one_sentence() -> None:
+    at = press(open_page(PAGE, data="connected:missing"), "Open")
+    assert len(sentences(at)) == 1
+    assert "connected" not in at.session_state
+
+
+def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, garden: Path
+) -> None:
+    def failing(address: str) -> Any:
+        raise RuntimeError(f"could not connect to {address} as reader with {PASSWORD}")
+
+    at = counted_page()
+    monkeypatch.setattr(module, "open_table", failing)
+    monkeypatch.setattr(module, "tables_of", failing)
+    press(at, "Count again")
+    press(at, "Count the table")
+    fine(at.switch_page("pages/release.py").run())
+    one_sentence(at, "The connection failed while it was counted")
+    at = press(open_page(PAGE, data="connected:base"), "Open")
+    one_sentence(at, "The connection failed while its tables were listed")
+    told = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
+    for secret in (PASSWORD, str(garden)):
+        assert not [text for text in told if secret in text]
+
+
+def values_in(at: AppTest) -> Iterator[str]:
+    """Everything the session holds, written out as far as it tells."""
+    for key, value in at.session_state._state.filtered_state.items():
+        yield f"{key} {value!r} {getattr(value, '__dict__', '')!r}"

@@ -1,0 +1,55 @@
+"""What epsilon means for one person, on Release: the core's sentences, for both seats, as the belief and k are set."""
+
+import math
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.audit.risk import LINKED, risk, sentences
+from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.session.settings import Seat, query_of
+from tests.pages.conftest import everything, figures, fine, open_page, put, settings_of
+
+PAGE = "pages/release.py"
+
+
+def person(**query: str) -> AppTest:
+    """Return the page with the part open."""
+    at = open_page(PAGE, source="sprinkler", records="200", **query)
+    at.session_state["person.open"] = True
+    return fine(at.run())
+
+
+@pytest.mark.parametrize("seat", list(Seat))
+def test_both_seats_read_the_sentences_of_the_core(seat: Seat) -> None:
+    at = person(seat=seat.value)
+    prior = Dirichlets.symmetric(load_named("sprinkler")[0])
+    assert sentences([risk(LaplaceUpdates(prior=prior, epsilon=1.0), n=200)]) in [m.value for m in at.markdown]
+    assert any(caption.value.startswith(LINKED) for caption in at.caption)
+    most = figures(at)["person"]["data"][0]
+    for before, after in zip(most["x"][1:-1], most["y"][1:-1], strict=True):
+        assert math.log(after / (1 - after)) - math.log(before / (1 - before)) == pytest.approx(1.0)
+
+
+def test_belief_and_releases_are_set_and_in_the_link() -> None:
+    at = person()
+    put(at, "box.release.suspicion", "0.5")
+    put(at, "box.release.releases", "3")
+    link = query_of(settings_of(at))
+    assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert shown["Belief, at most"] == "95.3 %"
+    assert "passes 75 %" in everything(at)
+    mark = figures(at)["person"]["data"][-1]
+    assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
+
+
+def test_a_delta_is_told_by_how_often_a_belief_passes_what_epsilon_allows() -> None:
+    at = person(mechanism="GaussianUpdates", delta="0.001")
+    prior = Dirichlets.symmetric(load_named("sprinkler")[0])
+    told = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
+    assert "where ε alone would stop it" in told
+    assert told in [m.value for m in at.markdown]
+    assert "Belief, at most by ε" in [metric.label for metric in at.metric]

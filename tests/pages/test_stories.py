@@ -1,0 +1,173 @@
+"""The stories walked through: what each step names is on its page, and its answer is what the page comes to."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.ui.session.settings import Present, Seat
+from dpbayes.ui.stories.quantities import QUANTITIES
+from dpbayes.ui.stories.shipped import STORIES
+from tests.conftest import thorough
+from tests.pages.conftest import everything, fine, one_sentence, open_page, plain, press, put, sentences, settings_of
+
+pytestmark = pytest.mark.usefixtures("first_look")
+
+COMES_AND_GOES = {"Stop"}
+"""What is there only while long work goes on."""
+
+
+def banner(at: AppTest) -> str:
+    """Return what the banner says, as it is read; empty without one."""
+    texts = [plain(m.value).replace("**", "") for m in at.markdown if " · " in m.value and m.value.startswith("**")]
+    return " ".join(texts)
+
+
+def labels(at: AppTest) -> str:
+    """Return what a person reads on the page but for the banner, with all controls and their options, as one text."""
+    names = [everything(at)]
+    for kind in ("segmented_control", "select_slider", "selectbox"):
+        names += [f"{control.label} {' '.join(map(str, control.options))}" for control in getattr(at, kind)]
+    (said,) = (m.value for m in at.markdown if m.value.startswith("**") and " · " in m.value)
+    assert said in names[0]
+    return "\n".join(names).replace(said, "")
+
+
+def named(text: str) -> list[str]:
+    """Return what a sentence names on the page: it stands in quotation marks."""
+    return re.findall("“([^”]+)”", text)
+
+
+@pytest.mark.parametrize("key", thorough(sorted(STORIES), sample=["clinic", "exercise"]))
+def test_a_story_is_walked_to_its_end_and_what_it_names_is_there(key: str) -> None:
+    story = STORIES[key]
+    at = open_page("pages/home.py", story=key)
+    for number, step in enumerate(story.steps, start=1):
+        assert f"{story.title} · {number} of {len(story.steps)}" in banner(at)
+        assert settings_of(at) == replace(step.settings, story=key, step=number)
+        assert not sentences(at)
+        shown = labels(at)
+        for name in named(step.do) + named(step.watch):
+            assert name in shown or name in COMES_AND_GOES, (number, name)
+        if step.guess is not None:
+            guess(at, key, number, step.guess.quantity)
+        press(at, "Next")
+    assert story.learnt in banner(at)
+    follower = STORIES[story.next]
+    assert any(plain(button.label) == f"Next: {follower.title}" for button in at.button)
+    press(at, "Leave")
+    assert not banner(at)
+    assert settings_of(at).story == ""
+
+
+def guess(at: AppTest, key: str, number: int, name: str) -> None:
+    """Guess, and check that the person is told how near that was."""
+    quantity, place = QUANTITIES[name], f"story.guess.{key}.{number}"
+    if quantity.options:
+        fine(at.selectbox(key=place).set_value(quantity.options[0]).run())
+        told = [m.value for m in at.markdown if m.value.startswith(f"You said {quantity.options[0]}")]
+        assert told[0].endswith((", and so it is.", *(f"it is **{option}**." for option in quantity.options)))
+    else:
+        put(at, place, "12.5")
+        told = [plain(m.value) for m in at.markdown if m.value.startswith("You said 12")]
+        assert re.search(r"it is \*\*[0-9.,]+.*\*\*: you (were .* too (high|low)|knew)\.", told[0])
+
+
+def test_the_answer_follows_what_the_page_is_set_to() -> None:
+    at = open_page("pages/network.py", story="votes", step="1", data="house_votes_84")
+    put(at, "story.guess.votes.1", "33")
+    assert any("you knew" in m.value for m in at.markdown)
+    at = open_page("pages/network.py", story="votes", step="1", data="house_votes_84", graph="chain:3")
+    put(at, "story.guess.votes.1", "33")
+    assert not any("you knew" in m.value for m in at.markdown)
+
+
+def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_is_not_told_what_the_records_say() -> None:
+    at = open_page("pages/release.py", story="clinic", step="2", target="dysp", evidence="smoke~yes")
+    put(at, "story.guess.clinic.2", "many")
+    assert any("must be a number" in plain(m.value) for m in at.markdown)
+    at = open_page("pages/release.py", seat="recipient", story="clinic", step="2", target="dysp", evidence="smoke~yes")
+    put(at, "story.guess.clinic.2", "50")
+    assert any("recipient cannot know that" in plain(m.value) for m in at.markdown)
+    assert not any("You said" in m.value for m in at.markdown)
+
+
+def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_those_of_the_step() -> None:
+    at = open_page("pages/release.py", story="clinic", step="4", epsilon="3")
+    assert settings_of(at).parameter("epsilon") == 3
+    assert "4 of 5" in banner(at)
+    alone = open_page("pages/home.py", story="clinic", step="4")
+    assert alone.title[0].value == "Release"
+    assert settings_of(alone) == replace(STORIES["clinic"].steps[3].settings, story="clinic", step=4)
+
+
+def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
+    at = open_page("pages/home.py", story="clinic", seat="recipient")
+    fine(at.switch_page("pages/papers.py").run())
+    assert "1 of 5" in banner(at)
+    fine(at.button(key="story.here").click().run())
+    assert at.title[0].value == "Network"
+    assert settings_of(at).seat is Seat.RECIPIENT
+
+
+def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
+    at = open_page("pages/release.py", story="clinic", step="3", present="1")
+    assert settings_of(at).present is Present.ON
+    press(at, "Next")
+    assert (settings_of(at).step, settings_of(at).present) == (4, Present.ON)
+    assert not banner(at), "the sentence alone"
+    assert any(plain(m.value) == STORIES["clinic"].steps[3].say for m in at.markdown)
+    press(at, "End")
+    assert settings_of(at).present is Present.OFF
+    assert "4 of 5" in banner(at)
+
+
+@pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "drop its file on Home")])
+def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> None:
+    at = open_page("pages/papers.py", story=query)
+    assert any(said in plain(caption.value) for caption in at.caption)
+    press(at, "Leave")
+    assert settings_of(at).story == ""
+
+
+def test_a_step_beyond_the_last_is_what_was_learnt() -> None:
+    at = open_page("pages/release.py", story="clinic", step="99")
+    assert STORIES["clinic"].learnt in banner(at)
+
+
+OWN = """
+title = "A <b>ward</b> [x](http://example.org)"
+question = "What?"
+field = "Nursing"
+learnt = "All of it."
+[[steps]]
+say = "Look *here* <script>."
+do = "Move it."
+watch = "$x$"
+page = "release"
+"""
+
+
+def drop(at: AppTest, text: str) -> AppTest:
+    return fine(at.file_uploader(key="story.file").set_value(("story.toml", text.encode(), "text/plain")).run())
+
+
+def test_a_story_of_ones_own_is_dropped_on_home_and_its_text_is_shown_as_it_is() -> None:
+    at = drop(open_page("pages/home.py"), OWN)
+    fine(at.button(key="open.own").click().run())
+    assert at.title[0].value == "Release"
+    assert settings_of(at).story == "own"
+    assert "A <b>ward</b> [x](http://example.org) · 1 of 1" in banner(at)
+    raw = next(m.value for m in at.markdown if " · 1 of 1" in m.value)
+    assert "\\<script\\>" in raw
+    assert "\\*here\\*" in raw
+    assert "\\$x\\$" in raw
+
+
+def test_a_file_that_is_no_story_is_refused_in_one_sentence_and_the_one_before_stays() -> None:
+    at = drop(open_page("pages/home.py"), OWN)
+    drop(at, OWN.replace("release", "cellar"))
+    one_sentence(at, 'no page called "cellar"')
+    drop(at, OWN)
+    assert not sentences(at)

@@ -1,0 +1,184 @@
+"""The Which epsilon page: its sentence is the core's answer, its controls change it, and both seats see the same."""
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.experiments.least_epsilon.answers import Question
+from dpbayes.experiments.least_epsilon.search import Wish, _blocks, _Trials
+from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.pages.which_epsilon import page
+from dpbayes.ui.session.settings import Seat
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    one_sentence,
+    open_page,
+    put,
+    sentences,
+    settings_of,
+    stop_after_a_step,
+)
+
+PAGE = "pages/which_epsilon.py"
+ASIA, CPTS = load_named("asia")
+SENTENCE = re.compile(r"ε = ([\d.]+) keeps P\((.+)\) within ([\d.]+) in ([\d.]+) of 100 releases\.")
+
+
+@pytest.fixture(autouse=True)
+def fast_mechanisms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are drawn one after the other, and are of the core's tests."""
+    monkeypatch.setattr(page, "others", lambda chosen: ["WeightedFourier"])
+
+
+@pytest.fixture(scope="module")
+def at() -> AppTest:
+    """The page once all its work is done; no test turns it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "others", lambda chosen: ["WeightedFourier"])
+        return open_page(PAGE)
+
+
+def said(at: AppTest) -> float:
+    found = SENTENCE.fullmatch(headline(at))
+    assert found, headline(at)
+    return float(found[1])
+
+
+def share(epsilon: float, tolerance: float) -> float:
+    """The share of other releases, of other tables, that keep to a tolerance."""
+    rng = np.random.default_rng(77)
+    asked = Wish(
+        mechanism=LaplaceUpdates(prior=ASIA, epsilon=1.0),
+        question=Question(ASIA, "dysp", "yes", {"smoke": "yes"}),
+        tables=planned_tables(ASIA, CPTS, 1000, 4000, rng),
+        tolerance=tolerance,
+        draws=4000,
+    )
+    return _Trials(asked, tuple(_blocks(asked, rng))).share(epsilon)
+
+
+def test_the_sentence_is_true_of_other_releases_and_hardly_more(at: AppTest) -> None:
+    assert SENTENCE.fullmatch(headline(at))
+    assert "P(dysp = yes | smoke = yes) within 0.05 in 95 of 100" in headline(at)
+    assert share(said(at), 0.05) > 0.94
+    assert share(said(at) / 1.25, 0.05) < 0.94
+
+
+def test_what_is_planned_and_how_sure_the_answer_is_is_said(at: AppTest) -> None:
+    shown = everything(at)
+    assert "1,000 records drawn from the network’s published probabilities. No record of yours is looked at" in shown
+    assert "2,000 releases were simulated" in shown
+    assert "95 % interval goes from" in shown
+
+
+def test_the_picture_has_the_errors_the_wish_and_the_answer(at: AppTest) -> None:
+    figure = figures(at)["which_epsilon.errors"]
+    wanted, median, least = figure["data"]
+    assert len(wanted["x"]) == len(page.EPSILONS)
+    assert all(half < all_but_few for half, all_but_few in zip(median["y"], wanted["y"], strict=True))
+    assert least["y"] == [0.05]
+    assert page.rounded_up(least["x"][0]) == said(at)
+    level, band = figure["layout"]["shapes"]
+    assert level["y0"] == 0.05
+    assert band["x0"] < least["x"][0] < band["x1"]
+
+
+def test_every_mechanism_and_the_records_that_another_epsilon_needs(at: AppTest) -> None:
+    dots = figures(at)["which_epsilon.mechanisms"]["data"][0]
+    laplace, fourier = dots["x"]
+    assert fourier < laplace
+    sentence = next(m.value for m in at.markdown if "would do from about" in m.value)
+    records = int(re.search(r"about ([\d,]+) records", sentence)[1].replace(",", ""))
+    assert records == pytest.approx(1000 * said(at), rel=0.25)  # about as many times more as it is less epsilon
+
+
+def test_the_same_from_python_and_the_command(at: AppTest) -> None:
+    command, python = (code.value for code in at.code[-2:])
+    assert "--target dysp=yes --given smoke=yes --within 0.05 --confidence 0.95 --records 1000" in command
+    assert "--mechanism laplace" in command
+    result: dict[str, object] = {}
+    exec(python.replace("print(", "result = (").replace(".draws", ".draws // 4"), result)
+    assert result["result"] == pytest.approx(said(at), rel=0.3)
+
+
+def test_the_recipient_sees_the_same(at: AppTest) -> None:
+    other = open_page(PAGE, seat=Seat.RECIPIENT.value)
+    assert headline(other) == headline(at)
+    assert figures(other)["which_epsilon.errors"] == figures(at)["which_epsilon.errors"]
+
+
+def test_a_link_carries_what_is_wished_for() -> None:
+    link = {"tolerance": "0.1", "confidence": "0.9", "records": "2000"}
+    query = {f"which_epsilon.{name}": text for name, text in link.items()}
+    at = open_page(PAGE, target="lung", **query)
+    assert "P(lung = yes) within 0.1 in 90 of 100 releases" in headline(at)
+    assert "2,000 records drawn from" in everything(at)
+
+
+@pytest.fixture
+def one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop long work after a step."""
+    stop_after_a_step(monkeypatch)
+
+
+def test_evidence_keeps_the_target_and_may_be_taken_away(one_look: None) -> None:
+    at = open_page(PAGE)
+    assert at.multiselect(key="which_epsilon.given").value == ["smoke=yes"]
+    fine(at.multiselect(key="which_epsilon.given").set_value([]).run())
+    assert settings_of(at).target == "dysp"
+    assert "P(dysp = yes)" in headline(at)
+
+
+def test_while_it_is_searched_the_page_says_so(one_look: None) -> None:
+    assert headline(open_page(PAGE)) == "Searching for the least ε that keeps P(dysp = yes | smoke = yes) within 0.05 …"
+
+
+@pytest.mark.parametrize(
+    ("box", "text", "part"),
+    [
+        ("which_epsilon.tolerance", "0", "between"),
+        ("which_epsilon.tolerance", "x", "number"),
+        ("which_epsilon.confidence", "1", "between"),
+        ("which_epsilon.records", "1.5", "whole"),
+    ],
+)
+def test_bad_numbers_are_one_sentence(one_look: None, box: str, text: str, part: str) -> None:
+    at = open_page(PAGE)
+    put(at, f"box.{box}", text)
+    one_sentence(at, part)
+
+
+def test_what_cannot_be_answered_so_is_said() -> None:
+    at = open_page(PAGE, mechanism="PosteriorSampler", **{"which_epsilon.recipient": "knows of the noise"})
+    assert "No ε is known to keep" in headline(at)
+    assert any("does not tell what was added" in sentence for sentence in sentences(at))
+
+
+def test_the_recipient_may_know_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "others", lambda chosen: [])
+    monkeypatch.setattr(page, "CURVE_DRAWS", 80)
+    question = {"target": "tub", "evidence": "asia~no"}
+    aware = open_page(PAGE, **question, **{"which_epsilon.recipient": "knows of the noise"})
+    assert "Answered with the noise in mind" in everything(aware)
+    assert "1,000 releases were simulated" in everything(aware)
+    assert said(aware) < said(open_page(PAGE, **question))
+
+
+@pytest.mark.parametrize(("epsilon", "known"), [(1.94, 2.0), (1.81, 1.9), (1.9, 1.9), (0.0123, 0.013), (137.2, 140)])
+def test_epsilons_are_rounded_up(epsilon: float, known: float) -> None:
+    assert page.rounded_up(epsilon) == known
+
+
+def test_the_answer_comes_before_the_curve(one_look: None) -> None:
+    at = open_page(PAGE)
+    fine(at.run())
+    (least,), (errors,) = (at.session_state[f"which_epsilon.{kind}.running"].values() for kind in ("least", "errors"))
+    assert (least.taken, errors.taken) == (2, 1)
+    assert not least.done

@@ -1,0 +1,158 @@
+"""Chains over whole tables against listing all of them, and against the quick posterior.
+
+A mean is compared in standard errors that 128 chains show: beyond `FAR` of them, Student's law of 127 degrees of
+freedom has 1e-9 for all cells together. That the scale of the noise is a quarter off is seen.
+"""
+
+from dataclasses import replace
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from dpbayes import Counts, Dirichlets, Network
+from dpbayes.base.steps import Partial, finished
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.calibration.study import drawn_counts
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.posteriors import exact
+from dpbayes.posteriors.exact import CHAINS, ExactDraws, exact_posterior
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware
+from tests.conftest import thorough
+from tests.posteriors.binary_trees import Tree
+from tests.posteriors.enumerated import log_chance_of
+from tests.strategies import DIAMOND, V_STRUCTURE, all_records, chain, counts_per_record, empty
+
+FAR = float(stats.t.isf(1e-9 / 2 / 40, CHAINS - 1))
+TERNARY = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": "01"})
+CASES = [(chain(2), 6), (TERNARY, 4), (chain(3), 3), (V_STRUCTURE, 2), (DIAMOND, 2), (empty(2), 6)]
+
+
+def listed(mechanism, released: np.ndarray, n: int) -> DirichletMixtures:
+    """The posterior by listing every table of n records, with the number of orders that it has."""
+    prior = mechanism.prior
+    network, kinds = prior.network, len(all_records(prior.network))
+    joint = np.array(
+        [np.bincount(chosen, minlength=kinds) for chosen in combinations_with_replacement(range(kinds), n)]
+    )
+    tables = joint @ counts_per_record(network)
+    totals, alphas = network.row_sums(tables), network.row_sums(prior.alpha)
+    logs = -special.gammaln(joint + 1).sum(axis=-1) - special.gammaln(totals + alphas).sum(axis=-1)
+    logs += special.gammaln(tables + prior.alpha).sum(axis=-1) + log_chance_of(mechanism, n)(released, tables)
+    weights = np.exp(logs - special.logsumexp(logs))
+    return DirichletMixtures(prior, tables, np.repeat(weights[:, None], network.row_count, axis=1))
+
+
+def one_release(mechanism, n: int, seed: int = 1) -> np.ndarray:
+    rng, network = np.random.default_rng(seed), mechanism.prior.network
+    counts = drawn_counts(network, mechanism.prior.sample(rng, (1,)), n, rng)[0]
+    return mechanism.release(Counts(network, counts, n), rng).numbers
+
+
+def drawn(mechanism, released: np.ndarray, n: int, *, sweeps: int = 100, noise=None) -> ExactDraws:
+    noise = noise or mechanism.noise_model
+    return finished(exact_posterior(mechanism.prior, noise, released, n, np.random.default_rng(2), sweeps=sweeps))
+
+
+def away(draws: ExactDraws, mean: np.ndarray) -> float:
+    """The largest distance of a cell's mean, in standard errors of E[theta | counts]."""
+    means = draws.law.prior.updated(draws.law.counts).mean
+    return float((np.abs(draws.law.mean - mean) * np.sqrt(draws.effective) / means.std(axis=0)).max())
+
+
+@pytest.mark.parametrize(("network", "n"), thorough(CASES, sample=[CASES[0], CASES[2], CASES[4]]))
+@pytest.mark.parametrize("noise", thorough(list(Noise), sample=[Noise.WHOLE]))
+def test_it_agrees_with_listing_every_table(network, n, noise):
+    alpha = np.random.default_rng(1).uniform(0.3, 3, network.cell_count)
+    mechanism = LaplaceUpdates(prior=Dirichlets(network, alpha), epsilon=2.0, noise=noise)
+    released = one_release(mechanism, n)
+    sweeps = 100 if len(network.names) < 4 else 40  # which have more moves each
+    draws, known = drawn(mechanism, released, n, sweeps=sweeps), listed(mechanism, released, n)
+    assert away(draws, known.mean) < FAR
+    np.testing.assert_allclose(draws.law.sd, known.sd, rtol=0.05)
+    assert draws.rhat.max() < 1.3
+    assert draws.effective.min() > 150
+
+
+def test_belief_propagation_agrees_with_listing_every_table():
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(chain(3), 0.7), epsilon=2.0)
+    released = one_release(mechanism, 4)
+    tree = Tree(mechanism.prior, released, 4, mechanism.noise_scale)
+    np.testing.assert_allclose(tree.mean(), listed(mechanism, released, 4).mean, rtol=1e-9)
+
+
+def test_it_agrees_with_belief_propagation_on_a_tree():
+    """Four nodes with a branch and sixty records: far more tables than can be listed. The quick one is near."""
+    network = Network.from_edges("abcd", ["ab", "ac", "bd"])
+    mechanism = LaplaceUpdates(prior=network, epsilon=3.0)
+    released = one_release(mechanism, 60)
+    known = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
+    assert away(drawn(mechanism, released, 60, sweeps=60), known) < FAR
+    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 60)
+    assert np.sqrt((((quick.mean - known) / quick.sd) ** 2).mean()) < 0.15
+
+
+@pytest.mark.parametrize("factor", thorough([0.75, 1.25], sample=[1.25]))
+def test_a_scale_a_quarter_off_is_seen(factor):
+    mechanism = LaplaceUpdates(prior=chain(2), epsilon=2.0)
+    released, noise = one_release(mechanism, 6), mechanism.noise_model
+    wrong = replace(noise, scale=factor * noise.scale)
+    assert away(drawn(mechanism, released, 6, sweeps=300, noise=wrong), listed(mechanism, released, 6).mean) > FAR
+
+
+def test_without_an_arrow_the_quick_posterior_is_the_same():
+    """But for its points, which are off by a hundredth of a standard deviation."""
+    mechanism = LaplaceUpdates(prior=empty(3), epsilon=1.0)
+    released = one_release(mechanism, 500)
+    draws = drawn(mechanism, released, 500, sweeps=200)
+    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 500)
+    far = FAR * draws.law.sd / np.sqrt(draws.effective)
+    assert (np.abs(draws.law.mean - quick.mean) < far + 0.02 * draws.law.sd).all()
+    np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=0.08)
+
+
+def test_on_a_chain_the_quick_posterior_is_near():
+    """Other cells' noise, taken as normal, and the Beta law of rows: a quarter of a standard deviation at most."""
+    mechanism = LaplaceUpdates(prior=chain(4), epsilon=1.0)
+    released = one_release(mechanism, 1000)
+    draws = drawn(mechanism, released, 1000, sweeps=60)
+    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 1000)
+    far = FAR * draws.law.sd / np.sqrt(draws.effective)
+    assert (np.abs(draws.law.mean - quick.mean) < far + 0.25 * draws.law.sd).all()
+    np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=0.15)
+
+
+@pytest.mark.parametrize("n", [0, 1, 30])
+def test_all_tables_are_of_n_records_and_consistent(n):
+    """On a loop, with a node of one state among the parents; what is so far is shown while it goes on."""
+    states = {"a": ("only",), "b": "xyz"}
+    network = Network.from_edges("abcd", ["ab", "ac", "bd", "cd"], states)
+    mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
+    steps = exact_posterior(
+        mechanism.prior, mechanism.noise_model, one_release(mechanism, n), n, np.random.default_rng(1), sweeps=20
+    )
+    seen = [step for step in steps if isinstance(step, Partial)]
+    assert seen
+    counts = seen[-1].result.law.counts
+    np.testing.assert_allclose(network.residuals.consistent(counts, n), counts, atol=1e-9)
+    assert (counts >= 0).all()
+    assert (counts == np.rint(counts)).all()
+    assert n < 2 or len(np.unique(counts, axis=0)) > 10
+
+
+def test_what_it_is_not_drawn_of_is_refused(monkeypatch):
+    mechanism = LaplaceUpdates(prior=chain(2), epsilon=1.0)
+    with pytest.raises(InputError, match="at most 1,000,000 records"):
+        drawn(mechanism, np.zeros(6), 1_000_001)
+    with pytest.raises(InputError, match="number of sweeps"):
+        drawn(mechanism, np.zeros(6), 5, sweeps=1)
+    with pytest.raises(InputError, match="another network"):
+        drawn(mechanism, np.zeros(5), 5)
+    fourier = LaplaceFourier(prior=chain(2), epsilon=1.0)
+    with pytest.raises(InputError, match="Laplace noise in every cell"):
+        drawn(fourier, np.zeros(6), 5)
+    monkeypatch.setattr(exact, "MOST_KINDS", 3)
+    with pytest.raises(InputError, match="at most 3 kinds of records, and this one has 4"):
+        drawn(mechanism, np.zeros(6), 5)

@@ -1,0 +1,229 @@
+"""The posterior that knows of the noise at its limits and edges; that it is calibrated is tested elsewhere."""
+
+import numpy as np
+import pytest
+
+from dpbayes import Counts, Dirichlets, Network, count, load_named, sample_dataset
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.posteriors import noise_aware as module
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, spread_points
+from tests.conftest import thorough
+from tests.strategies import ASIA, chain, random_table, table_of
+
+STATES = {"a": ("only",), "b": "xyz", "c": [f"s{k}" for k in range(12)], "d": "01"}
+MIXED = Network.from_edges("abcd", ["ab", "ac", "bd"], STATES)
+"""A node with one state that is a parent, and one with twelve."""
+
+STEP = 0.002
+"""How much a number that a person sees may bend."""
+
+
+def posterior(mechanism, released, n: int, points: int = 128) -> DirichletMixtures:
+    return noise_aware(mechanism.prior, mechanism.noise_model, np.asarray(released, dtype=float), n, points=points)
+
+
+def counted(network: Network, n: int, seed: int = 1) -> Counts:
+    return count(network, random_table(network, np.random.default_rng(seed), n))
+
+
+def released(mechanism, counts: Counts, seed: int = 1, size: tuple[int, ...] = ()) -> np.ndarray:
+    return mechanism.release(counts, np.random.default_rng(seed), size).numbers
+
+
+def require_sound(law: DirichletMixtures) -> None:
+    low, high = law.interval()
+    assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+    assert np.isfinite(law.sd).all()
+    np.testing.assert_allclose(law.network.row_sums(law.mean), 1)
+    np.testing.assert_allclose(law.weights.sum(axis=-2), 1)
+    assert (law.counts >= 0).all()
+    assert not np.isnan(law.log_density(0, np.array([0.25]))).any()
+
+
+# Limits
+
+
+@pytest.mark.parametrize("network", [ASIA, MIXED], ids=["asia", "mixed"])
+@pytest.mark.parametrize("noise", list(Noise))
+def test_almost_without_noise_it_is_the_exact_posterior(network, noise):
+    """At epsilon 1000 noise has scale .016: the counts that are near enough to count are the right ones."""
+    mechanism = LaplaceUpdates(prior=network, epsilon=1000, noise=noise)
+    counts = counted(network, 300)
+    law = posterior(mechanism, released(mechanism, counts), 300)
+    exact = mechanism.prior.updated(counts)
+    np.testing.assert_allclose(law.mean, exact.mean, atol=1e-6)
+    np.testing.assert_allclose(law.interval(), exact.interval(), atol=1e-6)
+
+
+@pytest.mark.parametrize(("alpha", "n"), [(1.0, 50), (100.0, 50), (1e6, 50), (1e6, 100_000)])
+def test_almost_without_information_it_is_the_prior(alpha, n):
+    """At epsilon 0.001 noise has scale 16,000; a strong prior knows the cells of 100,000 records within 100."""
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA, alpha), epsilon=1e-3)
+    # Counts as the prior has them, so that release and prior do not quarrel.
+    counts = Counts(ASIA, np.full(ASIA.cell_count, n // 4), n)
+    law, prior = posterior(mechanism, released(mechanism, counts), n), mechanism.prior
+    assert (np.abs(law.mean - prior.mean) < 0.05 * prior.sd).all()
+    np.testing.assert_allclose(law.sd, prior.sd, rtol=0.05)
+
+
+# Edges
+
+
+@pytest.mark.parametrize("network", [ASIA, MIXED], ids=["asia", "mixed"])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("n", [0, 1, 2, 40])
+@pytest.mark.parametrize("epsilon", thorough([1e-3, 1.0, 1e3], sample=[1.0]))
+def test_any_release_of_any_table_has_a_posterior(network, alpha, n, epsilon):
+    """Warnings are errors. What was released may be all 0 or all n, as no table would have it."""
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network, alpha), epsilon=epsilon)
+    tables = [released(mechanism, counted(network, n)), np.zeros(network.cell_count), np.full(network.cell_count, n)]
+    law = posterior(mechanism, tables, n, points=32)
+    require_sound(law)
+    if n == 0:
+        np.testing.assert_allclose(law.mean, np.broadcast_to(mechanism.prior.mean, law.mean.shape))
+
+
+def test_either_end_may_be_the_right_one():
+    """A parameter of 1e-3 wants one state alone; all zeros released do not tell which of two it is."""
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(chain(3), 1e-3), epsilon=1)
+    law = posterior(mechanism, np.zeros(10), 50, points=512)
+    assert law.mean == pytest.approx(np.full(10, 0.5), abs=0.03)
+    assert law.effective.min() > 50
+
+
+@pytest.mark.parametrize("alpha", [100.0, 1e6])
+def test_points_lie_where_prior_and_noise_together_want_them(alpha):
+    """Noise of 16,000 records, and a prior that holds each row's share of 100,000 within 5,000 or much less."""
+    mechanism, n = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA, alpha), epsilon=1e-3), 100_000
+    counts = Counts(ASIA, np.full(ASIA.cell_count, n // 4), n)
+    law = posterior(mechanism, released(mechanism, counts, size=(5,)), n, points=512)
+    assert law.effective.min() > 300
+
+
+@pytest.mark.parametrize(("alpha", "least"), [(0.1, 25), (0.2, 60), (0.3, 45), (0.5, 60)])
+def test_points_lie_where_a_small_prior_wants_them(alpha, least):
+    """Noise of 16,000 records says nothing of 100,000, and k of them are as likely as k^(alpha - 1)."""
+    mechanism, n = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA, alpha), epsilon=1e-3), 100_000
+    law = posterior(mechanism, released(mechanism, counted(ASIA, n), size=(3,)), n, points=512)
+    assert law.effective.min() > least
+
+
+def test_rows_that_the_prior_did_not_expect_get_points_once_more():
+    """Of Alarm's rows with hundreds of records where the prior has dozens, one in twenty rested on a few points."""
+    network, cpts = load_named("alarm")
+    counts = count(network, sample_dataset(network, cpts, 1000, np.random.default_rng(1)))
+    mechanism = LaplaceUpdates(prior=network, epsilon=10)
+    law = posterior(mechanism, released(mechanism, counts), 1000, points=512)
+    assert (law.effective < 30).mean() < 0.01
+    assert law.effective.min() > 10
+
+
+def test_a_state_never_seen_stays_possible():
+    codes = random_table(ASIA, np.random.default_rng(1), 200).codes.copy()
+    codes[:, 0] = 1
+    mechanism = LaplaceUpdates(prior=ASIA, epsilon=30)
+    law = posterior(mechanism, released(mechanism, count(ASIA, table_of(ASIA, codes))), 200)
+    assert 0 < law.mean[0] < 0.02
+    assert (law.interval()[1] > 0).all()
+
+
+def test_a_lift_and_numbers_beyond_the_table_are_read():
+    """Fourier's tables are lifted by invented records and may be negative; n is public and the rest is the same."""
+    mechanism = LaplaceFourier(prior=ASIA, epsilon=1.0, t=0.0)
+    table = released(mechanism, counted(ASIA, 100))
+    lifted = released(LaplaceFourier(prior=ASIA, epsilon=1.0, t=3.0), counted(ASIA, 100))
+    assert (table < 0).any()
+    np.testing.assert_allclose(posterior(mechanism, table, 100).mean, posterior(mechanism, lifted, 100).mean, atol=1e-9)
+
+
+def test_what_does_not_fit_together_is_refused():
+    mechanism, n = LaplaceUpdates(prior=ASIA, epsilon=1.0), 10
+    other = LaplaceUpdates(prior=chain(8), epsilon=1.0)
+    with pytest.raises(InputError, match="another network"):
+        noise_aware(other.prior, mechanism.noise_model, np.zeros(ASIA.cell_count), n)
+    with pytest.raises(InputError, match="another network"):
+        posterior(mechanism, np.zeros(5), n)
+    for number in (np.nan, np.inf):
+        with pytest.raises(InputError, match="not finite"):
+            posterior(mechanism, np.full(ASIA.cell_count, number), n)
+
+
+# The same for the same
+
+
+def test_a_release_has_one_posterior_alone_or_in_a_batch_of_any_shape():
+    mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
+    tables = released(mechanism, counted(MIXED, 60), size=(2, 3))
+    together, k = posterior(mechanism, tables, 60), MIXED.cell_count
+    assert together.counts.shape == (2, 3, 128, k)
+    assert together.weights.shape == (2, 3, 128, MIXED.row_count)
+    assert together.mean.shape == together.interval()[0].shape == (2, 3, k)
+    assert together.effective.shape == (2, 3, MIXED.row_count)
+    alone = posterior(mechanism, tables[1, 2], 60)
+    np.testing.assert_allclose(alone.mean, together.mean[1, 2], rtol=1e-12)
+    np.testing.assert_array_equal(posterior(mechanism, tables[1, 2], 60).counts, alone.counts)
+
+
+def test_means_of_some_cells_are_those_of_the_whole_posterior():
+    mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
+    tables, cells = released(mechanism, counted(MIXED, 60), size=(2, 3)), np.array([5, 0, 17])
+    told = mechanism.prior, mechanism.noise_model, tables, 60
+    means = module.noise_aware_means(*told, cells=cells, points=128)
+    np.testing.assert_allclose(means, posterior(mechanism, tables, 60).mean[..., cells], rtol=1e-12)
+
+
+def test_laws_of_totals_are_looked_up_where_more_are_asked_than_exist(monkeypatch):
+    mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
+    tables = released(mechanism, counted(MIXED, 60), size=(50,))
+    sizes: list[int] = []
+    real = module._Rows._log_law_of
+    monkeypatch.setattr(module._Rows, "_log_law_of", lambda rows, k: (sizes.append(k.size), real(rows, k))[1])
+    alone = posterior(mechanism, tables[7], 60, points=32)
+    assert sum(sizes) >= MIXED.row_count * (32 + 32 // 4)  # of so few points each by itself, in all passes
+    assert 61 not in sizes
+    sizes.clear()
+    together = posterior(mechanism, tables, 60, points=32)
+    assert 61 in sizes
+    assert sum(sizes) < 50 * MIXED.row_count * 32, "all points each by itself would be more than one pass of them"
+    np.testing.assert_allclose(alone.mean, together.mean[7], rtol=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_nothing_flickers_while_epsilon_moves(epsilon):
+    """Steps of a thousandth with the same luck: means and ends of intervals hardly bend between three of them."""
+    counts, models = counted(ASIA, 500), [LaplaceUpdates(prior=ASIA, epsilon=epsilon * 1.001**k) for k in range(6)]
+    laws = [posterior(model, released(model, counts), 500) for model in models]
+    low, high = (np.stack(ends) for ends in zip(*(law.interval(cells=slice(4)) for law in laws), strict=True))
+    for values in (np.stack([law.mean for law in laws]), low, high):
+        assert np.abs(np.diff(values, axis=0)).max() < 2 * STEP
+        assert np.abs(np.diff(values, n=2, axis=0)).max() < STEP
+
+
+def test_nothing_jumps_where_rows_get_points_once_more():
+    """Asia's either is a certainty, which a prior of 10 does not expect.
+
+    Points that are moved all the way at once jump by .049 of a standard deviation where others step by .028.
+    """
+    network, cpts = load_named("asia")
+    counts = count(network, sample_dataset(network, cpts, 2000, np.random.default_rng(1)))
+    prior, cells = Dirichlets.symmetric(network, 10), np.array([22])
+    models = [LaplaceUpdates(prior=prior, epsilon=epsilon) for epsilon in np.geomspace(0.55, 0.72, 40)]
+    tables = [released(model, counts) for model in models]
+    laws = [
+        noise_aware_cells(prior, model.noise_model, table, 2000, cells=cells)
+        for model, table in zip(models, tables, strict=True)
+    ]
+    worth = np.array([law.effective[0] for law in laws])
+    assert worth.min() < 150
+    steps = np.abs(np.diff([law.mean[0] for law in laws])) / laws[0].sd[0]
+    assert steps.max() < 0.04
+
+
+def test_points_are_spread_evenly():
+    points = spread_points(512, 3)
+    assert points.shape == (3, 512)
+    assert ((points > 0) & (points < 1)).all()
+    for line in np.sort(points, axis=1):
+        assert np.abs(line - (np.arange(512) + 0.5) / 512).max() < 0.01

@@ -1,0 +1,33 @@
+"""Whole numbers by even luck: each is drawn as often as its chance says."""
+
+import numpy as np
+import pytest
+
+from dpbayes.posteriors.whole_points import Ends, point_between
+
+LUCKS = (np.arange(200_000) + 0.5) / 200_000
+
+
+@pytest.mark.parametrize("centre", [-3.0, 0.4, 11.0, 33.0])
+@pytest.mark.parametrize("sd", [0.3, 4.0])
+@pytest.mark.parametrize(
+    ("chances", "powers"),
+    [((0.0, 0.0), (1.0, 1.0)), ((0.3, 0.0), (0.1, 1.0)), ((0.2, 0.5), (0.5, 0.01)), ((0.1, 0.1), (2.0, 1e-9))],
+)
+def test_numbers_are_drawn_as_often_as_their_chances_say(centre, sd, chances, powers):
+    """Of 200,000 even lucks; an end that no point is sent to has a power too."""
+    most = np.full(LUCKS.shape, 30.0)
+    drawn, log = point_between(LUCKS, np.array(centre), np.array(sd), most, Ends(np.array(chances), np.array(powers)))
+    values, first, times = np.unique(drawn, return_index=True, return_counts=True)
+    assert values[0] >= 0
+    assert values[-1] <= 30
+    np.testing.assert_allclose(np.exp(log[first]), times / len(LUCKS), atol=2e-5)
+
+
+def test_points_thin_out_from_an_end_by_their_power():
+    """With power 1/2 a number below 25 of 100 is as likely as not: ((24 + 1)/(99 + 1))^(1/2)."""
+    most, ends = np.full(LUCKS.shape, 99.0), Ends(np.array([0.5, 0.0]), np.array([0.5, 1.0]))
+    drawn, _ = point_between(LUCKS, np.array(80.0), np.array(10.0), most, ends)
+    near = drawn[LUCKS < 0.5]
+    assert (near < 25).mean() == pytest.approx(0.5, abs=1e-3)
+    assert near.max() == 99

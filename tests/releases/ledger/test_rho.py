@@ -1,0 +1,164 @@
+"""A budget in rho: what it pays, what it refuses, and that ledgers without one are as they were."""
+
+import math
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
+from dpbayes.releases import ledger
+from dpbayes.releases.amounts import PrivacyMeasure, Rho, cost_in, rho_of
+from dpbayes.releases.ledger import composed, store
+from dpbayes.releases.ledger.events import Entry, EventKind
+from tests.releases.ledger.drawing import Drawing
+
+TENTH = Fraction(1, 10)
+
+
+@pytest.fixture
+def in_rho(path: Path) -> Path:
+    """The ledger with a second dataset, whose budget is a rho of a half."""
+    ledger.open_dataset(path, "clinic", Rho(Fraction(1, 2)), reason="Gaussian noise.")
+    return path
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+# What pure epsilon costs
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=1000, max_denominator=10**12))
+def test_a_pure_epsilon_costs_its_least_rho_rounded_up(epsilon: Fraction) -> None:
+    with mpmath.workdps(60):
+        exact = mpmath.mpf(epsilon.numerator) / epsilon.denominator
+        least = exact * mpmath.tanh(exact / 2)
+        cost = mpmath.mpf(rho_of(epsilon).numerator) / rho_of(epsilon).denominator
+    assert least <= cost <= least * (1 + 1e-6) + 1e-12
+    assert 10**12 % rho_of(epsilon).denominator == 0
+    assert float(cost) == pytest.approx(rho_of_pure(float(epsilon)), rel=1e-6, abs=1e-12)
+
+
+def test_no_rho_keeps_to_a_pure_epsilon() -> None:
+    assert cost_in(PrivacyMeasure.EPSILON, Rho(TENTH)) is None
+    assert cost_in(PrivacyMeasure.RHO, Rho(TENTH)) == cost_in(PrivacyMeasure.EPSILON, TENTH) == TENTH
+
+
+# Spending
+
+
+def test_a_budget_in_rho_pays_both_kinds_exactly(in_rho: Path) -> None:
+    ledger.spend(in_rho, "clinic", Rho(Fraction(1, 3)), b"gaussian", Drawing())
+    ledger.spend(in_rho, "clinic", TENTH, b"laplace", Drawing())
+    account = ledger.account_of(in_rho, "clinic")
+    assert account.measure is PrivacyMeasure.RHO
+    assert account.spent == Fraction(1, 3) + rho_of(TENTH)
+    assert [spending.amount for spending in ledger.spendings(in_rho, "clinic")] == [Rho(Fraction(1, 3)), TENTH]
+    assert [spending.cost for spending in ledger.spendings(in_rho, "clinic")] == [Fraction(1, 3), rho_of(TENTH)]
+    assert ledger.account_of(in_rho, "votes").spent == 0
+
+
+def test_more_than_is_left_in_rho_is_refused_before_anything_is_drawn(in_rho: Path) -> None:
+    ledger.spend(in_rho, "clinic", Rho(Fraction(1, 2) - rho_of(TENTH)), b"q", Drawing())
+    draw = Drawing()
+    with pytest.raises(ledger.OverBudgetError, match=r"less than ρ = 0\.006; ask for less"):
+        ledger.spend(in_rho, "clinic", Rho(Fraction(6, 1000)), b"more", draw)
+    with pytest.raises(ledger.OverBudgetError, match=r"less than the ρ = .* that ε = 0\.11 costs; ask for less"):
+        ledger.spend(in_rho, "clinic", Fraction(11, 100), b"more", draw)
+    assert not draw.calls
+    ledger.spend(in_rho, "clinic", TENTH, b"the rest", draw)
+    assert ledger.account_of(in_rho, "clinic").left == 0
+
+
+def test_a_rho_is_refused_by_a_budget_of_pure_epsilon(path: Path) -> None:
+    draw = Drawing()
+    with pytest.raises(ledger.LedgerError, match=r"is of pure ε, .* a dataset whose budget was opened in ρ\.$"):
+        ledger.spend(path, "votes", Rho(Fraction(1, 10**9)), b"q", draw)
+    assert not draw.calls
+    assert ledger.account_of(path, "votes").spent == 0
+
+
+def test_a_failed_drawing_keeps_its_rho(in_rho: Path) -> None:
+    with pytest.raises(ledger.EpsilonLostError, match=r"the ρ = 0\.1 reserved in row 4 stays spent"):
+        ledger.spend(in_rho, "clinic", Rho(TENTH), b"q", Drawing(b""))
+    assert ledger.account_of(in_rho, "clinic").reserved == TENTH
+    assert ledger.check(in_rho).notes == ("The reservation in row 4 was never shown: its ρ is spent.",)
+
+
+def test_a_budget_is_raised_in_what_it_was_opened_in(in_rho: Path) -> None:
+    ledger.raise_budget(in_rho, "clinic", Rho(Fraction(1)), reason="More.")
+    assert ledger.account_of(in_rho, "clinic").budget == 1
+    for dataset, budget in (("clinic", Fraction(2)), ("votes", Rho(Fraction(2)))):
+        with pytest.raises(ledger.LedgerError, match="is kept in"):
+            ledger.raise_budget(in_rho, dataset, budget, reason="In another measure.")
+
+
+@pytest.mark.parametrize("rho", [Rho(Fraction(0)), Rho(Fraction(-1)), Rho(0.1)])  # type: ignore[arg-type]
+def test_a_rho_is_exact_and_above_nothing(in_rho: Path, rho: Rho) -> None:
+    with pytest.raises(ledger.LedgerError, match=r"^Rho must be"):
+        ledger.spend(in_rho, "clinic", rho, b"q", Drawing())
+    with pytest.raises(ledger.LedgerError, match=r"^The budget must be"):
+        ledger.open_dataset(in_rho, "more", rho, reason="None.")
+
+
+# The file
+
+
+def test_a_ledger_without_a_rho_stays_of_the_first_version(path: Path) -> None:
+    ledger.spend(path, "votes", TENTH, b"q", Drawing())
+    assert version_of(path) == 1
+    before = ledger.events(path)
+    ledger.open_dataset(path, "clinic", Rho(TENTH), reason="Gaussian noise.")
+    assert version_of(path) == 2
+    assert ledger.events(path)[: len(before)] == before
+    assert ledger.check(path, seen=[before[-1].hash]).rows == len(before) + 1
+
+
+def test_a_rho_that_was_not_written_leaves_the_version(path: Path) -> None:
+    entry = Entry(kind=EventKind.OPENED_IN_RHO, dataset="clinic", amount=TENTH, reason="Gaussian noise.")
+    with suppress(ZeroDivisionError), store.writing(path) as (connection, books):
+        assert store.add(connection, books, entry).accounts["clinic"].budget == TENTH
+        raise ZeroDivisionError
+    assert version_of(path) == 1
+    assert [account.dataset for account in ledger.accounts(path)] == ["votes"]
+
+
+def test_a_rho_in_a_ledger_of_the_first_version_is_named(in_rho: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copy(in_rho, copy)
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("PRAGMA user_version=1")
+    with pytest.raises(ledger.BrokenLedgerError, match="Row 3 of the ledger is broken: it has a rho"):
+        ledger.check(copy)
+
+
+# Together
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
+def test_rhos_alone_compose_by_their_sum(delta: float) -> None:
+    assert composed([Rho(TENTH)] * 5, delta) == zcdp_epsilon(0.5, delta=delta)
+
+
+@pytest.mark.parametrize(("epsilon", "times", "rho"), [("1/10", 40, "1/5"), ("1", 1, "1/100"), ("3", 4, "1")])
+def test_both_kinds_compose_to_no_more_than_any_bound_and_no_less_than_either(epsilon, times, rho) -> None:
+    pure, own = [Fraction(epsilon)] * times, Rho(Fraction(rho))
+    together = composed([*pure, own], 1e-6)
+    assert together <= float(sum(pure)) + zcdp_epsilon(float(own.value), delta=1e-6)
+    assert together <= zcdp_epsilon(float(own.value) + times * rho_of_pure(float(Fraction(epsilon))), delta=1e-6) + 1e-9
+    assert together >= max(composed(pure, 1e-6), composed([own], 1e-6))
+
+
+def test_many_small_releases_beside_a_gaussian_one_cost_less_than_apart() -> None:
+    pure, own = [TENTH] * 40, Rho(Fraction(1, 5))
+    assert composed([*pure, own], 1e-6) < 0.8 * (composed(pure, 5e-7) + composed([own], 5e-7))
+    assert math.isfinite(composed([*pure, own], 1e-10))

@@ -1,0 +1,257 @@
+"""Noise of a scale for each number keeps the promise: in fractions, over all neighbours, of what is really drawn."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.model import residual_design
+from dpbayes.model.network import Network
+from dpbayes.model.residual_design import Charges
+from dpbayes.releases import noise, prices
+from dpbayes.releases.amounts import number_of
+from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.prices import checked_prices, most_charged, whole_prices
+from dpbayes.releases.request import ReleaseRequest, request_from
+from dpbayes.releases.verify import verify
+from tests.releases.asking import asked, counted, drawn, replace_draw
+from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, networks
+
+MIXED = Network.from_edges(
+    "abcd", ["ab", "bc", "ac"], {"a": ["x", "y", "z"], "b": ["0", "1"], "c": ["0", "1", "2", "3"], "d": ["only"]}
+)
+CASES = [*product(["weighted", "residuals"], [V_STRUCTURE, DIAMOND]), ("residuals", MIXED)]
+
+
+def lost(request: ReleaseRequest, patch: pytest.MonkeyPatch) -> Fraction:
+    """The worst loss over all neighbouring tables of one record, exactly, at the numbers and scales that are drawn."""
+    scales: list[float] = []
+
+    def same(values, own):
+        scales[:] = own
+        yield 1.0
+        return tuple(values.tolist())
+
+    with patch.context() as context:
+        for name in ("with_own_laplace", "with_own_gaussian"):
+            replace_draw(context, name, same)
+        tables = all_tables(request.network, n=1)
+        values = [finished(request.entry.draw(request, counts, request.calibrated)) for counts in tables.counts]
+    exact = [Fraction(scale) for scale in scales]
+    moves = {tuple(np.subtract(values[x], values[y]).tolist()) for x, y in tables.pairs}
+    if request.rho:
+        return max(sum(Fraction(m * m) / (2 * s * s) for m, s in zip(move, exact, strict=True)) for move in moves)
+    return max(sum(Fraction(abs(m)) / s for m, s in zip(move, exact, strict=True)) for move in moves)
+
+
+@pytest.mark.parametrize(("mechanism", "network"), CASES)
+def test_no_pair_of_tables_loses_more_than_is_promised_and_one_loses_all_but_nothing_less(
+    monkeypatch, mechanism, network
+):
+    request = asked(network, mechanism=mechanism, n=1)
+    loss, promised = lost(request, monkeypatch), number_of(request.cost)
+    assert promised * (1 - Fraction(1, 2**40)) <= loss <= promised
+
+
+def _short_of(own: Callable[..., float], by: float) -> Callable[..., float]:
+    """Scales to twelve bits that are rounded down, or a share of what they must be."""
+
+    def scale(base: Fraction, price: Fraction) -> float:
+        kept = by * own(base, price)
+        step = 2.0 ** (math.frexp(kept)[1] - 12)
+        return math.floor(kept / step) * step
+
+    return scale
+
+
+@pytest.mark.parametrize("by", [1.0, 0.5])
+@pytest.mark.parametrize(("mechanism", "network"), CASES)
+def test_scales_rounded_down_are_caught_by_the_enumeration_and_by_opendps_map(monkeypatch, mechanism, network, by):
+    """The numbers' own scales alone: the common one is as it must be."""
+    request = asked(network, mechanism=mechanism, n=1)
+    kept = request.calibrated
+    name = "own_laplace_scale" if mechanism == "weighted" else "own_gaussian_scale"
+    short = _short_of(getattr(noise, name), by)
+    monkeypatch.setattr(noise, name, short)
+    replace_draw(monkeypatch, name, short)
+    assert lost(request, monkeypatch) > number_of(request.cost)
+    assert request.entry.answer(request, float(kept.scale)) > number_of(request.cost)
+
+
+@pytest.mark.parametrize(("mechanism", "network"), CASES)
+def test_prices_that_are_not_charged_are_caught_by_the_enumeration(monkeypatch, mechanism, network):
+    """Where the sum forgets every other set, records that differ in its nodes lose too much."""
+    real = prices._tables
+    monkeypatch.setattr(prices, "_tables", lambda net, own: real(net, np.where(np.arange(len(own)) % 2 == 1, 0, own)))
+    assert lost(asked(network, mechanism=mechanism, n=1), monkeypatch) > Fraction(1, 2)
+
+
+def test_an_own_scale_is_not_below_the_share_that_is_promised():
+    for base, price in product((Fraction(1, 3), Fraction(10**6 + 1, 7)), (3, 7, 1001)):
+        assert Fraction(noise.own_laplace_scale(base, price)) >= base / price
+        assert Fraction(noise.own_gaussian_scale(base, Fraction(price, 5))) ** 2 >= base**2 / Fraction(price, 5)
+
+
+# The sum over the worst record
+
+
+@given(networks(most_nodes=4), st.integers(0, 2**32 - 1))
+def test_the_whole_sum_is_that_of_the_worst_record_among_all(network, seed):
+    sizes = network.residuals.sizes[1:]
+    own = np.where(sizes > 0, np.random.default_rng(seed).integers(1, 1000, len(sizes)), 0).tolist()
+    every = np.array(list(product((0, 1), repeat=len(network.names))))
+    charges = Charges(network.residuals, np.concatenate(([0.0], sizes.astype(float))))
+    by_hand = np.rint((charges.moved(every)[:, 1:] @ np.array(own)).max())
+    assert most_charged(network, own).value == by_hand
+    assert most_charged(network, own).exact
+
+
+def test_families_that_are_too_dense_are_charged_each_by_itself_and_no_less(monkeypatch):
+    own = asked(ASIA, mechanism="residuals").prices
+    exact = most_charged(ASIA, own)
+    monkeypatch.setattr(prices, "MAX_TABLE_BITS", 2)
+    bound = most_charged(ASIA, own)
+    assert (exact.exact, bound.exact) == (True, False)
+    assert bound.value > exact.value
+    assert "bounded" in asked(ASIA, mechanism="residuals").sensitivity.lemma
+
+
+# Prices
+
+
+@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1e12)), min_size=1, max_size=9))
+def test_whole_prices_are_near_the_wanted_ones_and_never_none(wanted):
+    values = np.array(wanted)
+    whole = np.array(whole_prices(values), dtype=np.float64)
+    assert ((whole > 0) == (values > 0)).all()
+    large = values > values.max() / 2.0**36
+    if large.any():
+        ratio = whole[large] / values[large]
+        assert ratio.max() / ratio.min() <= (1 + 1 / 64) ** 2
+        assert len({price // (price & -price) for price in whole_prices(values) if price}) <= 64
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ((1,) * 4, "4 prices were stated; the network has 5 sets"),
+        ((1, 1, 1, 1, 0), "needs a price"),
+        ((1, 1, 1, 1, -1), "needs a price"),
+        ((1, 1, 1, 1, True), "needs a price"),
+        ((2**60,) * 5, "too large"),
+    ],
+)
+def test_prices_that_cannot_be_are_refused(stated, said):
+    with pytest.raises(InputError, match=said):
+        checked_prices(Network.from_edges("abc", ["ab", "bc"]), stated)
+
+
+@pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
+def test_a_file_without_prices_is_refused_before_any_are_searched_for(monkeypatch, mechanism):
+    told = {name: value for name, value in asked(ASIA, mechanism=mechanism).told.items() if name != "prices"}
+    monkeypatch.setattr(residual_design, "_best", lambda *_, **__: pytest.fail("it was searched for"))
+    with pytest.raises(InputError, match="this one has none"):
+        request_from(told)
+
+
+def test_only_a_mechanism_of_many_scales_has_prices():
+    with pytest.raises(InputError, match="no prices"):
+        asked(ASIA, prices=(1,) * 20)
+    stated = asked(ASIA, mechanism="weighted", prices=(1,) * 20)
+    assert stated.sensitivity.value == asked(ASIA, mechanism="fourier").sensitivity.value
+    assert stated.question != asked(ASIA, mechanism="weighted").question
+
+
+# What a recipient makes of it
+
+
+@pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
+@pytest.mark.parametrize("network", [ASIA, MIXED])
+def test_without_noise_the_tables_are_the_true_ones(monkeypatch, mechanism, network):
+    if mechanism == "weighted" and not network.is_binary:
+        return
+
+    def same(values, own):
+        yield 1.0
+        return tuple(values.tolist())
+
+    for name in ("with_own_laplace", "with_own_gaussian"):
+        replace_draw(monkeypatch, name, same)
+    request, counts = asked(network, mechanism=mechanism), counted(network)
+    document = read_document(drawn(request, counts))
+    np.testing.assert_allclose(release_of(document).outcome.updates, counts.values, atol=1e-9)
+
+
+def test_whole_residuals_are_exact_where_doubles_are_not():
+    """Of 10^12 records a double's residual is off by many."""
+    values = np.array([10**17 + 1, 10**17 + 3, 5], dtype=np.int64)
+    network = Network.from_edges("a", [], {"a": ["x", "y", "z"]})
+    assert network.residuals.whole(values).tolist() == [2 * 10**17 + 9, -2, 2 * 10**17 + 4 - 10]
+    np.testing.assert_allclose(
+        MIXED.residuals.whole(counted(MIXED).values),
+        MIXED.residuals.of_tables(counted(MIXED).values.astype(float)) * MIXED.residuals.lengths,
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
+def test_the_told_variances_are_those_of_the_scales_that_are_drawn(mechanism):
+    request = asked(ASIA, mechanism=mechanism)
+    told = release_of(read_document(drawn(request))).outcome.noise_model.variances[1:]
+    module = __import__(f"dpbayes.releases.releasable.{mechanism.removesuffix('s')}", fromlist=["own_scales"])
+    scales = np.array(module.own_scales(request, request.calibrated.scale))
+    sizes = np.array([member.bit_count() for member in ASIA.closure.members[1:]])
+    variances = noise_variances(mechanism, scales) / 2.0**sizes
+    np.testing.assert_allclose(told, variances, rtol=1e-6)
+
+
+def noise_variances(mechanism: str, scales: np.ndarray) -> np.ndarray:
+    if mechanism == "residuals":
+        return scales**2
+    return np.array([2 * sum(k * k * math.tanh(0.5 / b) * math.exp(-k / b) for k in range(1, 4000)) for b in scales])
+
+
+def test_each_number_gets_noise_of_its_own_scale_in_its_own_place():
+    """Of 4,000 draws the mean square is off by a quarter, seven of its standard deviations, in one of 10^9 at most."""
+    scales = np.tile([1.5, 40.0, 6.0], 4_000)
+    values = np.arange(len(scales), dtype=np.int64) * 10**6
+    for draw, law in ((noise.with_own_laplace, "weighted"), (noise.with_own_gaussian, "residuals")):
+        off = (np.array(finished(draw(values, scales.tolist()))) - values).reshape(-1, 3).astype(float)
+        ratio = (off**2).mean(axis=0) / noise_variances(law, scales[:3])
+        assert (np.abs(ratio - 1) < 0.25).all()
+        assert np.abs(off).max() < 10**4
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "network", "loss"),
+    [
+        ("weighted", V_STRUCTURE, {"epsilon": Fraction(1, 1000)}),
+        ("weighted", V_STRUCTURE, {"epsilon": Fraction(1000)}),
+        ("residuals", MIXED, {"rho": Fraction(1, 10**7)}),
+        ("residuals", MIXED, {"rho": Fraction(500)}),
+    ],
+)
+def test_a_release_at_an_end_of_the_range_of_one_record_is_verified(mechanism, network, loss):
+    verification = verify(drawn(asked(network, mechanism=mechanism, n=1, **loss)))
+    assert verification.holds
+    assert not verification.left_out
+
+
+def test_nothing_is_drawn_of_numbers_that_are_too_large():
+    with pytest.raises(InputError, match="too large"):
+        finished(noise.with_own_laplace(np.array([2**62 + 1]), [1.0]))
+
+
+def test_a_common_scale_that_is_too_small_is_not_confirmed():
+    request = asked(ASIA, mechanism="weighted")
+    short = Calibrated(request.calibrated.scale * Fraction(999, 1000), Fraction(1, 2))
+    assert request.entry.answer(request, float(short.scale)) > Fraction(1, 2)

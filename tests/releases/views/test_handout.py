@@ -1,0 +1,53 @@
+"""The sheet of a simulation: it says that it is one, what is promised, and what is not protected."""
+
+import math
+
+import pytest
+
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.releases.views.handout import MOST_STATES, Handout, html_handout, in_words
+
+
+def handout(**more: object) -> Handout:
+    told = {
+        "question": "P(dysp | smoke=yes)",
+        "table": "1,000 synthetic records",
+        "n": 1000,
+        "mechanism": "Laplace",
+        "guarantee": Guarantee(1.0),
+        "answer": {"yes": 0.62, "no": 0.38},
+    }
+    return Handout(**(told | more))  # type: ignore[arg-type]
+
+
+def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
+    sheet = html_handout(handout())
+    assert sheet.index("Simulation, not a release") < sheet.index("<h2>")
+    assert "P(dysp | smoke=yes)" in sheet
+    assert "with probability 0.62" in sheet
+    assert sheet.count("<i><b") == 2
+    assert "What is not protected" in sheet
+    assert "default-src 'none'" in sheet
+    assert "http" not in sheet.replace("http-equiv", "")
+
+
+def test_names_are_text_and_many_states_are_cut_with_a_word() -> None:
+    sheet = html_handout(handout(question="<b>", answer={f"<i>{k}": 0.02 for k in range(50)}))
+    assert "<b></" not in sheet
+    assert "<i>0" not in sheet
+    assert f"and {50 - MOST_STATES} more states" in sheet
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0])
+def test_even_odds_end_where_bayes_rule_puts_them(epsilon: float) -> None:
+    odds = math.exp(epsilon)
+    sure = float(in_words(Guarantee(epsilon)).partition("at most ")[2].partition(" %")[0])
+    assert sure == pytest.approx(100 * odds / (1 + odds), rel=5e-3)
+
+
+def test_a_delta_is_said_and_no_promise_is_none() -> None:
+    told = in_words(Guarantee(1.0, 1e-6))
+    assert "but for a part of" in told
+    assert "even odds" not in told, "with a delta that bound does not hold"
+    assert in_words(NON_PRIVATE).startswith("Nothing is promised")
+    assert "more than 10³⁰⁰" in in_words(Guarantee(1000.0))

@@ -1,0 +1,121 @@
+"""A table has the same counts in a database as in memory."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpbayes as dp
+from dpbayes.base.validation import InputError
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, OwnState, encode
+from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.sql import SqlTable
+from tests.sources.engines.tables import InMemory, as_text
+
+
+def drawn(n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m", " f", "m  "], n),
+            "smokes": rng.choice([True, False], n),
+            "age": rng.integers(0, 100, n),
+            "grade": rng.integers(3, 6, n),
+            "odd": rng.choice([1, 5, 70], n),
+            "dose": rng.choice([0.5, 1.0, 2.25, float("nan")], n),
+            "weight": rng.choice([40.0, 70.5, float("nan"), 120.0], n),
+            "note": rng.choice(["a", "?", "NA", "", None, "über", "'; drop table t; --"], n),
+        }
+    )
+
+
+COLUMNS: tuple[Column, ...] = (
+    Groups("sex", (("woman", ("f",)), ("man", ("m",)))),
+    Categories("smokes", ("false", "true")),
+    Cuts("age", (18, 65)),
+    Categories("grade", ("3", "4", "5")),
+    Categories("odd", ("70", "5", "1")),
+    Categories("dose", ("0.5", "1", "2.25"), missing=OwnState()),
+    Cuts("weight", (50, 70.5), missing=CountAs(">= 70.5")),
+    Categories("note", ("a", "über", "'; drop table t; --"), missing=OwnState("nothing said")),
+)
+EDGES = [("sex", "age"), ("age", "note"), ("smokes", "note"), ("dose", "weight"), ("odd", "grade"), ("note", "dose")]
+
+
+def network_over(columns: tuple[Column, ...]) -> dp.Network:
+    names = [column.name for column in columns]
+    edges = [(a, b) for a, b in EDGES if a in names and b in names]
+    return dp.Network.from_edges(names, edges, {column.name: column.domain for column in columns})
+
+
+@pytest.mark.parametrize("most_codes", [1, 64, 4096])
+@pytest.mark.parametrize("missing", [OwnState("none"), DropRecord()])
+def test_a_table_has_the_same_counts_in_a_database_as_in_memory(missing: Any, most_codes: int) -> None:
+    columns = tuple(with_rule(column, missing) for column in COLUMNS)
+    network, frame = network_over(columns), drawn()
+    memory = dp.count(network, encode(as_text(frame), columns))
+    counted = dp.count(network, DeclaredTable(SqlTable(InMemory(frame), most_codes), columns))
+    assert counted.n == memory.n
+    assert (counted.values == memory.values).all()
+    assert (memory.n < 400) == isinstance(missing, DropRecord)
+
+
+def with_rule(column: Column, missing: Any) -> Column:
+    return replace(column, missing=missing) if column.name in ("note", "dose", "weight") else column
+
+
+def test_a_column_that_is_no_node_leaves_records_out_too() -> None:
+    columns = tuple(with_rule(column, DropRecord()) for column in COLUMNS)
+    frame = drawn()
+    network = network_over(columns[:3])
+    memory = dp.count(network, encode(as_text(frame), columns))
+    counted = dp.count(network, DeclaredTable(SqlTable(InMemory(frame)), columns))
+    assert (counted.n, counted.values.tolist()) == (memory.n, memory.values.tolist())
+
+
+def test_a_value_that_is_not_declared_is_refused_by_its_column() -> None:
+    columns = (Categories("sex", ("f",)), Categories("odd", ("1", "5")))
+    frame = pd.DataFrame({"sex": ["f", "f", "x"], "odd": [1, 2, 70]})
+    with pytest.raises(InputError, match='"odd" in 2 records') as refused:
+        dp.count(network_over(columns), DeclaredTable(SqlTable(InMemory(frame)), columns))
+    assert '"sex" in 1 record' in str(refused.value)
+
+
+def test_singles_are_compared_as_their_texts() -> None:
+    # As a double, the single nearest 0.7 is below 0.7; its text, which a file has, is not.
+    singles = np.array([0.1, 0.7, 0.3, 1e30, 16777216, 0.69999], dtype=np.float32)
+    texts = pd.DataFrame({"x": [str(v) for v in ["0.1", "0.7", "0.3", "1e+30", "16777216", "0.69999"]]}, dtype="str")
+    for column in (
+        Cuts("x", (0.1, 0.7, 16777217)),
+        Cuts("x", (0.3, 1e300)),
+        Categories("x", ("0.7", "0.1", "0.3", "1e+30", "16777216", "0.69999")),
+    ):
+        network = network_over((column,))
+        counted = dp.count(network, DeclaredTable(SqlTable(InMemory(pd.DataFrame({"x": singles}))), (column,)))
+        assert counted.values.tolist() == dp.count(network, encode(texts, (column,))).values.tolist()
+
+
+def test_states_that_a_type_cannot_hold_are_never_met() -> None:
+    small = pa.table({"x": pa.array([-128, 5, 127], pa.int8())})
+    column = Categories("x", ("-128", "127", "300", "5", "99999999999999999999"))
+    counted = dp.count(network_over((column,)), DeclaredTable(SqlTable(InMemory(small)), (column,)))
+    assert counted.values.tolist() == [1, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.binary(), pa.list_(pa.int64()), pa.time64("us")])
+def test_a_type_that_has_no_states_is_refused(kind: Any) -> None:
+    frame = pa.table({"x": pa.array([None], kind)})
+    for column in (Categories("x", ("1", "0x")), Cuts("x", (1,))):
+        with pytest.raises(InputError, match="Make a view that casts it"):
+            dp.count(network_over((column,)), DeclaredTable(SqlTable(InMemory(frame)), (column,)))
+
+
+def test_what_is_no_number_and_no_text_is_shown_too() -> None:
+    frame = pa.table({"x": pa.array([[1, 2], None]), "d": pa.array([1, None], pa.decimal128(5, 2))})
+    table = SqlTable(InMemory(frame))
+    assert table.head(5)["x"].tolist() == ["[1, 2]", ""]
+    assert table.values("d", 5).to_dict() == {"": 1, "1.00": 1}
+    assert [field.name for field in table.fields()] == ["x", "d"]

@@ -1,0 +1,141 @@
+"""A story's file becomes a value, or one sentence that says what is wrong with it."""
+
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.settings import query_of, settings_from
+from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.quantities import QUANTITIES
+from dpbayes.ui.stories.reading import MOST_BYTES, MOST_LETTERS, MOST_STEPS, read_story
+from dpbayes.ui.stories.shipped import KEYS, STORIES
+from dpbayes.ui.stories.story import Guess, Step, Story
+from tests.test_docs import ROOT, TEXTS, blocks
+
+HEAD = """
+title = "A ward"
+question = "What is known of it?"
+field = "Nursing"
+learnt = "Something."
+"""
+STEP = """
+[[steps]]
+say = "Look."
+do = "Move it."
+watch = "What moves."
+page = "release"
+"""
+
+
+def read(text: str) -> Story:
+    return read_story(text.encode(), KEYS)
+
+
+def test_a_file_is_read_as_it_is_written() -> None:
+    text = HEAD + (
+        'next = "clinic"\n[settings]\nsource = "cancer"\nepsilon = 2\n'
+        + STEP
+        + 'at = "rows"\n[steps.settings]\nepsilon = 0.5\n[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
+        + STEP
+    )
+    story = read(text)
+    first = settings_from({"source": "cancer", "epsilon": "0.5"})[0]
+    then = settings_from({"source": "cancer", "epsilon": "2"})[0]
+    assert story == Story(
+        "A ward",
+        "What is known of it?",
+        "Nursing",
+        (
+            Step("Look.", "Move it.", "What moves.", "release", first, "rows", Guess("How many?", "rows")),
+            Step("Look.", "Move it.", "What moves.", "release", then),
+        ),
+        "Something.",
+        "clinic",
+    )
+    assert story == read("\ufeff" + text.replace("\n", "\r\n")), "as an editor of another system saves it"
+
+
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "not TOML": ("title = ", "The story is not TOML: "),
+    "nested": ("a = " + "[" * 50_000, "The story is not TOML: "),
+    "not text": (b"\xff\xfe\x00", "not UTF-8"),
+    "too large": ("#" * (MOST_BYTES + 1), f"up to {MOST_BYTES:,} bytes; this file has {MOST_BYTES + 1:,}"),
+    "no title": (HEAD.replace("title", "titel"), 'no part called "titel"'),
+    "title missing": (HEAD.replace('title = "A ward"', "") + STEP, "The story needs title"),
+    "a number for a title": (HEAD.replace('"A ward"', "1") + STEP, "The story needs title"),
+    "no steps": (HEAD, f"1 to {MOST_STEPS} steps; it has 0"),
+    "too many steps": (HEAD + STEP * (MOST_STEPS + 1), f"it has {MOST_STEPS + 1}"),
+    "steps are no list": (HEAD + "[steps]\nsay = 'x'", "not a list of [[steps]]"),
+    "a step is no table": (HEAD + "steps = [1]", "Step 1 must be a table"),
+    "unknown part of a step": (HEAD + STEP + "color = 1", 'Step 1 has no part called "color"'),
+    "empty sentence": (HEAD + STEP.replace("Move it.", "  "), "Step 1 needs do"),
+    "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"up to {MOST_LETTERS} are shown"),
+    "unknown page": (HEAD + STEP + STEP.replace("release", "admin"), 'Step 2: there is no page called "admin"'),
+    "page is no text": (HEAD + STEP.replace('"release"', "[]"), "there is no page called"),
+    "unknown place": (HEAD + STEP + 'at = "cellar"', 'the page release has no part called "cellar"'),
+    "unknown setting": (HEAD + STEP + "[steps.settings]\nepsylon = 1", 'no setting called "epsylon"'),
+    "setting out of range": (HEAD + STEP + "[steps.settings]\nepsilon = -1", "the setting epsilon is refused"),
+    "setting of another kind": (HEAD + STEP + '[steps.settings]\nmechanism = "None"', "There is no mechanism called"),
+    "setting is a list": (HEAD + STEP + "[steps.settings]\nepsilon = [1]", "must be a text or a number"),
+    "a hostile drawing": (HEAD + STEP + '[steps.settings]\ngraph = "bayes:99999999"', "the setting graph is refused"),
+    "settings are no table": (HEAD + STEP + "settings = 1", "settings must be a table"),
+    "of all steps": (HEAD + "[settings]\nepsylon = 1\n" + STEP, 'no setting called "epsylon"'),
+    "unknown quantity": (HEAD + STEP + "[steps.guess]\nask = 'x'\nquantity = '42'", 'no quantity called "42"'),
+    "an answer of its own": (
+        HEAD + STEP + "[steps.guess]\nask = 'x'\nquantity = 'rows'\nanswer = 3",
+        'no part called "answer"',
+    ),
+    "unknown follower": (HEAD + "next = 'none'" + STEP, 'no story called "none"'),
+    "follower is no text": (HEAD + "next = [1]" + STEP, "no story called"),
+} | {
+    f"sets {name}": (HEAD + STEP + f"[steps.settings]\n{name} = '1'", f"cannot set {name}")
+    for name in ("seat", "story", "step", "present")
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_wrong_is_one_sentence(name: str) -> None:
+    given, said = REFUSED[name]
+    with pytest.raises(InputError) as refused:
+        read_story(given.encode() if isinstance(given, str) else given, KEYS)
+    assert said in str(refused.value)
+    assert len(str(refused.value)) < 1000
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("key", STORIES)
+def test_a_shipped_story_is_a_few_steps_that_a_link_could_set_and_leads_on(key: str) -> None:
+    story = STORIES[key]
+    assert 4 <= len(story.steps) <= 6
+    assert story.next in set(STORIES) - {key}
+    assert any(step.guess is not None for step in story.steps)
+    for step in story.steps:
+        assert settings_from(query_of(step.settings)) == (step.settings, ())
+
+
+def test_there_are_thirteen_stories_with_titles_of_their_own() -> None:
+    assert len(STORIES) == 13
+    texts = [story.title for story in STORIES.values()]
+    assert len(set(texts)) == len(texts)
+
+
+def test_every_quantity_says_what_it_means_and_is_a_choice_or_a_number() -> None:
+    for name, quantity in QUANTITIES.items():
+        assert quantity.means.endswith("."), name
+        assert bool(quantity.options) != bool(quantity.unit), name
+
+
+def test_the_description_has_an_example_that_is_a_story_and_lists_every_part_and_quantity() -> None:
+    text = TEXTS["docs/stories.md"]
+    (example,) = blocks(text, "toml")
+    assert len(read(example).steps) == 2
+    for name, quantity in QUANTITIES.items():
+        told = quantity.unit or ", ".join(quantity.options)
+        assert f"| `{name}` | {told} | {quantity.means} |".replace("target | evi", "target \\| evi") in text
+    for page, parts in PARTS.items():
+        assert f"| `{page}` | {', '.join(f'`{part}`' for part in parts) or 'none'} |" in text
+    for number in (MOST_BYTES, MOST_LETTERS, MOST_STEPS):
+        assert f"{number:,}" in text
+
+
+def test_every_page_of_the_app_can_be_a_storys_page() -> None:
+    assert set(PARTS) == {file.stem for file in (ROOT / "pages").glob("*.py")}
