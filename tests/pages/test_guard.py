@@ -6,10 +6,12 @@ import importlib
 import json
 import logging
 import tomllib
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
@@ -18,6 +20,7 @@ from streamlit.testing.v1.util import patch_config_options
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets import guard
 from dpbayes.ui.widgets.guard import WENT_WRONG
 from tests.conftest import thorough
 from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of, story_list
@@ -209,3 +212,31 @@ def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
     assert not at.exception
     assert {error.value for error in at.error} == {WENT_WRONG}
     nothing_unforeseen.clear()
+
+
+@pytest.mark.parametrize(
+    ("pressed", "fragment"),
+    [
+        (["slider"], "of the page"),
+        (["slider", "gone"], "of the page"),
+        (["slider", "story"], ""),
+        (["slider", "other"], ""),
+    ],
+)
+def test_what_is_pressed_outside_the_part_that_reruns_is_heard_by_the_whole_page(
+    pressed: list[str], fragment: str
+) -> None:
+    places = {"slider": "of the page", "story": None, "other": "of another page"}
+    state = SimpleNamespace(
+        _new_widget_state=SimpleNamespace(
+            widget_metadata={name: SimpleNamespace(fragment_id=place) for name, place in places.items()}
+        )
+    )
+    client = ClientState(fragment_id="of the page")
+    client.widget_states.widgets.add(id="story", string_value="typed, not pressed")
+    for name in pressed:
+        client.widget_states.widgets.add(id=name, json_trigger_value="[]")
+    sent: list[ClientState] = []
+    session: Any = SimpleNamespace(session_state=state)
+    guard._whole_where_asked(lambda _, client: sent.append(client))(session, client)
+    assert [each.fragment_id for each in sent] == [fragment]

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -33,6 +33,9 @@ MOST_BYTES = 10_000_000
 MOST_EVENTS = 20
 """More than a component sends in one message; each would call its callback."""
 
+_PRESSES = frozenset({"trigger_value", "string_trigger_value", "json_trigger_value"})
+"""What a browser sends of a control only when it is pressed, and forgets once it is sent."""
+
 _NOTES, _WAITING, _UNSHOWN = "guard.notes", "guard.waiting", "guard.unshown"
 _LOG = logging.getLogger(__name__)
 
@@ -40,7 +43,7 @@ _LOG = logging.getLogger(__name__)
 def watch() -> None:
     """Have Streamlit check what a browser sends before a control's reader or its callback sees it."""
     take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
-    AppSession.request_rerun = _all_at_first(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
+    AppSession.request_rerun = _whole_where_asked(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
     SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
     SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
 
@@ -78,15 +81,27 @@ def delivering() -> Iterator[None]:
             )
 
 
-def _all_at_first(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
+def _whole_where_asked(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
     @functools.wraps(request)
     def requested(session: AppSession, client: ClientState | None) -> None:
-        # The server has started anew under an open page: this session knows no part of it that could rerun alone.
-        if client is not None and not session.session_state._new_widget_state.widget_metadata:
-            client.fragment_id = ""
+        if client is not None and client.fragment_id:
+            known = session.session_state._new_widget_state.widget_metadata
+            # The server has started anew under an open page: this session knows no part of it that could rerun alone.
+            if not known or _presses_elsewhere(client, known):
+                client.fragment_id = ""
         request(session, client)
 
     return requested
+
+
+def _presses_elsewhere(client: ClientState, known: Mapping[str, WidgetMetadata[Any]]) -> bool:
+    """Whether something is pressed in one message with a part of the page that it does not stand in.
+
+    The browser puts what happens at once into one message and asks for the part of the first alone to run: a key that
+    turns a story's step as the hand leaves the slider would be heard, and nothing would turn.
+    """
+    pressed = [state.id for state in client.widget_states.widgets if state.WhichOneof("value") in _PRESSES]
+    return any(known[each].fragment_id != client.fragment_id for each in pressed if each in known)
 
 
 def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[SessionState, WidgetStates], None]:
