@@ -14,7 +14,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.model.counts import count
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from tests.browser.app_screen import APP, SLOW_MS, visits
+from tests.browser.app_screen import APP, SLOW_MS, AppScreen, visits
 from tests.browser.serving import streamlit_server
 
 pytestmark = pytest.mark.browser
@@ -53,14 +53,19 @@ def test_a_deleted_node_comes_back_and_the_drawing_survives_another_page(visit):
     screen.button("Undo").click()
     expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
     screen.settle()
-    places = {name: screen.centre(name) for name in ("asia", "dysp", "xray")}
+    place = where(screen)
     screen.go("Data")
     screen.go("Network")
     expect(screen.arrow("asia", "xray")).to_be_visible()
     expect(screen.metric("Cells K")).to_have_text("40")
     assert screen.page.locator(".edge").count() == 9
-    for name, place in places.items():
-        assert screen.centre(name) == pytest.approx(place, abs=2)
+    assert where(screen) == pytest.approx(place, abs=0.01)
+
+
+def where(screen: AppScreen) -> tuple[float, float]:
+    """Return where a node is between two others, across and down, however large the drawing is shown."""
+    (left, top), (x, y), (right, bottom) = (screen.centre(name) for name in ("asia", "dysp", "xray"))
+    return (x - left) / (right - left), (y - top) / (bottom - top)
 
 
 def test_undo_in_the_editor_reaches_over_a_ready_network_a_table_and_a_story(visit):

@@ -126,6 +126,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     assert screen.table_cells(0)[cuts] == "30"
     screen.go("Release")
     expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(age < 30)", timeout=SLOW_MS)
+    screen.settle()
     before = screen.headline.inner_text()
     for title in ("Home", "Data", "Network", "Data"):
         screen.go(title)
@@ -137,7 +138,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
         screen.button("Download domain description").click()
     description = Path(download.value.path()).read_bytes()
     screen.go("Release")
-    assert screen.headline.inner_text() == before
+    expect(screen.headline).to_have_text(before, timeout=SLOW_MS)
     other = visit("data")
     other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
     assert other.table_cells(0)[cuts] != "30"

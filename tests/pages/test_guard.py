@@ -113,8 +113,9 @@ def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_not
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
 ) -> None:
     at = open_page("pages/network.py", graph="chain:5")
-    before, editor = settings_of(at), control(at, "dag-1")
-    state = {"graph": {"nodes": [{"name": "a", "x": 1, "y": 1}], "edges": []}, "turn": "undo"}
+    before, editor = settings_of(at), control(at, "dag")
+    drawing = {"nodes": [{"name": "a", "x": 1, "y": 1}], "edges": []}
+    state = {"graph": {"rev": 1, "drawing": drawing}, "turn": "undo"}
     with monkeypatch.context() as patch:
         patch.setattr("dpbayes.ui.pages.network.page.travel", fail)
         at._run(WidgetStates(widgets=[WidgetState(id=editor, json_value=json.dumps(state))]))

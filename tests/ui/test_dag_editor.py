@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing
+from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing, read_sent
 
 
 def node(name: object = "a", **fields: object) -> dict[str, object]:
@@ -57,3 +57,12 @@ def test_anything_else_is_refused_with_a_sentence(value: Any) -> None:
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 200
     assert str(refusal.value).encode()  # a page can show it
+
+
+def test_what_was_drawn_before_python_brought_another_drawing_is_over() -> None:
+    given, sent = Drawing((DrawnNode("g", 1, 2),), ()), {"nodes": [node("s")], "edges": []}
+    assert read_sent({"rev": 3, "drawing": sent}, rev=3, given=given) == read_drawing(sent)
+    assert read_sent({"rev": 2, "drawing": sent}, rev=3, given=given) == given
+    for value in (None, sent, {"rev": 3}, {"rev": 3, "drawing": None}):
+        with pytest.raises(DrawingError):
+            read_sent(value, rev=3, given=given)

@@ -37,7 +37,7 @@ from dpbayes.ui.widgets.show import inside
 MOST_CELLS, FEWEST_TABLES, MOST_TABLES = 4_000, 4, 100
 """Cells of all planned tables together, and how many tables there are at least and at most."""
 
-AT_ONCE = 200
+AT_ONCE = 1_000
 """Cells of the tables of one step."""
 
 MOST_NETWORK, MOST_SLOW, MOST_READ = 20_000, 400, 4_000

@@ -86,33 +86,39 @@ def dag_editor(
 
     Errors: DrawingError when `drawing`, or what the browser sends, is not a drawing.
     """
-    mount_key = f"{key}-{rev}"
-    given = _plain(drawing)
-    read_drawing(given)  # the browser trusts what it is given
-    # If the browser builds the editor anew at the same rev, it starts from what was drawn, not what was given.
-    drawn = st.session_state.get(mount_key, {}).get("graph") or given
+    read_drawing(_plain(drawing))  # the browser trusts what it is given
+
+    def last() -> Drawing:
+        state = st.session_state.get(key, {})
+        try:
+            return read_sent(state.get("graph"), rev=rev, given=drawing)
+        except DrawingError:  # said once, where the drawing is returned
+            return drawing
+
     result = _mount(
-        key=mount_key,
+        key=key,
         data={
             "rev": rev,
-            "drawing": drawn if _is_drawing(drawn) else given,
+            "drawing": _plain(last()),  # if the browser builds the editor anew, it starts from what was drawn
             "height": SHOWN_HEIGHT,
             "beyond": {"undo": beyond.earlier, "redo": beyond.later},
             "notes": [list(item) for item in notes.items()],
             "edgeNotes": [[*edge, note] for edge, note in edge_notes.items()],
         },
-        default={"graph": given},
+        default={"graph": {"rev": rev, "drawing": _plain(drawing)}},
         on_graph_change=lambda: None,
-        on_turn_change=lambda: _turned(mount_key, given, beyond),
+        on_turn_change=lambda: beyond.turn(last(), str(st.session_state[key].get("turn"))),
     )
-    return read_drawing(result.graph)
+    return read_sent(result.graph, rev=rev, given=drawing)
 
 
-def _turned(mount_key: str, given: dict[str, Any], beyond: Beyond) -> None:
-    """Hand on the press of a button that the browser has no step of its own for."""
-    state = st.session_state[mount_key]
-    drawn = state.get("graph")
-    beyond.turn(read_drawing(drawn if _is_drawing(drawn) else given), str(state.get("turn")))
+def read_sent(value: object, *, rev: int, given: Drawing) -> Drawing:
+    """Return the drawing in what the browser sent; `given` where it was drawn before Python brought that at `rev`.
+
+    Errors: DrawingError.
+    """
+    sent = _fields(value, ("rev", "drawing"), "What the editor sends")
+    return read_drawing(sent["drawing"]) if sent["rev"] == rev else given
 
 
 def _plain(drawing: Drawing) -> dict[str, Any]:
@@ -120,14 +126,6 @@ def _plain(drawing: Drawing) -> dict[str, Any]:
         "nodes": [{"name": node.name, "x": node.x, "y": node.y} for node in drawing.nodes],
         "edges": [list(edge) for edge in drawing.edges],
     }
-
-
-def _is_drawing(value: object) -> bool:
-    try:
-        read_drawing(value)
-    except DrawingError:
-        return False
-    return True
 
 
 def read_drawing(value: object) -> Drawing:

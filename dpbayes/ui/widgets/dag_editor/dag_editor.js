@@ -5,14 +5,11 @@ const LEAST_PX = 180; // from top to bottom; below this no label can be read
 const DONE = { undo: "Undone.", redo: "Redone." };
 const STEP = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// Undo or Redo pressed where only Python has a drawing to turn to: the editor that then starts says it was done.
-let turned = null;
-
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".dag");
   if (!editors.has(root)) editors.set(root, new Editor(root));
-  const turn = (direction) => setTriggerValue("turn", direction);
-  editors.get(root).receive(data, (graph) => setStateValue("graph", graph), turn);
+  const send = (drawing) => setStateValue("graph", { rev: data.rev, drawing });
+  editors.get(root).receive(data, send, (direction) => setTriggerValue("turn", direction));
 }
 
 class Editor {
@@ -63,9 +60,10 @@ class Editor {
     }
     this.height = data.height;
     this.fitScreen();
-    if (this.rev !== data.rev) this.#start(data);
+    const isAnother = this.rev !== data.rev;
+    if (isAnother) this.#start(data);
     this.refresh();
-    if (turned && turned.rev !== data.rev) this.#arrive();
+    if (isAnother && this.turned) this.#arrive();
   }
 
   // The drawing and its sentence are seen whole without scrolling, on a small screen too; it keeps what a longer
@@ -92,12 +90,12 @@ class Editor {
     this.say("");
   }
 
-  // Give the keyboard back to the button that brought this drawing.
+  // Give the keyboard back to the button that brought this drawing, which has been grey meanwhile.
   #arrive() {
-    const button = this.buttons[turned.direction];
+    const button = this.buttons[this.turned];
     (button.disabled ? this.stage : button).focus({ preventScroll: true });
-    this.say(DONE[turned.direction]);
-    turned = null;
+    this.say(DONE[this.turned]);
+    this.turned = null;
   }
 
   // Edits
@@ -172,7 +170,7 @@ class Editor {
 
   #turnBeyond(direction) {
     if (!this.beyond[direction]) return;
-    turned = { direction, rev: this.rev };
+    this.turned = direction; // only Python has a drawing to turn to: the one that then comes says it was done
     this.beyond = {}; // until the other drawing is here
     this.turn(direction);
     this.refresh();
