@@ -376,6 +376,7 @@ def arrows(chosen: Chosen, net: Network) -> list[Running[Errors]]:
         frame,
         hide_index=True,
         height=min(38 + 35 * len(frame), 320),
+        placeholder="…",  # not in yet
         column_config={str(name): number for name in frame.columns if str(name).startswith("error")},
     )
     if work is None:
