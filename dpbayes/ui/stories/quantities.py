@@ -22,6 +22,8 @@ from dpbayes.ui.pages.release.controls import picked, question
 from dpbayes.ui.pages.release.details import simulate, simulated_once
 from dpbayes.ui.pages.release.readings import Readings, Simulated
 from dpbayes.ui.pages.sampling import game
+from dpbayes.ui.pages.which_epsilon.asking import Asking
+from dpbayes.ui.pages.which_epsilon.page import answered, rounded_up
 from dpbayes.ui.session.chosen import Chosen
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
@@ -119,6 +121,16 @@ def _less_noise(chosen: Chosen) -> str:
     return LAPLACE if cost.laplace_noise < cost.fourier_noise else FOURIER
 
 
+# Which epsilon
+
+
+def _least_epsilon(chosen: Chosen) -> float:
+    least = finished(answered(Asking.now(chosen), chosen.settings.mechanism))
+    if isinstance(least, str):
+        raise InputError(least)
+    return rounded_up(least.epsilon)
+
+
 # Audit
 
 
@@ -200,6 +212,11 @@ QUANTITIES: dict[str, Quantity] = {
     "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records"),
     "rows": Quantity("Rows of all tables of the network.", lambda chosen: float(chosen.network.row_count), "rows"),
     "cells": Quantity("Cells of all tables of the network.", lambda chosen: float(chosen.network.cell_count), "cells"),
+    "least epsilon": Quantity(
+        "The least ε on Which epsilon, of the mechanism chosen, in the two digits of its sentence.",
+        _least_epsilon,
+        "as an ε",
+    ),
     "exact loss": Quantity("The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε"),
     "answers needed": Quantity(
         "Answers until the adversary of the query game is right in 95% of games.", _answers_needed, "answers"

@@ -20,6 +20,9 @@ from dpbayes.ui.session.options.which_epsilon import Recipient, WhichEpsilonOpti
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
 
+MOST_DRAWS = 1_000_000
+"""Simulated releases behind a least epsilon, at most."""
+
 ANSWERS: dict[Recipient, Answer] = {Recipient.AS_REAL: AS_REAL, Recipient.NOISE_AWARE: NOISE_AWARE}
 
 EXAMPLE, EXAMPLE_GIVEN = "dysp", ("smoke", "yes")
@@ -121,7 +124,7 @@ class Asking:
             )
         return draws
 
-    def wish(self, name: str, most: int = 1_000_000) -> Wish:
+    def wish(self, name: str, most: int = MOST_DRAWS) -> Wish:
         """Return the wish of a mechanism, of as many draws as there is time for. Errors: InputError."""
         draws, kind = self.draws(name, most), kind_called(name)
         if self.options.recipient is Recipient.NOISE_AWARE and not hasattr(kind, "noise_model"):

@@ -23,7 +23,7 @@ from dpbayes.experiments.least_epsilon.planning import (
 from dpbayes.experiments.least_epsilon.search import LeastEpsilon, least_epsilon_steps
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, Asking, ask, others
+from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, MOST_DRAWS, Asking, ask, others
 from dpbayes.ui.pages.which_epsilon.recipes import recipes
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
@@ -77,9 +77,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Running[ErrorCurve]]:
     asking, name = Asking.now(chosen), chosen.settings.mechanism
-    least = running(
-        "which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answered(asking, name, 1_000_000)
-    )
+    least = running("which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answered(asking, name))
     least.work()
     errors = running(
         "which_epsilon.errors",
@@ -95,7 +93,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Ru
     return asking, least, errors
 
 
-def answered(asking: Asking, name: str, most: int) -> Work[Answered]:
+def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
     """Find the least epsilon of a mechanism, or the sentence that says why there is none."""
     try:
         return (yield from part_of(least_epsilon_steps(asking.wish(name, most), asking.luck("least")), 0.0, 1.0))
