@@ -50,7 +50,7 @@ class Beyond:
 
     earlier: bool = False
     later: bool = False
-    turn: Callable[[Drawing, str], object] = lambda drawing, direction: None
+    turn: Callable[[Drawing, str], None] = lambda drawing, direction: None
 
 
 def _asset(name: str) -> str:
