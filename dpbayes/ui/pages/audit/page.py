@@ -39,6 +39,7 @@ from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
@@ -88,7 +89,16 @@ def audit_page(chosen: Chosen) -> bool:
     searching = recalibration(chosen, subject, report)
     attack_section(chosen, subject, report)
     details(chosen, subject, report)
+    same_from_python(python_of(subject), name="audit")
     return searching is not None and _goes_on(searching)
+
+
+def python_of(subject: Audited) -> str:
+    """Return the code that gives what the worst neighbours lose at the claim's delta."""
+    network = [] if subject.hypothetical else [network_in_python(subject.mechanism.prior.network)]
+    sizes = ", ".join(f"{name}={size!r}" for name, size in subject.sizes.items())
+    report = f"report = dp.audit_report(mechanism, {sizes}, epsilons=[])"
+    return program(FACE, *network, mechanism_in_python(subject.mechanism), report, "print(report.needed)")
 
 
 def _moving(

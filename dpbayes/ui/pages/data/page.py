@@ -22,6 +22,14 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import CONNECTED, Cpts, change
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    counts_in_python,
+    network_in_python,
+    program,
+    same_from_python,
+    table_in_python,
+)
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own", CONNECTED: "Connect"}
@@ -40,12 +48,24 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
             _domains(chosen.domains, chosen.leaking_columns)
             if chosen.is_curator:
                 look_counted(chosen)
+            same_from_python(python_of(chosen), name="data")
         return
     data = shown_table(chosen)
     with place:
         headline(about(data, chosen))
     if data is not None:
         look(data, chosen)
+        same_from_python(python_of(chosen), name="data")
+
+
+def python_of(chosen: Chosen) -> str:
+    """Return the code that tells how many records and columns there are; for the recipient, the public domains."""
+    if not chosen.is_curator:
+        states = "dict(zip(network.names, network.states, strict=True))"
+        return program(FACE, network_in_python(chosen.network), f"print({states})")
+    if chosen.is_connected:
+        return program(FACE, counts_in_python(chosen), "print(counts.n, len(data.names))")
+    return program(FACE, table_in_python(chosen), "print(data.n, len(data.names))")
 
 
 def shown_table(chosen: Chosen) -> Dataset | None:

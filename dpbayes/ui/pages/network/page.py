@@ -46,7 +46,7 @@ from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import file_name
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.widgets.from_python import network_in_python, same_from_python
+from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
@@ -121,12 +121,13 @@ def network_page(chosen: Chosen) -> bool:
 
 def python_of(net: Network, *, epsilon: float) -> str:
     """Return the code that gives the noise per cell of Laplace and of Fourier."""
-    return f"""import dpbayes as dp
-from dpbayes.experiments.structure import structure_cost
-
-{network_in_python(net)}
-cost = structure_cost(network, {epsilon!r})
-print(cost.laplace_noise, cost.fourier_noise)"""
+    return program(
+        FACE,
+        "from dpbayes.experiments.structure import structure_cost",
+        network_in_python(net),
+        f"cost = structure_cost(network, {epsilon!r})",
+        "print(cost.laplace_noise, cost.fourier_noise)",
+    )
 
 
 # The editor

@@ -25,10 +25,12 @@ from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_contro
 from dpbayes.ui.pages.release.details import release_details, simulated_once
 from dpbayes.ui.pages.release.handout import handout_button
 from dpbayes.ui.pages.release.make import make_release
+from dpbayes.ui.pages.release.python import python_of
 from dpbayes.ui.pages.release.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
 
@@ -52,6 +54,7 @@ def release_page(chosen: Chosen) -> bool:
         make_release(chosen)
     st.divider()
     goes_on = release_details(chosen, readings, under_way.by_now if under_way else None)
+    same_from_python(python_of(chosen, readings), name="release")
     more = under_way is not None and under_way.go_on()
     return goes_on or more
 

@@ -19,6 +19,14 @@ from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    counts_in_python,
+    mechanism_in_python,
+    network_in_python,
+    program,
+    same_from_python,
+)
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, source
 
@@ -39,6 +47,24 @@ def sampling_page(chosen: Chosen) -> None:
         data_and_download(lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator)
     _promise(chosen, shown)
     draws_section(chosen, shown)
+    same_from_python(python_of(chosen, shown), name="sampling")
+
+
+def python_of(chosen: Chosen, shown: ShownRow) -> str:
+    """Return the code that gives the least probability drawn and, for the curator, how much of the posteriors is so."""
+    mechanism = mechanism_in_python(shown.mechanism)
+    if not chosen.is_curator:
+        return program(FACE, network_in_python(chosen.network), mechanism, "print(mechanism.omega)")
+    posterior = "posterior = mechanism.prior.updated(counts)"
+    within = "exact_mass_within(posterior, mechanism.log_odds_bound).mean()"
+    return program(
+        FACE,
+        "from dpbayes.experiments.sampling import exact_mass_within",
+        counts_in_python(chosen),
+        mechanism,
+        posterior,
+        f"print(mechanism.omega, {within})",
+    )
 
 
 def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
