@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
 from dpbayes.audit.reports import AuditReport, AuditVerdict, Exactness
+from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
@@ -176,7 +177,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     if kind is None:
         st.caption(hypothetical_of(chosen.settings).caption)
         return
-    controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+    controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
     st.caption("The network is that of the Network page; of the table, only its number of records is used.")
 
 
@@ -318,7 +319,7 @@ def _numbers(subject: Audited, report: AuditReport) -> None:
         _pure_loss(report),
         delta=f"{digits(over)} {than}" if violated else None,
         delta_color="inverse",
-        help="The largest loss over neighbouring tables and outputs, at δ = 0.",
+        help=f"The largest loss over neighbours and outputs, at δ = 0. {terms.NEIGHBOURS}",
     )
     right.caption(f"{escaped(report.scope)} {_found(report)}")
 

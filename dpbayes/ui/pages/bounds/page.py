@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.bounds import BoundCurves, bound_figure
@@ -147,10 +148,10 @@ def _controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> Non
     for name in _numbers_asked(claim)[1:]:
         controls.parameter_control(name, **_control(claim, nearby, name))
     if "prior" in exhibit.knobs:
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
     if chosen.is_curator:
         with st.expander("Seed"):
-            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+            controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _axis_control(claim: BoundClaim, axis: Axis) -> None:

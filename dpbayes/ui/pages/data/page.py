@@ -1,6 +1,6 @@
 """The parts of the Data page: where the table comes from, and what it looks like."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
         with place:
             headline(about_connected(chosen))
         if chosen.domains:
-            _domains(chosen.domains, chosen.leaking_columns)
+            _domains(chosen.domains, chosen)
             if chosen.is_curator:
                 look_counted(chosen)
             same_from_python(python_of(chosen), name="data")
@@ -241,7 +241,7 @@ def _probabilities(chosen: Chosen) -> None:
 
 def look(data: Dataset, chosen: Chosen) -> None:
     """Show the public domains to everybody; records and distributions to the curator."""
-    _domains(dict(zip(data.names, data.states, strict=True)), chosen.leaking_columns)
+    _domains(dict(zip(data.names, data.states, strict=True)), chosen)
     if not chosen.is_curator:
         return
     _distribution(data)
@@ -255,7 +255,8 @@ def look(data: Dataset, chosen: Chosen) -> None:
         )
 
 
-def _domains(domains: Mapping[str, Sequence[str]], leaks: Collection[str]) -> None:
+def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
+    leaks, readable = chosen.leaking_columns, chosen.readable
     st.subheader("Domains" if leaks else "Public domains")
     frame = pd.DataFrame(
         {
@@ -265,6 +266,8 @@ def _domains(domains: Mapping[str, Sequence[str]], leaks: Collection[str]) -> No
             "declared": ["taken from the data: a leak" if name in leaks else "public" for name in domains],
         }
     )
+    if readable:
+        frame.insert(1, "what it says", [readable[name].told if name in readable else "" for name in domains])
     st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
         many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
