@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
+from dpbayes.base import terms
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
@@ -26,7 +27,7 @@ EPSILON = Parameter(
     high=1e3,
     typical=1.0,
     log=True,
-    description="How much one record may change the odds of any released value: by at most a factor of exp(epsilon).",
+    description=terms.EPSILON,
 )
 
 
@@ -36,7 +37,7 @@ DELTA = Parameter(
     high=0.5,
     typical=1e-5,
     log=True,
-    description="How probable it may be that the bound on the odds fails.",
+    description=terms.DELTA,
 )
 
 
@@ -91,6 +92,8 @@ class Noise(enum.Enum):
             return ""
         return f" ${self.symbol}(b)$ draws whole numbers, $P[k] \\propto e^{{-|k|/b}}$."
 
+
+CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY)
 
 NOISE = Choice(
     Noise,

@@ -7,13 +7,14 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import GREEN
-from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import (
+    CALIBRATION,
     EPSILON,
     NOISE,
     Calibration,
@@ -62,7 +63,7 @@ class LaplaceFourier:
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     t: Annotated[float, INCREMENT] = 0.5
-    calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
+    calibration: Annotated[Calibration, CALIBRATION] = Calibration.CERTIFIED
     noise: Annotated[Noise, NOISE] = Noise.REAL
 
     def __post_init__(self) -> None:

@@ -10,13 +10,14 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import PURPLE
-from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import (
+    CALIBRATION,
     EPSILON,
     Calibration,
     Prior,
@@ -62,7 +63,7 @@ class PosteriorSampler:
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     draws: Annotated[int, DRAWS] = 1
-    calibration: Annotated[Calibration, Choice(Calibration)] = Calibration.CERTIFIED
+    calibration: Annotated[Calibration, CALIBRATION] = Calibration.CERTIFIED
 
     def __post_init__(self) -> None:
         check_mechanism(self)

@@ -1,35 +1,73 @@
 """The code that a page shows runs as it stands, and prints the number that the page shows."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import dpbayes as dp
+from dpbayes.audit.registry import AUDITS
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral
 from dpbayes.model.network import Network
+from dpbayes.releases.publishing import publish
 from dpbayes.sources.named_networks import empty, load_named
+from dpbayes.sources.shipped_tables import default_network
+from dpbayes.theory.index import EXHIBITS
+from dpbayes.ui.pages.audit.subject import setting_of
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.widgets.from_python import MOST_NODES, network_in_python
+from dpbayes.ui.session.settings import Cpts, Settings
+from dpbayes.ui.session.uploads import Upload
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    MOST_NODES,
+    counts_in_python,
+    mechanism_in_python,
+    network_in_python,
+    program,
+)
 from tests.pages.conftest import fine, headline, open_page
+from tests.releases.made import COLUMNS, asked, counts, opened, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
+SMALL = {"source": "sprinkler", "records": "200", "epsilon": "2"}
+"""A table that is quick to look at."""
+
+
+def code(at: AppTest) -> str:
+    """Return the page's code."""
+    (python,) = [each.value for each in at.code if each.language == "python"]
+    return str(python)
+
+
+def run(python: str) -> list[Any]:
+    """Run code as a person who copies it, and return what it prints."""
+    printed: list[Any] = []
+    exec(python, {"print": lambda *values: printed.extend(values)})
+    return printed
 
 
 def printed(at: AppTest) -> Any:
     """Run the page's code and return what it prints."""
-    (code,) = [each.value for each in at.code if each.language == "python"]
-    shown: list[Any] = []
-    exec(code, {"print": lambda *values: shown.extend(values)})
-    return shown
+    return run(code(at))
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
 
 
 @pytest.mark.parametrize("source", ["asia", DRAWN])
 def test_the_noise_on_network(source: str) -> None:
     at = open_page("pages/network.py", source=source, epsilon="2")
     laplace, fourier = printed(at)
-    shown = {metric.label: metric.value for metric in at.metric}
-    assert shown["Laplace noise per cell"] == numeral(laplace)
-    assert shown["Fourier noise per cell"] == numeral(fourier)
+    assert metrics(at)["Laplace noise per cell"] == numeral(laplace)
+    assert metrics(at)["Fourier noise per cell"] == numeral(fourier)
 
 
 @pytest.mark.usefixtures("first_look")
@@ -41,11 +79,209 @@ def test_the_least_noise_on_best_noise() -> None:
     assert numeral(min(noises.values())) in headline(at)
 
 
+def in_data(at: AppTest, values: list[Any]) -> None:
+    n, columns = values
+    assert f"{n:,} records of {columns} columns" in headline(at)
+
+
+def in_release(at: AppTest, values: list[Any]) -> None:
+    (shift,) = values
+    assert f"moves the probabilities of this network by {numeral(shift, 2)} on average" in headline(at)
+
+
+def in_audit(at: AppTest, values: list[Any]) -> None:
+    (needed,) = values
+    assert f"lose {numeral(needed, 4)}" in headline(at) or f"lose at most {numeral(needed, 4)}" in headline(at)
+
+
+def in_sampling(at: AppTest, values: list[Any]) -> None:
+    omega, inside = values
+    assert metrics(at)["ω, least probability"] == numeral(omega)
+    assert f"{inside:.1%} of the exact posteriors" in headline(at)
+
+
+def in_bounds(at: AppTest, values: list[Any]) -> None:
+    shown = metrics(at)
+    assert [shown["Printed"], shown["Certified"]] == [numeral(float(value)) for value in values]
+
+
+def in_stealth(at: AppTest, values: list[Any]) -> None:
+    assert f"t = {numeral(values[0])}" in headline(at)
+
+
+def in_structure(at: AppTest, values: list[Any]) -> None:
+    (costs,) = values
+    table = next(frame.value for frame in at.dataframe if "family" in frame.value)
+    pd.testing.assert_frame_equal(table.set_index("family")[costs.columns], costs.round(3), check_names=False)
+
+
+def in_robustness(at: AppTest, values: list[Any]) -> None:
+    moved, broken, proved = (numeral(float(value)) for value in values)
+    assert f"one record moves the posterior by {moved} nats; the printed bound allows {broken}" in headline(at)
+    assert proved in headline(at)
+
+
+def in_papers(at: AppTest, values: list[Any]) -> None:
+    for truth, bound in values:
+        assert any(f"truly **{numeral(truth)}**, printed {numeral(bound)}" in each.value for each in at.markdown)
+    assert values
+
+
+def in_a_verdict(at: AppTest, values: list[Any]) -> None:
+    (verdict,) = values
+    assert any(f"**{verdict.capitalize()}.**" in each.value for each in at.markdown)
+
+
+SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = [
+    ("data", {"data": "house_votes_84"}, in_data),
+    ("release", SMALL | {"cpts": "random", "data_seed": "7", "seed": "3"}, in_release),
+    (
+        "release",
+        SMALL | {"mechanism": "MapExponential", "prior": "2", "source": "chain:3", "cpts": "random"},
+        in_release,
+    ),
+    ("audit", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
+    ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
+    ("sampling", SMALL | {"epsilon": "20"}, in_sampling),
+    ("bounds", SMALL | {"bounds.claim": EXHIBITS["THEOREM_1"].title}, in_bounds),
+    ("bounds", SMALL | {"bounds.delta": "0.1", "bounds.claim": EXHIBITS["LEMMA_1"].title}, in_bounds),
+    ("stealth", SMALL, in_stealth),
+    ("stealth", SMALL | {"stealth.target": "1"}, in_stealth),
+    ("structure", {"structure.nodes": "5", "structure.graphs": "1", "epsilon": "3"}, in_structure),
+    ("robustness", {"robustness.prior": "3", "robustness.family": "normal"}, in_robustness),
+    ("papers", {"papers.claim": "[Zhang16] Theorem 1"}, in_papers),
+    ("papers", {}, in_a_verdict),
+]
+
+
+@pytest.mark.parametrize(("page", "query", "shows"), SHOWN, ids=[page for page, *_ in SHOWN])
+def test_a_pages_code_prints_what_it_shows(
+    page: str, query: dict[str, str], shows: Callable[[AppTest, list[Any]], None]
+) -> None:
+    at = open_page(f"pages/{page}.py", **query)
+    shows(at, printed(at))
+
+
+# The recipient
+
+
+@pytest.mark.parametrize("page", ["data", "release", "sampling", "bounds"])
+def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
+    first, second = (open_page(f"pages/{page}.py", seat="recipient", data_seed=seed, **SMALL) for seed in "12")
+    assert code(first) == code(second)
+    assert not any(word in code(first) for word in ("stream(", "data", "counts ="))
+    if page != "release":
+        assert run(code(first))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"release.reading": "counts as real"}, {"mechanism": "PosteriorSampler", "draws": "3"}],
+)
+def test_a_recipient_reads_the_pictures_number_off_the_file(
+    query: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, files = st.download_button, dict[str, Any]()
+
+    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
+        files[file_name] = data
+        return real(label, data, file_name, *other, **more)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    at = open_page("pages/release.py", seat="recipient", **SMALL | query)
+    (tmp_path / "simulated-release.json").write_bytes(files["simulated-release.json"]())
+    monkeypatch.chdir(tmp_path)
+    (value,) = printed(at)
+    assert f"in the picture, is about {numeral(value, 2)}" in headline(at)
+
+
+# The ledger
+
+
+def test_the_ledger_and_the_check_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = opened(tmp_path)
+    monkeypatch.setenv("DPBAYES_LEDGER", str(path))
+    monkeypatch.chdir(tmp_path)
+    Path("release.json").write_bytes(publish(path, asked(), counts()).document)
+    at = open_page("pages/ledger.py")
+    holds, left = printed(at)
+    assert holds
+    assert left == {"garden": "3/2"}
+    assert "1.5 is left" in headline(at)
+    recipient = open_page("pages/ledger.py", seat="recipient")
+    assert printed(recipient) == [True]
+    assert str(path) not in code(recipient)
+
+
+# The parts
+
+
+def upload_of(folder: Path) -> Upload:
+    """Write a table and its description, and return it as the Data page keeps it."""
+    table, _ = written(folder)
+    frame = dp.read_table(table.name, table.read_bytes()).frame
+    domains = [column.domain for column in COLUMNS if column.domain is not None]
+    return Upload(table.name, frame, dataset=dp.encode(frame, domains), columns=COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(records=300, data_seed=5),
+        Settings(records=300, cpts=Cpts.RANDOM, source="bayes:3", graph="empty:2"),
+        Settings(records=300, cpts=Cpts.GIVEN, source=DRAWN),
+        Settings(data="house_votes_84"),
+        Settings(data="upload", graph=code_of(Graph(("rain", "grass"), (("rain", "grass"),)))),
+    ],
+    ids=["published", "random", "given", "shipped", "upload"],
+)
+def test_the_same_records_are_counted(
+    settings: Settings, session: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    session["given_cpts"] = {DRAWN: np.array([0.25, 0.75, 0.5, 0.5, 0.125, 0.875])}
+    session["upload"] = upload_of(tmp_path)
+    names: dict[str, Any] = {}
+    chosen = Chosen(settings)
+    exec(program(FACE, counts_in_python(chosen)), names)
+    assert names["counts"].network == chosen.network
+    assert np.array_equal(names["counts"].values, chosen.counts.values)
+    assert names["counts"].n > 0
+
+
+def test_every_mechanism_is_made_again() -> None:
+    network = load_named("asia")[0]
+    for prior in (1.0, 2.5):
+        for kind in dp.MECHANISMS:
+            values = {"epsilon": 3.0, "draws": 4, "t": 0.5, "calibration": dp.Calibration.AS_PRINTED}
+            given = {name: value for name, value in values.items() if name in parameters_of(kind)}
+            mechanism: Any = kind(prior=dp.Dirichlets.symmetric(network, prior), **given)
+            names: dict[str, Any] = {"network": network}
+            exec(program(FACE, mechanism_in_python(mechanism)), names)
+            again = names["mechanism"]
+            assert type(again) is kind
+            assert [getattr(again, name) for name in parameters_of(kind)] == [
+                getattr(mechanism, name) for name in parameters_of(kind)
+            ]
+            assert np.array_equal(again.prior.alpha, mechanism.prior.alpha)
+
+
+def test_what_belongs_to_no_network_is_made_again() -> None:
+    for known in AUDITS:
+        if known.hypothetical is not None:
+            numbers = {name: Settings().parameter(setting_of(name)) for name in known.hypothetical.asked}
+            mechanism, names = known.hypothetical.mechanism_at(numbers), dict[str, Any]()
+            exec(program(FACE, mechanism_in_python(mechanism)), names)
+            assert names["mechanism"] == mechanism
+
+
 def test_a_network_is_made_again_by_its_name_or_in_full() -> None:
-    for network, words in ((load_named("asia")[0], "load_named('asia')"), (empty(3), "from_edges")):
-        code = network_in_python(network)
+    votes = default_network("house_votes_84")
+    named = (load_named("asia")[0], "load_named('asia')"), (votes, "default_network('house_votes_84')")
+    for network, words in (*named, (empty(3), "from_edges")):
+        python = network_in_python(network)
         names: dict[str, Any] = {}
-        exec(f"import dpbayes as dp\n{code}", names)
-        assert words in code
+        exec(f"import dpbayes as dp\n{python}", names)
+        assert words in python
         assert names["network"] == network
     assert "read_bif" in network_in_python(empty(MOST_NODES + 1))

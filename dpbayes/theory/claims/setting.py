@@ -116,6 +116,14 @@ class Knobs:
     size: Annotated[int, Parameter("n", low=1, high=10**5, typical=20, log=True, whole=True, title="records or trials")]
     sides: Annotated[int, Parameter("m", low=2, high=6, typical=2, whole=True, title="sides of the die")]
 
+    @classmethod
+    def usual(cls, **others: Any) -> "Knobs":
+        """Return the typical value of each, but for `others`."""
+        typical: dict[str, Any] = {
+            name: known.typical for name, known in parameters_of(Knobs).items() if isinstance(known, Parameter)
+        }
+        return Knobs(**(typical | others))
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:

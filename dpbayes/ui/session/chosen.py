@@ -4,7 +4,7 @@ All caches but that of the shipped tables are the session's own, so an upload ne
 """
 
 import hashlib
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import NAMED, load_named
+from dpbayes.sources.names import ReadableName, readable_names
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.connected import Connected, connected, counts_of, records_of
@@ -228,6 +229,13 @@ class Chosen:
         except InputError:
             return {}
         return dict(zip(data.names, data.states, strict=True))
+
+    @property
+    def readable(self) -> Mapping[str, ReadableName]:
+        """The readable names of nodes and columns by published name, where those of the table or the graph have any."""
+        settings = self.settings
+        table = settings.source if settings.data == "synthetic" else settings.data
+        return {**readable_names(settings.graph), **readable_names(table)}
 
     @property
     def strays(self) -> tuple[str, ...]:

@@ -1,12 +1,36 @@
-"""What a page shows, asked from Python: the same numbers, to copy and run."""
+"""What a page shows, asked from Python: the same numbers, to copy and run.
 
+Each page puts together its own few lines from the parts here: the network, the table, a mechanism. A table that a
+recipient must not see is no part of what she gets; each page sees to that.
+"""
+
+import dataclasses
+import enum
+
+import numpy as np
 import streamlit as st
 
+import dpbayes as dp
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import NAMED, load_named
+from dpbayes.sources.shipped_tables import SHIPPED, default_network
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Cpts
+from dpbayes.ui.session.uploads import upload
+
+FACE = "import dpbayes as dp"
+STREAM = "from dpbayes.base.randomness import stream"
+PATH = "from pathlib import Path"
+
+BIF = f'{PATH}\nnetwork, {{}} = dp.read_bif(Path("network.bif").read_text(encoding="utf-8"))  # {{}}'
+"""How a network is read from a file: with or without its probabilities, and where the file is from."""
 
 MOST_NODES = 60
 """A network of more nodes would be a page of code; it is read from its file instead."""
+
+MOST_CELLS = 200
+"""So many probabilities that were typed or loaded are written out; more are read from their file."""
 
 
 def same_from_python(python: str, *, name: str) -> None:
@@ -15,11 +39,121 @@ def same_from_python(python: str, *, name: str) -> None:
         st.code(python, language="python", wrap_lines=True)
 
 
+def program(*parts: str) -> str:
+    """Return parts of code as one, what they import first and once."""
+    lines = "\n".join(parts).splitlines()
+    imports = dict.fromkeys(line for line in lines if line.startswith(("import ", "from ")))
+    others = [line for line in lines if line not in imports]
+    first = sorted(imports, key=lambda line: (line != FACE, line.startswith("from "), line))
+    return "\n".join([*first, "", *others])
+
+
 def network_in_python(network: Network) -> str:
     """Return the code that makes a network, as `network`: by its name, in full, or from the file of its drawing."""
+    if key := next((key for key in SHIPPED if default_network(key) == network), ""):
+        return f"from dpbayes.sources.shipped_tables import default_network\nnetwork = default_network({key!r})"
     if key := next((key for key in NAMED if load_named(key)[0] == network), ""):
         return f"network, _ = dp.load_named({key!r})"
     if len(network.names) > MOST_NODES:
-        return 'network, _ = dp.read_bif(open("network.bif", encoding="utf-8").read())  # Network, Import or export'
+        return BIF.format("_", "Network, Import or export")
     states = dict(zip(network.names, network.states, strict=True))
     return f"network = dp.Network.from_edges({list(network.names)!r}, {list(network.edges)!r}, {states!r})"
+
+
+# The table
+
+
+def table_in_python(chosen: Chosen) -> str:
+    """Return the code that makes the table, as `data`. Errors: InputError where there is none."""
+    settings = chosen.settings
+    if settings.data == "synthetic":
+        return _synthetic(chosen)
+    if settings.data in SHIPPED:
+        return f"data = dp.load_shipped({settings.data!r})"
+    description = "# Data, Download domain description"
+    described = f'{PATH}\ncolumns = dp.read_domains(Path("domains.json").read_bytes())  {description}'
+    in_use = "[column.domain for column in columns if column.use and column.domain]"
+    if chosen.is_connected:
+        address = 'dp.open_table("…")  # the table’s address, as whoever started the server gave it'
+        return f"{described}\nengine = {address}\ndata = dp.DeclaredTable(engine, tuple({in_use}))"
+    return f"{described}\n{_file()}\ndata = dp.encode(frame, {in_use})"
+
+
+def _file() -> str:
+    """Return the code that reads the file that was uploaded, as `frame`."""
+    mine = upload()
+    name = mine.name if mine is not None else "table.csv"
+    if key := next((key for key, table in SHIPPED.items() if mine is not None and table.title == name), ""):
+        return f"from dpbayes.sources.shipped_tables import shipped_frame\nframe = shipped_frame({key!r})"
+    return f"frame = dp.read_table({name!r}, Path({name!r}).read_bytes()).frame  # the file that was loaded here"
+
+
+def _synthetic(chosen: Chosen) -> str:
+    """Return the code that draws the very records again; it leaves `network` as the one that they are drawn from."""
+    settings, (network, probabilities) = chosen.settings, chosen.truth
+    seed = settings.data_seed
+    if settings.cpts is Cpts.PUBLISHED and settings.source in NAMED:
+        truth = f"network, probabilities = dp.load_named({settings.source!r})"
+    elif settings.cpts is not Cpts.GIVEN:
+        random = f'probabilities = random_cpts(network, stream({seed!r}, "cpts"))'
+        truth = f"from dpbayes.model.cpts import random_cpts\n{network_in_python(network)}\n{random}"
+    elif network.cell_count <= MOST_CELLS:
+        truth = f"{network_in_python(network)}\nprobabilities = {np.asarray(probabilities).tolist()!r}"
+    else:
+        truth = BIF.format("probabilities", "the file that was loaded on Network")
+    draw = f'dp.sample_dataset(network, probabilities, {settings.records!r}, stream({seed!r}, "records"))'
+    return f"{STREAM}\n{truth}\ndata = {draw}"
+
+
+def counts_in_python(chosen: Chosen) -> str:
+    """Return the code that makes `network` and the table's `counts`. Errors: InputError where there is no table."""
+    drawn_from_it = chosen.settings.data == "synthetic" and chosen.truth[0] == chosen.network
+    network = [] if drawn_from_it else [network_in_python(chosen.network)]
+    return "\n".join([table_in_python(chosen), *network, "counts = dp.count(network, data)"])
+
+
+# Mechanisms and other values
+
+
+def mechanism_in_python(mechanism: object) -> str:
+    """Return the code that makes a mechanism, as `mechanism`; one for a network stands on `network`."""
+    return value_in_python("mechanism", mechanism)
+
+
+def value_in_python(name: str, value: object) -> str:
+    """Return the code that makes a value of frozen dataclasses, enums and numbers, under a name."""
+    imports: dict[str, None] = {}
+    made = f"{name} = {_expression(value, imports)}"
+    return "\n".join([*imports, made])
+
+
+def _expression(value: object, imports: dict[str, None]) -> str:
+    """Return a value as an expression; what it needs beside the one face is added to `imports`."""
+    if isinstance(value, Network):
+        return "network"
+    if isinstance(value, Dirichlets):
+        concentration = float(value.alpha[0])
+        return "network" if concentration == 1.0 else f"dp.Dirichlets.symmetric(network, {concentration!r})"
+    if isinstance(value, enum.Enum):
+        return f"{_class(type(value), imports)}.{value.name}"
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{_expression(each, imports)}, " for each in value).removesuffix(" ") + ")"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [field for field in dataclasses.fields(value) if field.init and _is_said(value, field)]
+        said = ", ".join(f"{field.name}={_expression(getattr(value, field.name), imports)}" for field in fields)
+        return f"{_class(type(value), imports)}({said})"
+    return repr(value)
+
+
+def _is_said(value: object, field: "dataclasses.Field[object]") -> bool:
+    """Whether a field has another value than it has by itself."""
+    return field.default is dataclasses.MISSING or getattr(value, field.name) != field.default
+
+
+def _class(kind: type, imports: dict[str, None]) -> str:
+    if kind.__name__ in dp.__all__:
+        return f"dp.{kind.__name__}"
+    imports[f"from {kind.__module__} import {kind.__name__}"] = None
+    return kind.__name__

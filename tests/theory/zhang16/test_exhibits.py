@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
@@ -32,8 +31,7 @@ SUBJECT = Subject(ASIA, 1.0, 1000, COUNTS, 1)
 
 
 def setting(epsilon: float = 1.0, draws: int = 1, **knobs: Any) -> At:
-    usual = {name: parameter.typical for name, parameter in parameters_of(Knobs).items()}
-    return At((epsilon,), draws, Knobs(**(usual | knobs)))
+    return At((epsilon,), draws, Knobs.usual(**knobs))
 
 
 def evaluated(name: str, at: At) -> Bound:

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes
 from dpbayes.experiments.accuracy.methods import BASELINES
@@ -160,7 +161,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
             with sentence_instead():
                 _target(chosen)
         controls.text_field("Prior (every Dirichlet parameter)", "prior")
-        controls.text_field("Seed of the simulation", "seed", help="A real release has no seed.")
+        controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
     with st.expander("Settings of the mechanisms"):
         if options.curves is not CalibrationsShown.CERTIFIED:
             limited("draws")

@@ -10,6 +10,7 @@ from dpbayes.audit.attacker import Attack, log_odds, ratios_of_pair
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.reports import AuditReport
 from dpbayes.audit.words import many
+from dpbayes.base import terms
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped
@@ -134,7 +135,7 @@ def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
     controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))
     controls.parameter_control("audit.odds")
     if chosen.is_curator:
-        controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+        controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 # Two tables

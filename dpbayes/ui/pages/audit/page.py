@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
 from dpbayes.audit.reports import AuditReport, AuditVerdict, Exactness
+from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral
@@ -39,6 +40,7 @@ from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
@@ -88,7 +90,16 @@ def audit_page(chosen: Chosen) -> bool:
     searching = recalibration(chosen, subject, report)
     attack_section(chosen, subject, report)
     details(chosen, subject, report)
+    same_from_python(python_of(subject), name="audit")
     return searching is not None and _goes_on(searching)
+
+
+def python_of(subject: Audited) -> str:
+    """Return the code that gives what the worst neighbours lose at the claim's delta."""
+    network = [] if subject.hypothetical else [network_in_python(subject.mechanism.prior.network)]
+    sizes = ", ".join(f"{name}={size!r}" for name, size in subject.sizes.items())
+    report = f"report = dp.audit_report(mechanism, {sizes}, epsilons=[])"
+    return program(FACE, *network, mechanism_in_python(subject.mechanism), report, "print(report.needed)")
 
 
 def _moving(
@@ -166,7 +177,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     if kind is None:
         st.caption(hypothetical_of(chosen.settings).caption)
         return
-    controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+    controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
     st.caption("The network is that of the Network page; of the table, only its number of records is used.")
 
 
@@ -308,7 +319,7 @@ def _numbers(subject: Audited, report: AuditReport) -> None:
         _pure_loss(report),
         delta=f"{digits(over)} {than}" if violated else None,
         delta_color="inverse",
-        help="The largest loss over neighbouring tables and outputs, at δ = 0.",
+        help=f"The largest loss over neighbours and outputs, at δ = 0. {terms.NEIGHBOURS}",
     )
     right.caption(f"{escaped(report.scope)} {_found(report)}")
 

@@ -21,7 +21,7 @@ from dpbayes.ui.pages.best_noise.residuals import residuals
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.from_python import network_in_python, same_from_python
+from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import data_and_download, inside, sentence_instead
@@ -70,13 +70,14 @@ def best_noise_page(chosen: Chosen) -> bool:
 
 def python_of(network: Network, promise: Promise) -> str:
     """Return the code that gives every mechanism's noise per cell."""
-    return f"""import dpbayes as dp
-from dpbayes.base.steps import finished
-from dpbayes.experiments.best_noise import Promise, compare_steps
-
-{network_in_python(network)}
-comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r})))
-print({{each.label: each.noise for each in comparison.noises}})"""
+    return program(
+        FACE,
+        "from dpbayes.base.steps import finished",
+        "from dpbayes.experiments.best_noise import Promise, compare_steps",
+        network_in_python(network),
+        f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r})))",
+        "print({each.label: each.noise for each in comparison.noises})",
+    )
 
 
 def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:

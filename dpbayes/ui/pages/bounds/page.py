@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.bounds import BoundCurves, bound_figure
@@ -21,6 +22,7 @@ from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import FACE, counts_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
@@ -59,7 +61,29 @@ def bounds_page(chosen: Chosen) -> bool:
             _numbers(evaluation)
         details(evaluation)
     table_1_live(chosen, net)
+    if evaluation is not None:
+        same_from_python(python_of(chosen, evaluation), name="bounds")
     return evaluation is not None and evaluation.work.going
+
+
+def python_of(chosen: Chosen, evaluation: Evaluation) -> str:
+    """Return the code that gives the bound as printed and as certified, at the setting at hand."""
+    subject, at, exhibit = evaluation.subject, evaluation.at, evaluation.exhibit
+    needs_counts = exhibit.uses is Uses.COUNTS and subject.counts is not None
+    table = counts_in_python(chosen) if needs_counts else network_in_python(subject.network)
+    counts = "counts" if needs_counts else "None"
+    names = [name.rpartition(".")[2] for name in exhibit.knobs if name.startswith("bounds.")]
+    knobs = ", ".join(f"{name}={getattr(at.knobs, name)!r}" for name in names)
+    return program(
+        FACE,
+        "from dpbayes.theory.claims.setting import At, Knobs, Subject",
+        "from dpbayes.theory.index import EXHIBITS",
+        table,
+        f"subject = Subject(network, {subject.concentration!r}, {subject.n!r}, {counts}, seed=0)",
+        f"at = At({at.epsilon!r}, {at.draws!r}, Knobs.usual({knobs}))",
+        f"bound = EXHIBITS[{evaluation.claim.name!r}].bound(subject, at)",
+        "print(bound.printed[0], bound.certified[0])",
+    )
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Evaluation | None]:
@@ -124,10 +148,10 @@ def _controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> Non
     for name in _numbers_asked(claim)[1:]:
         controls.parameter_control(name, **_control(claim, nearby, name))
     if "prior" in exhibit.knobs:
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
     if chosen.is_curator:
         with st.expander("Seed"):
-            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+            controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _axis_control(claim: BoundClaim, axis: Axis) -> None:

@@ -1,6 +1,6 @@
 """The parts of the Data page: where the table comes from, and what it looks like."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,14 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import CONNECTED, Cpts, change
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    counts_in_python,
+    network_in_python,
+    program,
+    same_from_python,
+    table_in_python,
+)
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own", CONNECTED: "Connect"}
@@ -37,15 +45,27 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
         with place:
             headline(about_connected(chosen))
         if chosen.domains:
-            _domains(chosen.domains, chosen.leaking_columns)
+            _domains(chosen.domains, chosen)
             if chosen.is_curator:
                 look_counted(chosen)
+            same_from_python(python_of(chosen), name="data")
         return
     data = shown_table(chosen)
     with place:
         headline(about(data, chosen))
     if data is not None:
         look(data, chosen)
+        same_from_python(python_of(chosen), name="data")
+
+
+def python_of(chosen: Chosen) -> str:
+    """Return the code that tells how many records and columns there are; for the recipient, the public domains."""
+    if not chosen.is_curator:
+        states = "dict(zip(network.names, network.states, strict=True))"
+        return program(FACE, network_in_python(chosen.network), f"print({states})")
+    if chosen.is_connected:
+        return program(FACE, counts_in_python(chosen), "print(counts.n, len(data.names))")
+    return program(FACE, table_in_python(chosen), "print(data.n, len(data.names))")
 
 
 def shown_table(chosen: Chosen) -> Dataset | None:
@@ -221,7 +241,7 @@ def _probabilities(chosen: Chosen) -> None:
 
 def look(data: Dataset, chosen: Chosen) -> None:
     """Show the public domains to everybody; records and distributions to the curator."""
-    _domains(dict(zip(data.names, data.states, strict=True)), chosen.leaking_columns)
+    _domains(dict(zip(data.names, data.states, strict=True)), chosen)
     if not chosen.is_curator:
         return
     _distribution(data)
@@ -235,7 +255,8 @@ def look(data: Dataset, chosen: Chosen) -> None:
         )
 
 
-def _domains(domains: Mapping[str, Sequence[str]], leaks: Collection[str]) -> None:
+def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
+    leaks, readable = chosen.leaking_columns, chosen.readable
     st.subheader("Domains" if leaks else "Public domains")
     frame = pd.DataFrame(
         {
@@ -245,6 +266,8 @@ def _domains(domains: Mapping[str, Sequence[str]], leaks: Collection[str]) -> No
             "declared": ["taken from the data: a leak" if name in leaks else "public" for name in domains],
         }
     )
+    if readable:
+        frame.insert(1, "what it says", [readable[name].told if name in readable else "" for name in domains])
     st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
         many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"

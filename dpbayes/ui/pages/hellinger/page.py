@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import apart, numeral
 from dpbayes.base.validation import InputError
@@ -154,7 +155,7 @@ def _controls(scenario: Scenario, possible: Possible) -> None:
     with st.expander("Prior, delta and seed"):
         controls.parameter_control("hellinger.prior")
         controls.parameter_control("hellinger.delta")
-        controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+        controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _errors(scenario: Scenario, noise: DieNoise) -> dict[DieMethod, ErrorLaw]:

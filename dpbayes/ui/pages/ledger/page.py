@@ -16,6 +16,7 @@ from dpbayes.releases.canonical import decimal
 from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Spending, amount_text, amount_told
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import data_and_download, headline, sentence_instead
 
@@ -35,6 +36,18 @@ def ledger_page(chosen: Chosen) -> None:
         _accounts(path)
     st.divider()
     _from_file()
+    same_from_python(python_of(path if chosen.is_curator and path.exists() else None), name="ledger")
+
+
+def python_of(path: Path | None) -> str:
+    """Return the code that checks a release file and, with a ledger, tells what is left of each budget."""
+    read = 'verification = verify(Path("release.json").read_bytes())  # python -m dpbayes verify release.json'
+    check = (PATH, "from dpbayes.releases.verify import verify", read)
+    if path is None:
+        return program(*check, "print(verification.holds)")
+    accounts = f"accounts = ledger.accounts(Path({str(path)!r}))"
+    left = "print(verification.holds, {account.dataset: str(account.left) for account in accounts})"
+    return program(*check, "from dpbayes.releases import ledger", accounts, left)
 
 
 def _accounts(path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import finished
 from dpbayes.base.text import escaped, numeral
@@ -45,8 +46,8 @@ from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import file_name
-from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, dag_editor
-from dpbayes.ui.widgets.from_python import network_in_python, same_from_python
+from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, Meaning, dag_editor
+from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
@@ -110,6 +111,7 @@ def network_page(chosen: Chosen) -> bool:
             every_mechanism(comparison_of(chosen))
         with page.picture:
             works += arrows(chosen, net)
+        _meanings(chosen)
         same_from_python(python_of(net, epsilon=chosen.epsilon), name="network")
     learn_privately(chosen)
     exchange(chosen)
@@ -121,12 +123,31 @@ def network_page(chosen: Chosen) -> bool:
 
 def python_of(net: Network, *, epsilon: float) -> str:
     """Return the code that gives the noise per cell of Laplace and of Fourier."""
-    return f"""import dpbayes as dp
-from dpbayes.experiments.structure import structure_cost
+    return program(
+        FACE,
+        "from dpbayes.experiments.structure import structure_cost",
+        network_in_python(net),
+        f"cost = structure_cost(network, {epsilon!r})",
+        "print(cost.laplace_noise, cost.fourier_noise)",
+    )
 
-{network_in_python(net)}
-cost = structure_cost(network, {epsilon!r})
-print(cost.laplace_noise, cost.fourier_noise)"""
+
+def _meanings(chosen: Chosen) -> None:
+    """List what the nodes say, where their published names have readable ones."""
+    known = {name: chosen.readable[name] for name in chosen.graph.names if name in chosen.readable}
+    if not known:
+        return
+    with st.expander("What the nodes say"):
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "node": list(known),
+                    "called": [each.name for each in known.values()],
+                    "what it says": [each.told for each in known.values()],
+                }
+            ),
+            hide_index=True,
+        )
 
 
 # The editor
@@ -135,7 +156,9 @@ print(cost.laplace_noise, cost.fourier_noise)"""
 def editor(chosen: Chosen) -> None:
     """Draw the DAG by hand."""
     history = drawings()
-    notes = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
+    strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
+    notes: dict[str, str | Meaning] = {name: Meaning(known.told) for name, known in chosen.readable.items()}
+    notes.update(strays)
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
     if st.session_state.get("rev") != history.rev:
         st.session_state["rev"] = history.rev
@@ -144,7 +167,12 @@ def editor(chosen: Chosen) -> None:
     beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
     try:
         drawn = dag_editor(
-            start, rev=history.rev, key="dag", notes=notes, edge_notes=_arrow_notes(chosen), beyond=beyond
+            start,
+            rev=history.rev,
+            key="dag",
+            notes=notes,
+            edge_notes=_arrow_notes(chosen),
+            beyond=beyond,
         )
     except DrawingError as error:
         st.warning(escaped(str(error)))
@@ -156,9 +184,9 @@ def editor(chosen: Chosen) -> None:
     if history.replaced:
         st.caption(f"{history.replaced}; Undo brings it back.")
     _add_columns(chosen)
-    if notes:
+    if strays:
         st.caption(
-            f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(notes)[:5])))}. Rename "
+            f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(strays)[:5])))}. Rename "
             "them to a column's name, or draw synthetic records from this network."
         )
         if st.button("Draw synthetic records from this network"):
@@ -327,8 +355,8 @@ def costs(net: Network, *, epsilon: float) -> None:
     """Show sizes, and noise over all nodes."""
     cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)
-    top[0].metric("Rows m", f"{cost.rows:,}", help="Parent configurations of all nodes: one distribution each.")
-    top[1].metric("Cells K", f"{cost.cells:,}", help="Counts that a release must protect.")
+    top[0].metric("Rows m", f"{cost.rows:,}", help=terms.ROW)
+    top[1].metric("Cells K", f"{cost.cells:,}", help=terms.CELL)
     closure = "—" if cost.closure is None else f"{cost.closure:,}"
     top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")
     bottom[0].metric("Laplace noise per cell", numeral(cost.laplace_noise), help="Standard deviation, in counts.")

@@ -25,6 +25,7 @@ from dpbayes.ui.session.options.papers import ClaimShown, PaperShown, claims_lis
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.show import data_and_download, headline, source
 
 COLOURS = {
@@ -86,6 +87,19 @@ def papers_page(chosen: Chosen) -> None:
         set_parameter("papers.claim", claim)
     _claim_control(listed, claim)
     _one(entries[claim])
+    same_from_python(python_of(entries[claim].claim), name="papers")
+
+
+def python_of(claim: Claim) -> str:
+    """Return the code that gives a claim's verdict or, where it fails, the true and the printed value."""
+    named = f"claim = next(claim for claim in CLAIMS if str(claim.reference) == {str(claim.reference)!r})"
+    if not counterexamples_of(claim):
+        return program("from dpbayes.theory.index import CLAIMS", named, "print(claim.verdict.value)")
+    return program(
+        "from dpbayes.theory.index import CLAIMS, counterexamples_of",
+        named,
+        "print(*((each.truth, each.printed) for each in counterexamples_of(claim)))",
+    )
 
 
 def _verdicts() -> None:

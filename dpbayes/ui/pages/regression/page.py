@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
@@ -177,7 +178,7 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
         ends = ("lowest", "highest") if scenario.points > 1 else ()
         for name in ("train_share", "points", *ends):
             offer(name)
-        controls.text_field("Seed of splits and draws", "seed", help="A real release has no seed.")
+        controls.text_field("Seed of splits and draws", "seed", help=terms.SEED)
         if scenario.records is Records.SYNTHETIC:
             controls.text_field("Seed of the made-up records", "data_seed")
 

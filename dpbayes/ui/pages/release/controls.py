@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
@@ -12,6 +13,7 @@ from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_incr
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.readable import called
 from dpbayes.ui.widgets.show import sentence_instead
 
 ARROW = ":material/arrow_forward:"
@@ -22,7 +24,6 @@ EXAMPLE = "dysp | bronc=yes, either=no"
 MOST_LISTED = 2_000
 """Rows that one list offers: a browser gets all of them at once."""
 
-ROW_HELP = "A node, and the states of its parents."
 NUMBER_HELP = "Rows are counted through the states of the parents, those of the last parent first."
 
 
@@ -64,6 +65,7 @@ def ask(chosen: Chosen) -> None:
              if name != target for state in states}  # fmt: skip
     st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
     st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
+    called(chosen, (target, *evidence))
 
 
 def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
@@ -96,9 +98,9 @@ def release_controls(chosen: Chosen) -> None:
     row_choice(chosen)
     _elsewhere(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
-            controls.text_field("Seed of the simulated noise", "seed", help="A real release has no seed.")
+            controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _weights(chosen: Chosen) -> None:
@@ -123,10 +125,11 @@ def row_choice(chosen: Chosen) -> None:
     net, (row, _) = chosen.network, picked(chosen)
     node, _ = net.node_and_codes(row)
     if net.row_count <= MOST_LISTED:
-        controls.choice("CPT row", "row", net.row_labels(), default=net.row_label(row), help=ROW_HELP)
+        controls.choice("CPT row", "row", net.row_labels(), default=net.row_label(row), help=terms.ROW)
     else:
         _node_and_row(net, node, row)
     controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
+    called(chosen, (net.names[member] for member in reversed(net.families[node])))
 
 
 def _node_and_row(net: Network, node: int, row: int) -> None:
@@ -136,7 +139,7 @@ def _node_and_row(net: Network, node: int, row: int) -> None:
     st.selectbox("Node of the CPT row", net.names, key="row.node", on_change=_pick_node, args=(net,))
     if rows <= MOST_LISTED:
         labels = [net.row_label(k) for k in range(first, first + rows)]
-        controls.choice("CPT row", "row", labels, default=net.row_label(row), help=ROW_HELP)
+        controls.choice("CPT row", "row", labels, default=net.row_label(row), help=terms.ROW)
         return
 
     def pick(text: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.memo import Memo
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, finished, part_of
@@ -227,9 +228,9 @@ def _guarantee(chosen: Chosen) -> None:
     mechanism = chosen.mechanism
     with st.expander("What is promised, by whom, and why"):
         left, right = st.columns(2)
-        left.metric("Claimed", str(mechanism.claimed))
+        left.metric("Claimed", str(mechanism.claimed), help=terms.EPSILON)
         left.caption(str(mechanism.claimed.reference))
-        right.metric("Certified", str(mechanism.certified))
+        right.metric("Certified", str(mechanism.certified), help=terms.NEIGHBOURS)
         rho = mechanism.certified.rho
         right.caption(str(mechanism.certified.reference) + (f", ρ = {numeral(rho, 4)}" if rho < np.inf else ""))
         assumption(f"Neighbours are {mechanism.certified.neighbours.value}.", holds=True)

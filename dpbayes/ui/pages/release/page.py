@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.estimates import near_one
 from dpbayes.base.text import apart, escaped, numeral
 from dpbayes.base.validation import InputError
@@ -25,10 +26,12 @@ from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_contro
 from dpbayes.ui.pages.release.details import release_details, simulated_once
 from dpbayes.ui.pages.release.handout import handout_button
 from dpbayes.ui.pages.release.make import make_release
+from dpbayes.ui.pages.release.python import python_of
 from dpbayes.ui.pages.release.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
 
@@ -52,6 +55,7 @@ def release_page(chosen: Chosen) -> bool:
         make_release(chosen)
     st.divider()
     goes_on = release_details(chosen, readings, under_way.by_now if under_way else None)
+    same_from_python(python_of(chosen, readings), name="release")
     more = under_way is not None and under_way.go_on()
     return goes_on or more
 
@@ -195,7 +199,7 @@ def _compared(study: ReleaseStudy, row: int) -> None:
         help=f"|private - exact|, mean over all probabilities of all rows and over {study.count} releases. "
         f"In nine of ten releases the mean is at most {most}.",
     )
-    what = f"KL(exact || private) between distributions of the next record's state, mean over {study.count} releases."
+    what = f"KL(exact || private) of the next record's state, mean over {study.count} releases. {terms.KL}"
     middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
     right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
 
@@ -205,7 +209,7 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
     study, real = averages.shown, readings.as_real
     st.markdown("**Of the released posteriors**, which not every mechanism has:")
     left, middle, right = st.columns(3)
-    what = f"KL(exact || private) between the posteriors of the probabilities, mean over {study.count} releases."
+    what = f"KL(exact || private) of the posteriors, mean over {study.count} releases. {terms.KL}"
     error = f"Standard error {numeral(study.kl_error, 1)}."
     left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
     middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
@@ -213,7 +217,7 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
         f"Coverage of {LEVEL:.0%} intervals",
         f"{averages.coverage:.0%}",
         help="How much of this cell's exact posterior lies in the private credible interval, mean over "
-        f"{len(averages.cell.held)} releases.",
+        f"{len(averages.cell.held)} releases. {terms.COVERAGE}",
     )
     if readings.knows_noise:
         st.markdown(

@@ -18,6 +18,7 @@ from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import program, same_from_python, value_in_python
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import data_and_download, remark
@@ -46,6 +47,17 @@ def robustness_page(chosen: Chosen) -> None:
     _answers(curves, here, options)
     data_and_download(lambda: frame_of(curves), name="robustness", curator_only=False)
     details(tables_of(options), here, prior=options.prior)
+    same_from_python(python_of(options), name="robustness")
+
+
+def python_of(options: RobustnessOptions) -> str:
+    """Return the code that gives how far one record moves the posterior, and the two bounds on it."""
+    return program(
+        "from dpbayes.experiments.robustness import robustness",
+        value_in_python("tables", tables_of(options)),
+        f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
+        "print(here.moved[0], here.printed[0], here.proved[0])",
+    )
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Robustness, Robustness]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, latex, numeral
 from dpbayes.base.validation import InputError
@@ -19,6 +20,14 @@ from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    counts_in_python,
+    mechanism_in_python,
+    network_in_python,
+    program,
+    same_from_python,
+)
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, source
 
@@ -39,6 +48,24 @@ def sampling_page(chosen: Chosen) -> None:
         data_and_download(lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator)
     _promise(chosen, shown)
     draws_section(chosen, shown)
+    same_from_python(python_of(chosen, shown), name="sampling")
+
+
+def python_of(chosen: Chosen, shown: ShownRow) -> str:
+    """Return the code that gives the least probability drawn and, for the curator, how much of the posteriors is so."""
+    mechanism = mechanism_in_python(shown.mechanism)
+    if not chosen.is_curator:
+        return program(FACE, network_in_python(chosen.network), mechanism, "print(mechanism.omega)")
+    posterior = "posterior = mechanism.prior.updated(counts)"
+    within = "exact_mass_within(posterior, mechanism.log_odds_bound).mean()"
+    return program(
+        FACE,
+        "from dpbayes.experiments.sampling import exact_mass_within",
+        counts_in_python(chosen),
+        mechanism,
+        posterior,
+        f"print(mechanism.omega, {within})",
+    )
 
 
 def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
@@ -63,9 +90,9 @@ def _controls(chosen: Chosen) -> None:
         controls.parameter_control(name)
     row_choice(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help="1 is uniform.")
+        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
-            controls.text_field("Seed of the simulated draws", "seed", help="A real release has no seed.")
+            controls.text_field("Seed of the simulated draws", "seed", help=terms.SEED)
 
 
 def nothing_printed(chosen: Chosen) -> bool:
@@ -192,15 +219,15 @@ def _promise(chosen: Chosen, shown: ShownRow) -> None:
     sampler = shown.mechanism
     with st.expander("What is promised, by whom, and why"):
         left, right = st.columns(2)
-        left.metric("Claimed", str(sampler.claimed))
+        left.metric("Claimed", str(sampler.claimed), help=terms.EPSILON)
         left.caption(str(sampler.claimed.reference))
-        right.metric("Certified", str(sampler.certified))
+        right.metric("Certified", str(sampler.certified), help=terms.NEIGHBOURS)
         right.caption(str(sampler.certified.reference))
-        terms = round(sampler.certified.epsilon / (2 * sampler.draws * sampler.log_odds_bound))
+        decisions = round(sampler.certified.epsilon / (2 * sampler.draws * sampler.log_odds_bound))
         st.markdown(
             "One record moves a term of every node, in every draw: "
             r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
-            f"with $T = {terms}$ yes-no decisions on the way to a record's states (one for a binary node), "
+            f"with $T = {decisions}$ yes-no decisions on the way to a record's states (one for a binary node), "
             f"$N = {sampler.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(sampler.log_odds_bound)}$. "
             r"Printed is $\varepsilon = 2 \ln\frac{1}{\omega}$, whatever the number of nodes and draws."
         )

@@ -25,19 +25,18 @@ from dpbayes.theory.zhang16.stealth import (
     printed_probability,
 )
 from dpbayes.ui.pages.stealth.details import agreement, counted, details, many, share_text
-from dpbayes.ui.pages.stealth.simulations import Stealth, agreement_of, proved_probability, stealth_of
+from dpbayes.ui.pages.stealth.python import python_of
+from dpbayes.ui.pages.stealth.simulations import NEAREST, Stealth, agreement_of, proved_probability, stealth_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import is_simulated
 from dpbayes.ui.session.options.stealth import StealthAim, StealthOptions
 from dpbayes.ui.session.settings import Settings, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download
-
-NEAREST = 1 - 1e-12
-"""The largest probability that a t is proved for."""
 
 KEEPS = {
     Sense.MARGINALS: "{share} releases non-negative",
@@ -69,6 +68,7 @@ def stealth_page(chosen: Chosen) -> bool:
             _numbers(stealth, options, increment)
         agreement(stealth.network, view)
         details(stealth, options.sense, increment.t, seed=chosen.seed)
+        same_from_python(python_of(stealth, options, increment.t, is_proved=increment.is_proved), name="stealth")
     return any(work.going for work in works.values())
 
 

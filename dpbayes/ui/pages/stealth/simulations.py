@@ -38,6 +38,9 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import is_simulated, noise_of
 from dpbayes.ui.widgets.running import Running, running
 
+NEAREST = 1 - 1e-12
+"""The largest probability that a t is proved for."""
+
 MOST_SHOWN = 20_000
 """Most records of the made-up table."""
 

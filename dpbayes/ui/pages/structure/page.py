@@ -30,6 +30,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
 from dpbayes.ui.widgets.show import assumption, data_and_download, inside, noise_is_not_error, source
@@ -86,10 +87,21 @@ def structure_page(chosen: Chosen) -> bool:
     data_and_download(lambda: _records(costs, epsilon), name="structure", curator_only=False)
     _formulas(costs, epsilon)
     _counterexample()
+    same_from_python(python_of(costs, epsilon), name="structure")
     if work is None or not work.going:
         return False
     work.work()  # once all is drawn, lest it stand faded meanwhile
     return True
+
+
+def python_of(costs: Costs, epsilon: float) -> str:
+    """Return the code that gives the table of the families."""
+    return program(
+        "from dpbayes.experiments.graph_families import costs_of, named_families",
+        f"families = named_families({costs.random.nodes!r})",
+        "costs = costs_of(list(families.values()))",
+        f"print(costs.frame(epsilon={epsilon!r}).set_axis(list(families)))",
+    )
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Costs, Running[FamilyNoise] | None]:

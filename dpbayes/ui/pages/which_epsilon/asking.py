@@ -19,6 +19,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.which_epsilon import Recipient, WhichEpsilonOptions
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.readable import called
 
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""
@@ -73,6 +74,7 @@ def ask(chosen: Chosen) -> None:
         change(target=target, evidence=tuple(picked.items()))
 
     st.multiselect("given", list(known), key="which_epsilon.given", placeholder="nothing", on_change=give)
+    called(chosen, (target, *evidence))
 
 
 @dataclass(frozen=True, eq=False)

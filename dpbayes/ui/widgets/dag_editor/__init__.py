@@ -42,6 +42,13 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Meaning:
+    """What a node says of a record: a note that is no warning."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Beyond:
     """Whether Python keeps drawings before and after the one that the browser started from, and how to turn to them.
 
@@ -74,15 +81,16 @@ def dag_editor(
     *,
     rev: int,
     key: str,
-    notes: Mapping[str, str] = _NO_NOTES,
+    notes: Mapping[str, str | Meaning] = _NO_NOTES,
     edge_notes: Mapping[tuple[str, str], str] = _NO_NOTES,
     beyond: Beyond = _NOTHING_BEYOND,
 ) -> Drawing:
     """Show the editor and return the drawing as the person has drawn it so far.
 
     The browser owns the drawing until `rev` changes; only then does it take up `drawing` again. `notes` (by
-    node) and `edge_notes` (by arrow) become tooltips, and a node with a note is drawn dashed; they may change
-    on every run. Undo and Redo go over the browser's own steps since then, and on to what lies `beyond` them.
+    node) and `edge_notes` (by arrow) become tooltips, and a node with a note is drawn dashed, unless that is its
+    `Meaning`; they may change on every run. Undo and Redo go over the browser's own steps since then, and on to what
+    lies `beyond` them.
 
     Errors: DrawingError when `drawing`, or what the browser sends, is not a drawing.
     """
@@ -102,7 +110,8 @@ def dag_editor(
             "drawing": _plain(last()),  # if the browser builds the editor anew, it starts from what was drawn
             "height": SHOWN_HEIGHT,
             "beyond": {"undo": beyond.earlier, "redo": beyond.later},
-            "notes": [list(item) for item in notes.items()],
+            "notes": [[name, note] for name, note in notes.items() if isinstance(note, str)],
+            "meanings": [[name, note.text] for name, note in notes.items() if isinstance(note, Meaning)],
             "edgeNotes": [[*edge, note] for edge, note in edge_notes.items()],
         },
         default={"graph": {"rev": rev, "drawing": _plain(drawing)}},

@@ -53,6 +53,7 @@ class Editor {
     this.send = send;
     this.turn = turn;
     this.notes = new Map(data.notes);
+    this.meanings = new Map(data.meanings);
     this.edgeNotes = new Map();
     for (const [from, to, note] of data.edgeNotes) {
       if (!this.edgeNotes.has(from)) this.edgeNotes.set(from, new Map());

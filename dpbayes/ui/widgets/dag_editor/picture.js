@@ -129,14 +129,14 @@ class Picture {
 
   // Drawing
 
-  paint(graph, { selected, source, draft, notes, edgeNotes }) {
+  paint(graph, { selected, source, draft, notes, meanings, edgeNotes }) {
     this.measure(graph);
     this.stage.classList.toggle("empty", !graph.nodes.length);
     this.#keep(this.nodeLayer, graph.nodes, nodeElement);
     this.#keep(this.edgeLayer, graph.edges, edgeElement);
     for (const node of graph.nodes) {
-      const classes = { selected: node.id === selected, source: node.id === source };
-      this.#paintNode(graph, node, notes.get(node.name), classes);
+      const classes = { selected: node.id === selected, source: node.id === source, noted: notes.has(node.name) };
+      this.#paintNode(graph, node, notes.get(node.name) ?? meanings.get(node.name), classes);
     }
     for (const edge of graph.edges) {
       const note = edgeNotes.get(Graph.name(graph, edge.from))?.get(Graph.name(graph, edge.to));
@@ -161,7 +161,7 @@ class Picture {
     });
   }
 
-  #paintNode(graph, node, note, { selected, source }) {
+  #paintNode(graph, node, note, { selected, source, noted }) {
     const { label, x, y, w, h } = this.boxes.get(node.id), element = this.elements.get(node.id);
     const [title, ring, reach, pill, text, grip, port] = element.children;
     const parents = Graph.parents(graph, node.id);
@@ -169,7 +169,7 @@ class Picture {
     set(element, {
       transform: `translate(${x} ${y})`,
       "aria-label": `node ${node.name}, ${about}${note ? `, ${note}` : ""}`,
-      class: `node${selected ? " selected" : ""}${source ? " source" : ""}${note ? " noted" : ""}`,
+      class: `node${selected ? " selected" : ""}${source ? " source" : ""}${noted ? " noted" : ""}`,
     });
     write(title, note ? `${node.name}: ${note}` : node.name);
     set(ring, { x: -w / 2 - 4, y: -h / 2 - 4, width: w + 8, height: h + 8, rx: h / 2 + 4 });

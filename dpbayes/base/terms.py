@@ -1,0 +1,12 @@
+"""What the field's terms mean, each in one sentence that stands wherever a control or a number has that name."""
+
+EPSILON = "How much one record may change the odds of any released value: by at most a factor of exp(epsilon)."
+DELTA = "How probable it may be that the bound on the odds fails."
+NEIGHBOURS = "Neighbours are two tables of equal size that differ in one record, which any other takes the place of."
+SENSITIVITY = "The sensitivity is how far one record can move what is released: as it is proved here, or as printed."
+PRIOR = "What is believed before a record is seen: so many pseudo-records in every cell; 1 is uniform."
+ROW = "A row is the distribution of a node, given the states of its parents."
+CELL = "A cell is one state in one row: a count that a release must protect."
+KL = "The KL divergence is what is lost, in nats, by believing the second distribution where the first is true."
+COVERAGE = "Coverage is how much of what is true the intervals hold; honest ones hold their level."
+SEED = "The same seed draws the same noise, so it protects nobody: a real release has none."

@@ -1,0 +1,50 @@
+"""The same from Python: the curator's averages over simulated releases; for the recipient, what her file says."""
+
+from dpbayes.ui.pages.release.averages import releases_of
+from dpbayes.ui.pages.release.details import draws_of
+from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.from_python import FACE, PATH, STREAM, counts_in_python, mechanism_in_python, program
+
+FILE = f"""{PATH}
+release = json.loads(Path("simulated-release.json").read_bytes())  # Download this simulated release"""
+
+
+def python_of(chosen: Chosen, readings: Readings) -> str:
+    """Return the code that gives the headline's number, with the very noise; no table and no seed for the recipient."""
+    if not chosen.is_curator:
+        return _from_the_file(chosen, readings)
+    mechanism = chosen.mechanism
+    seeded = f'stream({chosen.seed!r}, "release", {type(mechanism).__name__!r})'
+    parts = [
+        FACE,
+        STREAM,
+        "from dpbayes.experiments.releases import study_release",
+        counts_in_python(chosen),
+        mechanism_in_python(mechanism),
+        f"study = study_release(mechanism, counts, {seeded}, {draws_of(mechanism)})",
+    ]
+    if readings.is_averaged:
+        parts.append(f"study = study.knowing_noise({releases_of(readings)}, points={AVERAGED_POINTS})")
+    return program(*parts, "print(study.shift.mean())")
+
+
+def _from_the_file(chosen: Chosen, readings: Readings) -> str:
+    """Return the code that reads the probability in the picture off the file of the first release."""
+    net = chosen.network
+    row = int(net.row_of_cell[readings.cell])
+    state = readings.cell - net.cells_of_row(row).start
+    found = f'row = next(row for row in release["rows"] if row["row"] == {net.row_label(row)!r})'
+    return program("import json", FILE, found, *_read(readings, state))
+
+
+def _read(readings: Readings, state: int) -> tuple[str, ...]:
+    """Return the lines that read one state's probability in a row of the file, as the page's recipient reads it."""
+    outcome = readings.as_real.release.part(0).outcome
+    if readings.knows_noise:
+        return (f'print(row["mean"][{state}])',)
+    if readings.as_real.is_posterior:
+        return (f'print(row["posterior"][{state}] / sum(row["posterior"]))',)
+    if hasattr(outcome, "draws"):
+        return (f'print(sum(draw[{state}] for draw in row["draws"]) / len(row["draws"]))',)
+    return (f'print(row["probabilities"][{state}])',)
