@@ -14,13 +14,14 @@ import numpy as np
 
 from dpbayes.audit.reports import recalibration_steps
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.steps import Partial, Work, finished, in_parts, part_of
-from dpbayes.base.types import FloatArray
+from dpbayes.base.steps import Partial, Work, finished, part_of
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
 from dpbayes.mechanisms.base import Outcome, simulated
+from dpbayes.mechanisms.shares import searched, takes_weights
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
@@ -42,10 +43,14 @@ class Promise:
     epsilon: float
     delta: float
 
-    def mechanism(self, kind: type[Any], network: Network) -> Any:
-        """Return the mechanism of a class that promises this. Errors: InputError where the network is not for it."""
+    def mechanism(self, kind: type[Any], network: Network, weights: tuple[float, ...] = ()) -> Any:
+        """Return the mechanism of a class that promises this, its noise shared out by the weights if it can be.
+
+        Errors: InputError where the network is not for it.
+        """
         asked = {"epsilon": self.epsilon, "delta": self.delta, "t": 0.0}
-        return kind(prior=network, **{name: asked[name] for name in parameters_of(kind) if name in asked})
+        shared = {"weights": weights} if takes_weights(kind) else {}
+        return kind(prior=network, **{name: asked[name] for name in parameters_of(kind) if name in asked}, **shared)
 
 
 def noisy_kinds() -> tuple[type[Any], ...]:
@@ -67,12 +72,14 @@ def is_searched(kind: type[Any]) -> bool:
 class CellNoise:
     """A mechanism and its noise: the root mean square over all cells of the standard deviations, in counts.
 
-    `recounted` is the same mechanism with an epsilon of its own that is as large as the promise's delta allows: itself
-    where it needs a delta anyway, None while nobody has worked it out.
+    Cells count by the `weights` of their tables, if there are any. `recounted` is the same mechanism with an epsilon of
+    its own that is as large as the promise's delta allows: itself where it needs a delta anyway, None while nobody has
+    worked it out.
     """
 
     mechanism: Any
     recounted: Any | None
+    weights: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:
@@ -87,26 +94,40 @@ class CellNoise:
     @property
     def noise(self) -> float:
         """Noise at the promise itself, without the delta where it needs none."""
-        return noise_per_cell(self.mechanism)
+        return noise_per_cell(self.mechanism, self.weights)
 
     @property
     def noise_with_delta(self) -> float:
         """Noise where the delta is made use of; NaN while nobody has worked it out."""
-        return np.nan if self.recounted is None else noise_per_cell(self.recounted)
+        return np.nan if self.recounted is None else noise_per_cell(self.recounted, self.weights)
+
+    @property
+    def least_known(self) -> float:
+        """Noise where the delta is made use of, or at the promise itself while nobody has worked that out."""
+        return self.noise if self.recounted is None else self.noise_with_delta
+
+    def in_tables(self, nodes: BoolArray) -> float:
+        """Return `least_known` over the cells of some nodes' tables alone, all alike."""
+        mechanism = self.recounted or self.mechanism
+        return noise_per_cell(mechanism, tuple(nodes.astype(np.float64).tolist()))
 
 
-def noise_per_cell(mechanism: Any) -> float:
-    """Return the root mean square over all cells of a mechanism's noise, in counts."""
-    return rms_over_cells(mechanism.prior.network, mechanism.node_noise_sd)
+def noise_per_cell(mechanism: Any, weights: tuple[float, ...] = ()) -> float:
+    """Return the root mean square over all cells of a mechanism's noise, in counts; each by its table's weight."""
+    return rms_over_cells(mechanism.prior.network, mechanism.node_noise_sd, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Every mechanism's noise at one promise, and why some cannot be run on the network, by their labels."""
+    """Every mechanism's noise at one promise, and why some cannot be run on the network, by their labels.
+
+    `weights` say how much the error in each node's table counts; none where all count alike.
+    """
 
     promise: Promise
     noises: tuple[CellNoise, ...]
     refused: Mapping[str, str]
+    weights: tuple[float, ...] = ()
 
     @cached_property
     def laplace(self) -> CellNoise:
@@ -121,7 +142,7 @@ class Comparison:
     @cached_property
     def best(self) -> CellNoise:
         """The least noise where the delta is made use of, as far as that is worked out."""
-        return min(self.noises, key=lambda noise: noise_per_cell(noise.recounted or noise.mechanism))
+        return min(self.noises, key=lambda noise: noise.least_known)
 
     @property
     def is_noisy(self) -> bool:
@@ -149,16 +170,20 @@ def compare_steps(
     *,
     kinds: Sequence[type[Any]] | None = None,
     recount: Sequence[type[Any]] | None = None,
+    weights: tuple[float, ...] = (),
 ) -> Work[Comparison]:
     """Work out the noise of all mechanisms, or of some `kinds`, then of all or those in `recount` what delta allows.
 
-    The best scales of noise are searched once for a network, which takes seconds on one of many nodes.
+    With `weights` the noise is shared out by them where a mechanism can, and cells count by them in every mechanism.
+    The best scales of noise are searched once for a network and weights, round by round, which takes seconds on one of
+    many nodes.
     """
     asked = noisy_kinds() if kinds is None else kinds
-    so_far = Comparison(promise, (), {})
+    so_far = Comparison(promise, (), {}, weights)
     for place, kind in enumerate(asked, start=1):
-        so_far = _with(so_far, kind, network)
-        yield Partial(place / len(asked) / 4, so_far)
+        start, end = ((place - back) / len(asked) / 4 for back in (1, 0))
+        so_far = yield from part_of(_with(so_far, kind, network), start, end)
+        yield Partial(end, so_far)
     places = [
         place
         for place, noise in enumerate(so_far.noises)
@@ -173,13 +198,14 @@ def compare_steps(
     return so_far
 
 
-def _with(so_far: Comparison, kind: type[Any], network: Network) -> Comparison:
+def _with(so_far: Comparison, kind: type[Any], network: Network) -> Work[Comparison]:
     try:
-        mechanism = so_far.promise.mechanism(kind, network)
-        _ = mechanism.node_noise_sd  # searches for the best noise, or finds that it cannot
+        mechanism = so_far.promise.mechanism(kind, network, so_far.weights)
+        yield from part_of(searched(mechanism), 0.0, 1.0)
+        _ = mechanism.node_noise_sd  # or finds that it cannot
     except InputError as error:
         return replace(so_far, refused={**so_far.refused, kind.label: str(error)})
-    noise = CellNoise(mechanism, mechanism if needs_delta(kind) else None)
+    noise = CellNoise(mechanism, mechanism if needs_delta(kind) else None, so_far.weights)
     return replace(so_far, noises=(*so_far.noises, noise))
 
 
@@ -233,14 +259,23 @@ def compared_graphs() -> Mapping[str, Network]:
 
 
 def graph_steps(promise: Promise) -> Work[tuple[GraphComparison, ...]]:
-    """Compare the mechanisms on one graph after the other."""
+    """Compare the mechanisms on one graph after the other; the first, a small one, in one step."""
     graphs = list(compared_graphs().items())
-    return in_parts(lambda k: compared_on(*graphs[k], promise), len(graphs))
+    compared: tuple[GraphComparison, ...] = (compared_on(*graphs[0], promise),)
+    for k, (name, network) in enumerate(graphs[1:], start=1):
+        yield Partial(k / len(graphs), compared)
+        work = _compared_on(name, network, promise)
+        compared += ((yield from part_of(work, k / len(graphs), (k + 1) / len(graphs))),)
+    return compared
 
 
 def compared_on(name: str, network: Network, promise: Promise) -> GraphComparison:
     """Return how every mechanism compares with Laplace noise on one graph."""
-    comparison = finished(compare_steps(network, promise, recount=(LaplaceUpdates,)))
+    return finished(_compared_on(name, network, promise))
+
+
+def _compared_on(name: str, network: Network, promise: Promise) -> Work[GraphComparison]:
+    comparison = yield from part_of(compare_steps(network, promise, recount=(LaplaceUpdates,)), 0.0, 1.0)
     factors = {noise.label: comparison.factor(noise) for noise in comparison.noises}
     return GraphComparison(name, len(network.names), network.cell_count, factors)
 

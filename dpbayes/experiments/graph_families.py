@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from dpbayes.base.estimates import Estimate, standard_error
-from dpbayes.base.steps import Partial, Work
+from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.best_noise import Promise, is_searched
 from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.shares import searched
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, naive_bayes, tree
 from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise
@@ -70,9 +71,14 @@ class GraphCosts:
 
         The error is NaN for a single graph.
         """
-        by_density = self.frame(epsilon=epsilon).groupby("arrows per node")
-        errors = by_density.sem().add_prefix("standard error: ")
-        return pd.concat([by_density.mean(), errors], axis=1).reset_index()
+        return means_by_density(self.frame(epsilon=epsilon))
+
+
+def means_by_density(records: pd.DataFrame) -> pd.DataFrame:
+    """Return the means over records of as many arrows per node, each with its standard error; NaN of one record."""
+    by_density = records.groupby("arrows per node")
+    errors = by_density.sem().add_prefix("standard error: ")
+    return pd.concat([by_density.mean(), errors], axis=1).reset_index()
 
 
 def costs_of(networks: Sequence[Network]) -> GraphCosts:
@@ -164,11 +170,12 @@ class FamilyNoise:
 def family_noise(nodes: int, rng: np.random.Generator, *, graphs: int, kinds: Sequence[type[Any]]) -> Work[FamilyNoise]:
     """Work out the noise of mechanisms at `UNIT` on the graphs of `random_costs` with this generator, families first.
 
-    One random graph grows from step to step; there is more to show whenever one is full grown.
+    One random graph grows from step to step, of which each is a round of a search or less; there is more to show
+    whenever one is full grown.
     """
     networks = [network for _ in range(graphs) for network in growing_graphs(nodes, rng, arrows=arrow_numbers(nodes))]
     densities = len(arrow_numbers(nodes))
-    families = [_noises(network, kinds) for network in named_families(nodes).values()]
+    families = [finished(_noises(network, kinds)) for network in named_families(nodes).values()]
     random: list[list[tuple[float, bool]]] = []
 
     def by_now() -> FamilyNoise:
@@ -184,7 +191,8 @@ def family_noise(nodes: int, rng: np.random.Generator, *, graphs: int, kinds: Se
 
     yield Partial(0.0, by_now())
     for network in networks:
-        random.append(_noises(network, kinds))
+        start, end = ((len(random) + more) / len(networks) for more in (0, 1))
+        random.append((yield from part_of(_noises(network, kinds), start, end)))
         share = len(random) / len(networks)
         if share < 1:
             yield Partial(share, by_now()) if len(random) % densities == 0 else share
@@ -197,8 +205,10 @@ def noise_factor(kind: type[Any], nodes: int, promise: Promise) -> float:
     return _mean_noise(promise.mechanism(kind, line)) / _mean_noise(UNIT.mechanism(kind, line))
 
 
-def _noises(network: Network, kinds: Sequence[type[Any]]) -> list[tuple[float, bool]]:
+def _noises(network: Network, kinds: Sequence[type[Any]]) -> Work[list[tuple[float, bool]]]:
     mechanisms = [UNIT.mechanism(kind, network) for kind in kinds]
+    for place, mechanism in enumerate(mechanisms):
+        yield from part_of(searched(mechanism), place / len(mechanisms), (place + 1) / len(mechanisms))
     return [(_mean_noise(each), not is_searched(type(each)) or each.design.exact) for each in mechanisms]
 
 

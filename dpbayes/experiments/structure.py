@@ -72,6 +72,10 @@ def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, s
     return pd.DataFrame.from_records(records)
 
 
-def rms_over_cells(network: Network, node_sd: np.ndarray) -> float:
-    """Return the root mean square over all cells of what is the same in all cells of a node (|I|,)."""
-    return float(np.sqrt(np.average(np.square(node_sd), weights=np.diff(network.cell_offsets))))
+def rms_over_cells(network: Network, node_sd: np.ndarray, weights: Sequence[float] = ()) -> float:
+    """Return the root mean square over all cells of what is the same in all cells of a node (|I|,).
+
+    A cell counts as often as its node's weight says, with `weights`.
+    """
+    cells = np.diff(network.cell_offsets) * (np.array(weights) if weights else 1.0)
+    return float(np.sqrt(np.average(np.square(node_sd), weights=cells)))

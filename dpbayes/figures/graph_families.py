@@ -22,12 +22,16 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
 
 @dataclass(frozen=True, eq=False)
 class OtherNoise:
-    """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs."""
+    """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs.
+
+    `needs_delta` says whether it promises nothing without a delta.
+    """
 
     name: str
     colour: str
     families: FloatArray
     random: FloatArray
+    needs_delta: bool = False
 
 
 def graph_families_figure(

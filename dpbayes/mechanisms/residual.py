@@ -9,6 +9,7 @@ import numpy as np
 from dpbayes.base.looks import SLATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import (
@@ -23,7 +24,7 @@ from dpbayes.mechanisms.base import (
     require_own_counts,
 )
 from dpbayes.mechanisms.noise import gaussian_noise, gaussian_shift_of
-from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_variances
+from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_variances_steps
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at
@@ -73,12 +74,16 @@ class GaussianResiduals:
     @cached_property
     def design(self) -> NoiseDesign:
         """The variances where all residuals together may move by one; the best for all alike once for a network."""
+        return finished(self.design_steps())
+
+    def design_steps(self) -> Work[NoiseDesign]:
+        """Search for `design` in steps, unless it is known; afterwards it is."""
         network = self.prior.network
         if self.prices:
             return gaussian_at(network.residuals, network.residuals.cells * np.array((0, *self.prices)))
-        if not self.weights:
-            return network.gaussian_design
-        return weighted_variances(network.residuals, tuple(self.weights))
+        if self.weights:
+            return (yield from weighted_variances_steps(network.residuals, tuple(self.weights)))
+        return (yield from network.gaussian_design_steps())
 
     @cached_property
     def shift(self) -> float:

@@ -1,19 +1,43 @@
 """How noise is shared out among the sets of nodes: by what each table's error counts, or at prices that are stated."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import NoiseDesign, best_coefficients, best_gaussian
+from dpbayes.model.residual_design import NoiseDesign, best_coefficients_steps, best_gaussian_steps
 from dpbayes.model.residuals import Residuals
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
 """Between these a table's weight lies, all others being 1."""
+
+
+def takes_weights(kind: type[Any]) -> bool:
+    """Return whether a mechanism shares its noise out among the tables by what their errors count."""
+    return "weights" in {field.name for field in fields(kind)}
+
+
+def weights_of(network: Network, matters: Container[str], weight: float) -> tuple[float, ...]:
+    """Return how much the error in each node's table counts: `weight` in those that matter, 1 in the others.
+
+    None where all count alike.
+    """
+    weights = tuple(weight if name in matters else 1.0 for name in network.names)
+    return weights if len(set(weights)) > 1 else ()
+
+
+def weights_told(network: Network, weights: Sequence[float]) -> list[str]:
+    """Return the nodes whose tables count otherwise than once, each with its weight: "dysp=10"."""
+    named = zip(network.names, weights, strict=True) if weights else ()
+    return [f"{name}={np.format_float_positional(weight, trim='-')}" for name, weight in named if weight != 1]
 
 
 def require_shares(network: Network, *, weights: Sequence[float], prices: Sequence[int]) -> None:
@@ -33,21 +57,62 @@ def require_shares(network: Network, *, weights: Sequence[float], prices: Sequen
         raise InputError("Weights choose the prices; give the one or the other.")
 
 
-@lru_cache(maxsize=8)
 def weighted_variances(residuals: Residuals, weights: tuple[float, ...]) -> NoiseDesign:
     """Return `best_gaussian`, which a moving control asks for again and again: only shapes and weights are kept."""
-    return best_gaussian(residuals, np.array(weights, dtype=np.float64))
+    return finished(weighted_variances_steps(residuals, weights))
 
 
-@lru_cache(maxsize=8)
+def weighted_variances_steps(residuals: Residuals, weights: tuple[float, ...]) -> Work[NoiseDesign]:
+    """Work out `weighted_variances` in steps, unless they are kept; afterwards they are."""
+    return _worked_out(best_gaussian_steps, residuals, weights)
+
+
 def weighted_scales(residuals: Residuals, weights: tuple[float, ...]) -> NoiseDesign:
     """Return `best_coefficients`, kept likewise."""
-    return best_coefficients(residuals, np.array(weights, dtype=np.float64))
+    return finished(weighted_scales_steps(residuals, weights))
+
+
+def weighted_scales_steps(residuals: Residuals, weights: tuple[float, ...]) -> Work[NoiseDesign]:
+    """Work out `weighted_scales` in steps likewise."""
+    return _worked_out(best_coefficients_steps, residuals, weights)
+
+
+Search = Callable[[Residuals, FloatArray], Work[NoiseDesign]]
+
+
+@dataclass(eq=False)
+class _Kept:
+    """The place of a design that is searched for, and that alone lasts from one search to the next."""
+
+    design: NoiseDesign | None = None
+
+
+@lru_cache(maxsize=16)
+def _kept(search: Search, residuals: Residuals, weights: tuple[float, ...]) -> _Kept:
+    return _Kept()
+
+
+def _worked_out(search: Search, residuals: Residuals, weights: tuple[float, ...]) -> Work[NoiseDesign]:
+    kept = _kept(search, residuals, weights)
+    if kept.design is None:
+        kept.design = yield from search(residuals, np.array(weights, dtype=np.float64))
+    return kept.design
+
+
+def searched(mechanism: Any) -> Work[None]:
+    """Work out the scales of a mechanism's noise, if it searches for them; afterwards it has them at once."""
+    if hasattr(mechanism, "design_steps"):
+        yield from mechanism.design_steps()
+
+
+def counted(weights: Sequence[float]) -> str:
+    """Return how the tables' errors count, to add to a sentence on them; nothing where all count alike."""
+    return ", each table's counted by its weight" if weights else ""
 
 
 def gap_text(design: NoiseDesign, scales: str, *, weights: Sequence[float]) -> str:
     """Return how good the scales, a LaTeX symbol, are, as a sentence to add; nothing where that is not known."""
     if not math.isfinite(design.gap):
         return ""
-    error = "an error, each table's counted by its weight," if weights else "an error"
+    error = f"an error{counted(weights)}," if weights else "an error"
     return f" No other ${scales}$ have {error} lower by more than {numeral(100 * design.gap, 2)} %."

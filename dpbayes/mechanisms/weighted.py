@@ -9,6 +9,7 @@ import numpy as np
 from dpbayes.base.looks import OLIVE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import (
     EPSILON,
@@ -21,7 +22,7 @@ from dpbayes.mechanisms.base import (
     require_own_counts,
 )
 from dpbayes.mechanisms.noise import laplace_noise, laplace_sds
-from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_scales
+from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_scales_steps
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.fourier import coefficients, marginals, require_binary
@@ -70,12 +71,16 @@ class WeightedFourier:
     @cached_property
     def design(self) -> NoiseDesign:
         """The scales at epsilon = 1; the best for all tables alike are computed once for a network."""
+        return finished(self.design_steps())
+
+    def design_steps(self) -> Work[NoiseDesign]:
+        """Search for `design` in steps, unless it is known; afterwards it is."""
         network = self.prior.network
         if self.prices:
             return coefficients_at(network.residuals, np.array((0, *self.prices), dtype=np.float64))
         if self.weights:
-            return weighted_scales(network.residuals, tuple(self.weights))
-        return network.coefficient_design
+            return (yield from weighted_scales_steps(network.residuals, tuple(self.weights)))
+        return (yield from network.coefficient_design_steps())
 
     @property
     def scales(self) -> FloatArray:

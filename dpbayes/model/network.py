@@ -1,7 +1,7 @@
 """A Bayesian network over categorical variables, and the flat axis on which all its CPT cells lie."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -11,11 +11,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.base.types import IntArray
+from dpbayes.base.steps import Work, finished
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
-from dpbayes.model.residual_design import NoiseDesign, best_coefficients, best_gaussian
+from dpbayes.model.residual_design import NoiseDesign, best_coefficients_steps, best_gaussian_steps
 from dpbayes.model.residuals import Residuals
 
 MAX_STATES = 256
@@ -152,12 +153,27 @@ class Network:
     @cached_property
     def gaussian_design(self) -> NoiseDesign:
         """The best variances of Gaussian noise on the residuals, every family's error alike, per unit of 2 rho."""
-        return best_gaussian(self.residuals, np.ones(len(self.names)))
+        return finished(self.gaussian_design_steps())
 
     @cached_property
     def coefficient_design(self) -> NoiseDesign:
         """The best Laplace scales of a binary network's integer Walsh coefficients, times epsilon."""
-        return best_coefficients(self.residuals, np.ones(len(self.names)))
+        return finished(self.coefficient_design_steps())
+
+    def gaussian_design_steps(self) -> Work[NoiseDesign]:
+        """Work out `gaussian_design` in steps, unless it is known; afterwards it is."""
+        return self._worked_out("gaussian_design", best_gaussian_steps)
+
+    def coefficient_design_steps(self) -> Work[NoiseDesign]:
+        """Work out `coefficient_design` in steps, unless it is known; afterwards it is."""
+        return self._worked_out("coefficient_design", best_coefficients_steps)
+
+    def _worked_out(self, name: str, steps: Callable[[Residuals, FloatArray], Work[NoiseDesign]]) -> Work[NoiseDesign]:
+        kept = vars(self)  # where `cached_property` keeps it too
+        if name not in kept:
+            kept[name] = yield from steps(self.residuals, np.ones(len(self.names)))
+        design: NoiseDesign = kept[name]
+        return design
 
     @cached_property
     def elimination(self) -> Plan:

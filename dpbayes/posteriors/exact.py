@@ -11,9 +11,11 @@ approximated.
 
 A move takes s of the records that have certain values in all cliques of one variable and changes that variable. It is
 as likely as its reverse, and any table can be reached from any other, record by record. Variables that share no clique
-move together, and so do all chains.
+move together, and so do all chains. Where noise is loud beside what n records vary by, such moves are too small, and
+chains over all records and theta (`record_chains`) draw from the same law.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -30,6 +32,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.record_chains import RecordChains
 
 CHAINS = 128
 """Chains that run beside each other."""
@@ -45,6 +48,9 @@ _WARM, _KEPT, _SHOWN = 3, 64, 16
 
 _POINTS = 64
 """Points of the quick posterior that chains start from."""
+
+LOUD = 1 / 3
+"""Noise of a scale of so many sqrt(n) is loud: on Asia with 1,000 records from epsilon = 1.5 downwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +98,21 @@ def exact_posterior(
     """
     refuse_large(prior.network, noise, n)
     sweeps = whole_number("The number of sweeps", sweeps, low=2 * _WARM, high=1_000_000)
-    plan = _Plan(prior, noise, np.asarray(released, dtype=np.float64), n)
-    quick = noise_aware(prior, noise, plan.released, n, points=_POINTS)
-    tables = plan.tables_of(quick.sample(rng, (CHAINS,)), rng)
-    values = plan.values(tables, np.arange(tables.shape[1]))
+    told = np.asarray(released, dtype=np.float64)
+    quick = noise_aware(prior, noise, told, n, points=_POINTS)
+    loud = noise.scale > LOUD * np.sqrt(n)
+    chains = RecordChains(prior, noise.scale, told, n) if loud else _Plan(prior, noise, told, n)
+    drawn = chains.drawn(quick.sample(rng, (CHAINS,)), rng)
     warm = sweeps // _WARM
     reads = np.unique(np.linspace(warm, sweeps - 1, _KEPT).astype(int))
     shows = reads[:: _KEPT // _SHOWN]
     kept = np.empty((len(reads), CHAINS, prior.network.cell_count))
     taken = 0
     for sweep in range(sweeps):
-        for moves in plan.groups:
-            for _ in range(moves.repeats):
-                plan.move(moves, tables, values, rng)
+        while (counts := next(drawn)) is None:
+            yield sweep / sweeps
         if sweep in reads:
-            kept[taken] = tables[:, : kept.shape[-1]]
+            kept[taken] = counts
             taken += 1
         share = (sweep + 1) / sweeps
         yield Partial(share, _draws(prior, kept[:taken])) if sweep in shows and taken > 1 else share
@@ -203,6 +209,17 @@ class _Plan:
         law[0, cells : cells + rows], law[1, cells : cells + rows] = -1.0, network.row_sums(self.prior.alpha)
         law[0, cliques:separators], law[0, separators:-1] = -1.0, 1.0
         return law
+
+    def drawn(self, cpts: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray | None]:
+        """Begin with n records of each of some CPTs (chains, K); yield counts (chains, K) after a sweep, else None."""
+        tables = self.tables_of(cpts, rng)
+        values = self.values(tables, np.arange(tables.shape[1]))
+        while True:
+            for moves in self.groups:
+                for _ in range(moves.repeats):
+                    self.move(moves, tables, values, rng)
+                yield None
+            yield tables[:, : self.prior.network.cell_count]
 
     def values(self, tables: FloatArray, places: IntArray) -> FloatArray:
         """The parts of the logarithm at some places, from what is counted there."""

@@ -247,7 +247,7 @@ _RARE = 1e-6
 
 
 def _odds_of_rho(rho: Fraction) -> str:
-    if _likely_loss(rho) >= _WEAK:
+    if likely_loss(rho) >= _WEAK:
         return f"may learn nearly all of any one record: a rho of {decimal_text(rho)} hides next to nothing"
     return (
         f"can change their odds on what any one record says by a factor of at most {factor_text(rho)}, but for one "
@@ -257,12 +257,12 @@ def _odds_of_rho(rho: Fraction) -> str:
 
 def factor_text(rho: Fraction) -> str:
     """Return by what factor a rho lets odds change, but with a probability of one in a million."""
-    loss = _likely_loss(rho)
+    loss = likely_loss(rho)
     return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
 
 
-def _likely_loss(rho: Fraction) -> float:
-    """Return what the loss exceeds so rarely at most: rho + 2 sqrt(rho ln 1/_RARE). [Bun16] Proposition 1.3.
+def likely_loss(rho: Fraction) -> float:
+    """Return what the loss exceeds once in a million at most: rho + 2 sqrt(rho ln 1/_RARE). [Bun16] Proposition 1.3.
 
     It is a bound of the loss itself, so that it holds for what a reader makes of one release, also where they know
     the other records by a probability alone: of mixtures of neighbours the divergence is no larger.

@@ -15,6 +15,7 @@ from dpbayes.experiments.best_noise import (
     compare_steps,
     compared_graphs,
     compared_on,
+    graph_steps,
     noise_per_cell,
     noisy_kinds,
     recount_steps,
@@ -29,8 +30,9 @@ from dpbayes.mechanisms import (
     LaplaceUpdates,
     WeightedFourier,
 )
+from dpbayes.mechanisms.shares import takes_weights, weights_of
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import chain, load_named
+from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 from tests.conftest import thorough
 
 PROMISE = Promise(1.0, 1e-6)
@@ -112,6 +114,31 @@ def test_steps_tell_what_is_in_and_laplace_comes_first(asia: Network) -> None:
     assert math.isnan(seen[-1].result.factor(seen[-1].result.noises[-1])), "Laplace with the delta is not known yet"
 
 
+def test_the_search_for_the_best_noise_is_taken_in_steps_and_known_then() -> None:
+    network = naive_bayes(16)
+    weights = (5.0, *[1.0] * 16)
+    work = compare_steps(network, PROMISE, recount=(), kinds=(LaplaceUpdates, GaussianResiduals), weights=weights)
+    steps = list(work)
+    shares = [step.share if isinstance(step, Partial) else step for step in steps]
+    assert shares == sorted(shares)
+    assert sum(not isinstance(step, Partial) for step in steps) > 2, "rounds of the search"
+    mechanism = steps[-1].result.noises[-1].mechanism
+    assert not list(mechanism.design_steps())
+    again = GaussianResiduals(prior=network, epsilon=2.0, weights=weights)
+    assert not list(again.design_steps()), "it is kept for these weights whatever epsilon is"
+    assert again.design is mechanism.design
+
+
+def test_graphs_are_compared_in_steps_with_the_first_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {name: compared_graphs()[name] for name in ("chain, 12", "Asia")}
+    monkeypatch.setattr("dpbayes.experiments.best_noise.compared_graphs", lambda: few)
+    steps = list(graph_steps(PROMISE))
+    assert isinstance(steps[0], Partial)
+    assert [graph.name for graph in steps[0].result] == ["chain, 12"]
+    compared = finished(graph_steps(PROMISE))
+    assert [graph.factors for graph in compared] == [compared_on(*each, PROMISE).factors for each in few.items()]
+
+
 def test_what_a_network_is_not_for_is_said() -> None:
     network = Network.from_edges(["a", "b"], [("a", "b")], {"a": ("x", "y", "z"), "b": ("no", "yes")})
     comparison = finished(compare_steps(network, PROMISE, recount=()))
@@ -129,6 +156,41 @@ def test_a_network_with_nothing_to_tell_has_no_noise() -> None:
 def test_at_a_large_epsilon_best_weights_win_against_gaussian_noise(asia: Network) -> None:
     comparison = finished(compare_steps(asia, Promise(10.0, 1e-6), recount=()))
     assert comparison.best.label == "Weighted Fourier"
+
+
+# Weights
+
+
+def test_weights_are_taken_by_those_that_share_noise_out_and_cells_count_by_them(asia: Network) -> None:
+    place = asia.index("dysp")
+    weights = weights_of(asia, {"dysp"}, 20.0)
+    alike, weighted = (finished(compare_steps(asia, PROMISE, recount=(), weights=each)) for each in ((), weights))
+    cells = np.diff(asia.cell_offsets) * np.array(weights)
+    for before, after in zip(alike.noises, weighted.noises, strict=True):
+        sds = after.mechanism.node_noise_sd
+        assert after.noise == pytest.approx(math.sqrt((cells * sds**2).sum() / cells.sum()))
+        unturned = math.sqrt((cells * before.mechanism.node_noise_sd**2).sum() / cells.sum())
+        if takes_weights(type(after.mechanism)):
+            assert after.mechanism.weights == weights
+            assert after.noise < 0.95 * unturned
+            assert sds[place] < 0.95 * before.mechanism.node_noise_sd[place]
+        else:
+            assert after.noise == pytest.approx(unturned)
+    assert {noise.label for noise in weighted.noises if takes_weights(type(noise.mechanism))} == {
+        "Weighted Fourier",
+        "Gaussian residuals",
+    }
+    here = np.arange(len(asia.names)) == place
+    assert weighted.best.in_tables(here) == pytest.approx(weighted.best.mechanism.node_noise_sd[place])
+
+
+def test_what_delta_allows_is_counted_with_the_same_weights(asia: Network) -> None:
+    weights = weights_of(asia, {"dysp"}, 20.0)
+    comparison = finished(compare_steps(asia, PROMISE, kinds=(LaplaceUpdates, WeightedFourier), weights=weights))
+    fourier = comparison.noises[1]
+    assert fourier.recounted.weights == weights
+    assert fourier.noise_with_delta == pytest.approx(fourier.noise / fourier.recounted.epsilon)
+    assert fourier.recounted.epsilon > 1
 
 
 # Over graphs

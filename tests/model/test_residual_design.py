@@ -1,5 +1,6 @@
 """The worst record and the best scales, beside every record and every direction."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -170,6 +171,41 @@ def test_the_expected_squared_error_per_cell_of_every_noise_at_a_promise_of_one(
     assert gaussian.error / cells == pytest.approx(best, abs=0.06, rel=2e-3)
     if weighted is not None:
         assert network.coefficient_design.error / cells == pytest.approx(weighted, rel=4e-3)
+
+
+BEFORE = {  # the errors and three scales that the search came to when it was one step
+    "asia": (266.19669095184656, 18.853331935547263, 17.36840717275978, 9.478869619649954),
+    "insurance": (46453.35096852752, 757.1759012009309, 254.8872314288238, 192.95589648758855),
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_the_search_comes_to_the_same_in_steps(name):
+    network = replace(load_named(name)[0])  # one of its own: whoever else uses the named one may have searched it
+    work, shares = network.gaussian_design_steps(), []
+    while True:
+        try:
+            shares.append(next(work))
+        except StopIteration as end:
+            design = end.value
+            break
+        best_gaussian(chain(3).residuals, np.ones(3))  # whatever else is done meanwhile
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert 0 < shares[0] <= shares[-1] < 1
+    error, *scales = BEFORE[name]
+    assert design.error == pytest.approx(error, rel=1e-9)
+    np.testing.assert_allclose(design.scales[[1, 5, 20]], scales, rtol=1e-6)
+    assert network.gaussian_design is design
+    assert not list(network.gaussian_design_steps()), "it is known by now"
+
+
+def test_a_search_that_is_left_is_begun_again():
+    network = chain(5)
+    next(network.coefficient_design_steps())
+    assert "coefficient_design" not in vars(network)
+    again = chain(5).coefficient_design
+    np.testing.assert_array_equal(network.coefficient_design.scales, again.scales)
 
 
 def test_wide_families_get_fewer_rounds_and_keep_the_promise(monkeypatch):

@@ -300,6 +300,22 @@ def test_noise_aware_curves_are_one_click_away_dashed_and_of_the_first_repeats()
     assert set(frame["repeats"][frame["method"] == "Laplace"]) == {20}
 
 
+def test_tables_that_matter_more_are_named_with_the_curves_that_go_by_them():
+    query = FAST | {"matters": "class", "release.weight": "50"}
+    at = open_page(PAGE, **query)
+    residuals = METHODS["residuals"]
+    weights = (50.0, 1.0, 1.0, 1.0)
+    study = accuracy_study(fast_plan(weights=weights))
+    assert curves(at)[residuals.title]["y"] == pytest.approx(study.mean(residuals))
+    (said,) = [caption.value for caption in at.caption if "counts 50 times" in caption.value]
+    assert "The squared error in the table of class counts 50 times" in said
+    assert residuals.title.split(" (")[0] in plain(said)
+    shown = open_page(PAGE, **query | {"accuracy.residuals": "no"})
+    assert not [caption for caption in shown.caption if "50 times" in caption.value], "no curve is left that shares"
+    command = next(code.value for code in at.code if code.value.startswith("python -m"))
+    assert "--weights class=50" in command
+
+
 @pytest.fixture
 def few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise-aware curves take their time; here of three repeats."""

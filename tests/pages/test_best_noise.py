@@ -18,6 +18,7 @@ from dpbayes.experiments.best_noise import (
 )
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms.shares import weights_of
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.best_noise import answers, page
 from dpbayes.ui.session.graphs import Graph, code_of
@@ -115,6 +116,23 @@ def test_remark_1_stands_in_its_place_with_this_graphs_numbers(at: AppTest) -> N
     assert {"structure", "release"} <= {link.proto.page for link in at.get("page_link")}
 
 
+def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
+    at = open_page(PAGE, delta="0.000001", matters="dysp", **{"release.weight": "20"})
+    weights = weights_of(ASIA, {"dysp"}, 20.0)
+    core = finished(compare_steps(ASIA, Promise(1.0, 1e-6), recount=(), weights=weights))
+    alone = dots(at, "best_noise.cells", "ε without a δ")
+    for noise in core.noises:
+        assert alone[noise.label] == (pytest.approx(noise.noise) if noise.is_pure else None)
+    assert "the least noise per cell, by the weights of the tables, is" in headline(at)
+    told = plain(everything(at))
+    assert "The squared error in the table of dysp counts 20 times, in every mechanism’s dot" in told
+    assert "Weighted Fourier, Gaussian residuals share their noise out by that" in told
+    assert "Over graphs all tables count alike." in told
+    assert f"weights={weights!r}" in "".join(code.value for code in at.code)
+    fine(at.multiselect(key="matters").set_value([]).run())
+    assert "by the weights" not in headline(at)
+
+
 @pytest.mark.usefixtures("first_look")
 def test_both_seats_see_the_same_and_no_record_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def counted(*_: object) -> None:
@@ -152,7 +170,7 @@ def test_where_nothing_is_to_hide_the_sentence_says_so() -> None:
 @pytest.mark.usefixtures("first_look")
 def test_what_needs_binary_nodes_says_which_are_not() -> None:
     at = open_page(PAGE, source="survey")
-    for _ in range(8):
+    for _ in range(25):  # a round of the search is a step
         fine(at.run())
     assert set(dots(at, "best_noise.cells", "ε without a δ")) == {
         "Laplace",
@@ -171,7 +189,7 @@ def test_a_long_search_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPat
         fine(at.run())
     assert "Weighted Fourier" not in dots(at, "best_noise.cells", "ε without a δ")
     press(at, "Search for the best noise")
-    for _ in range(7):
+    for _ in range(20):  # of which each is a round of the search
         fine(at.run())
     assert "Weighted Fourier" in dots(at, "best_noise.cells", "ε without a δ")
     assert "Search for the best noise" not in [button.label for button in at.button]

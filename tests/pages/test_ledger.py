@@ -1,5 +1,6 @@
 """The Ledger page and making a release on Release: from no ledger at all to a checked file."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,19 +12,22 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.zcdp import zcdp_rho
+from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger, noise
+from dpbayes.releases.command import main
 from dpbayes.releases.document import read_document, release_of
-from dpbayes.releases.ledger import PrivacyMeasure
+from dpbayes.releases.ledger import Account, PrivacyMeasure
 from dpbayes.releases.publishing import publish
+from dpbayes.releases.request import parsed_promise
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
+from dpbayes.ui.pages.ledger.page import BudgetKind, left_told
 from dpbayes.ui.pages.release.make import request_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
@@ -288,7 +292,7 @@ def test_noise_that_is_shared_out_is_asked_for_at_the_prices_of_the_tables_that_
 def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
     at = form(open_page(PAGE), "Open the dataset", name="garden", budget="1", reason="Gaussian noise")
     assert "ε = 1" in headline(at)
-    at.radio(key="ledger.measure").set_value(PrivacyMeasure.RHO)
+    fine(at.radio(key="ledger.kind").set_value(BudgetKind.CONCENTRATED).run())
     form(at, "Open the dataset", name="orchard", budget="0.5", reason="Gaussian noise")
     assert figures(at)["budgets.rho"]["data"][2]["x"] == [0.5]
     at = make_open(open_page("pages/release.py", mechanism="GaussianUpdates", epsilon="0.5"))
@@ -307,6 +311,42 @@ def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path
     told = "\n".join(text.value for text in fine(at.run()).markdown)
     assert f"orchard: ρ = {spent}, the exact sum, which decides; at most ε = " in told
     form(at, "Raise the budget", new="2", why="a second question")
+
+
+def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Path, tmp_path: Path) -> None:
+    at = open_page(PAGE)
+    fine(at.radio(key="ledger.kind").set_value(BudgetKind.APPROXIMATE).run())
+    form(at, "Open the dataset", name="orchard", budget="1", reason="the board")
+    one_sentence(at, "delta")
+    typed = {"name": "orchard", "budget": "1", "budget.delta": "0.000001", "reason": "the board"}
+    form(at, "Open the dataset", **typed)
+    words = ["ledger", "--ledger", str(tmp_path / "other.sqlite"), "open", "orchard", "--reason", "the board"]
+    assert main([*words, "--budget", "1", "--delta", "0.000001"]) == 0
+    budget = ledger.account_of(path, "orchard").budget
+    assert budget == ledger.account_of(tmp_path / "other.sqlite", "orchard").budget
+    assert f"Of the budget of orchard, ρ = {float(budget)}, 0 is spent" in headline(at)
+    assert figures(at)["budgets.rho"]["data"][2]["x"] == [float(budget)]
+
+    def left() -> str:
+        return next(text.value for text in at.markdown if "what is left" in text.value)
+
+    assert "keep ε = 1 at δ = 10⁻⁶; the whole budget keeps ε = 1 there" in left()
+    fine(at.text_input(key="ledger.at").set_value("0.001").run())
+    assert f"keep ε = {zcdp_epsilon(float(budget), delta=1e-3):.4g} at δ = 0.001" in left()
+    fine(at.text_input(key="ledger.at").set_value("0").run())
+    one_sentence(at, "delta must be between")
+    fine(at.text_input(key="ledger.at").set_value("0.001").run())
+    form(at, "Raise the budget", **{"new": "2", "new.delta": "0.000001", "why": "a second question"})
+    assert ledger.account_of(path, "orchard").budget == parsed_promise("2", "0.000001").rho
+
+
+def test_what_is_left_of_a_rho_is_told_as_an_epsilon() -> None:
+    half = Account(dataset="*x*", n=None, budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
+    told = left_told(half, 1e-5)
+    assert told.startswith("\\*x\\*: what is left, ρ = 0.5, ")
+    assert f"ε = {zcdp_epsilon(0.5, delta=1e-5):.4g} at δ = 0.00001" in told
+    assert f"the whole budget keeps ε = {zcdp_epsilon(1.0, delta=1e-5):.4g} there" in told
+    assert "nothing is left" in left_told(replace(half, reserved=Fraction(1, 2)), 1e-5)
 
 
 def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
@@ -83,6 +84,23 @@ def test_every_other_mechanism_has_a_mark_at_each_family_and_a_line_in_its_colou
         noises = [[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown]
         np.testing.assert_allclose(drawn["y"], np.mean(noises, axis=0), rtol=1e-4)
     assert "besides Laplace and Fourier are of the first 2 random graphs" in everything(at)
+    table = next(frame.value for frame in at.dataframe if "least of all" in frame.value.columns)
+    at.session_state["numbers.structure"] = True
+    told = next(f.value for f in fine(at.run()).dataframe if "standard error: Fourier certified" in f.value.columns)
+    random = told[told["family"] == "random"]
+    for kind in others:
+        name = kind.label + f" (δ = {numeral(promise.delta)})" * needs_delta(kind)
+        at_families = [mean_noise(promise.mechanism(kind, graph)) for graph in named_families(4).values()]
+        np.testing.assert_allclose(table[name], at_families, rtol=1e-2)
+        np.testing.assert_allclose(told[name][:3], at_families, rtol=1e-4)
+        noises = np.array([[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown])
+        np.testing.assert_allclose(random[name].to_numpy()[: noises.size], noises.ravel(), rtol=1e-4)
+        assert random[name][noises.size :].isna().all(), "of the third random graph nothing is searched"
+        means = told[told["family"] == "mean of the random ones"]
+        np.testing.assert_allclose(means[name], noises.mean(axis=0), rtol=1e-4)
+        np.testing.assert_allclose(means[f"standard error: {name}"], stats.sem(noises), rtol=1e-3, atol=1e-9)
+    named = table[["Laplace", "Fourier certified", "Consistent Laplace", "Weighted Fourier"]].idxmin(axis=1)
+    assert table["least without δ"].tolist() == named.tolist()
     assert len({*(kind.colour for kind in noisy_kinds())}) == len(noisy_kinds())
 
 

@@ -62,6 +62,13 @@ def away(draws: ExactDraws, mean: np.ndarray) -> float:
     return float((np.abs(draws.law.mean - mean) * np.sqrt(draws.effective) / means.std(axis=0)).max())
 
 
+@pytest.fixture(params=[0.0, 1e9], ids=["over records", "over tables"])
+def chains_alone(request, monkeypatch):
+    """Chains of one kind, however loud the noise is."""
+    monkeypatch.setattr(exact, "LOUD", request.param)
+
+
+@pytest.mark.usefixtures("chains_alone")
 @pytest.mark.parametrize(("network", "n"), thorough(CASES, sample=[CASES[0], CASES[2], CASES[4]]))
 @pytest.mark.parametrize("noise", thorough(list(Noise), sample=[Noise.WHOLE]))
 def test_it_agrees_with_listing_every_table(network, n, noise):
@@ -83,6 +90,7 @@ def test_belief_propagation_agrees_with_listing_every_table():
     np.testing.assert_allclose(tree.mean(), listed(mechanism, released, 4).mean, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("chains_alone")
 def test_it_agrees_with_belief_propagation_on_a_tree():
     """Four nodes with a branch and sixty records: far more tables than can be listed. The quick one is near."""
     network = Network.from_edges("abcd", ["ab", "ac", "bd"])
@@ -94,6 +102,39 @@ def test_it_agrees_with_belief_propagation_on_a_tree():
     assert np.sqrt((((quick.mean - known) / quick.sd) ** 2).mean()) < 0.15
 
 
+def test_it_agrees_with_belief_propagation_at_little_epsilon():
+    """Where theta has tiny parameters, too: rows are all but certain before the release."""
+    network = Network.from_edges("abcd", ["ab", "ac", "bd"])
+    for concentration in (1.0, 0.05):
+        mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network, concentration), epsilon=0.2)
+        released = one_release(mechanism, 60)
+        known = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
+        draws = drawn(mechanism, released, 60, sweeps=100)
+        assert away(draws, known) < FAR
+        assert draws.rhat.max() < 1.2
+
+
+def test_chains_over_records_meet_where_those_over_tables_do_not(monkeypatch):
+    """Where a node has two parents; a record that moves then leaves the rows below as unlikely as before."""
+    network = Network.from_edges("abcd", ["ac", "bc", "cd"])
+    mechanism = LaplaceUpdates(prior=network, epsilon=0.02)
+    released = one_release(mechanism, 1000)
+    assert mechanism.noise_scale > exact.LOUD * np.sqrt(1000)
+    over_records = drawn(mechanism, released, 1000, sweeps=60)
+    monkeypatch.setattr(exact, "LOUD", 1e9)
+    over_tables = drawn(mechanism, released, 1000, sweeps=60)
+    assert over_records.rhat.max() < 1.3 < 3 < over_tables.rhat.max()
+
+
+@pytest.mark.parametrize("prior", [1e-3, 1e-2])
+def test_chains_over_records_stay_finite_with_tiny_priors(prior):
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(DIAMOND, prior), epsilon=0.1)
+    draws = drawn(mechanism, one_release(mechanism, 50), 50, sweeps=20)
+    assert np.isfinite(draws.law.mean).all()
+    np.testing.assert_allclose(DIAMOND.residuals.consistent(draws.law.counts, 50), draws.law.counts, atol=1e-9)
+
+
+@pytest.mark.usefixtures("chains_alone")
 @pytest.mark.parametrize("factor", thorough([0.75, 1.25], sample=[1.25]))
 def test_a_scale_a_quarter_off_is_seen(factor):
     mechanism = LaplaceUpdates(prior=chain(2), epsilon=2.0)
@@ -124,6 +165,7 @@ def test_on_a_chain_the_quick_posterior_is_near():
     np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=0.15)
 
 
+@pytest.mark.usefixtures("chains_alone")
 @pytest.mark.parametrize("n", [0, 1, 30])
 def test_all_tables_are_of_n_records_and_consistent(n):
     """On a loop, with a node of one state among the parents; what is so far is shown while it goes on."""

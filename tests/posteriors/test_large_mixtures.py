@@ -10,10 +10,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.posteriors import noise_aware as module
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import LEAST_POINTS, MOST_CELLS, POINTS, points_for
+from dpbayes.posteriors.row_counts import RowCounts
 from tests.strategies import V_STRUCTURE
 
 
@@ -94,14 +94,14 @@ def test_a_wide_table_is_worked_out_in_parts(monkeypatch):
     release = mechanism.release(Counts(network, counts, 60), np.random.default_rng(1))
     whole = release.noise_aware(points=32)
     sizes: list[int] = []
-    real = module._Rows.posterior
+    real = RowCounts.posterior
 
     def watched(rows, released, fit, lucks):
         sizes.append(released.size * lucks.shape[-1])
         return real(rows, released, fit, lucks)
 
-    monkeypatch.setattr(module, "_BLOCK", 512)
-    monkeypatch.setattr(module._Rows, "posterior", watched)
+    monkeypatch.setattr("dpbayes.posteriors.noise_aware._BLOCK", 512)
+    monkeypatch.setattr(RowCounts, "posterior", watched)
     parts = release.noise_aware(points=32)
     assert max(sizes) <= 512
     np.testing.assert_allclose(parts.mean, whole.mean, rtol=1e-12)

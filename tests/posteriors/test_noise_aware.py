@@ -6,9 +6,9 @@ import pytest
 from dpbayes import Counts, Dirichlets, Network, count, load_named, sample_dataset
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
-from dpbayes.posteriors import noise_aware as module
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, spread_points
+from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, spread_points
+from dpbayes.posteriors.row_counts import RowCounts
 from tests.conftest import thorough
 from tests.strategies import ASIA, chain, random_table, table_of
 
@@ -170,7 +170,7 @@ def test_means_of_some_cells_are_those_of_the_whole_posterior():
     mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
     tables, cells = released(mechanism, counted(MIXED, 60), size=(2, 3)), np.array([5, 0, 17])
     told = mechanism.prior, mechanism.noise_model, tables, 60
-    means = module.noise_aware_means(*told, cells=cells, points=128)
+    means = noise_aware_means(*told, cells=cells, points=128)
     np.testing.assert_allclose(means, posterior(mechanism, tables, 60).mean[..., cells], rtol=1e-12)
 
 
@@ -178,8 +178,8 @@ def test_laws_of_totals_are_looked_up_where_more_are_asked_than_exist(monkeypatc
     mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
     tables = released(mechanism, counted(MIXED, 60), size=(50,))
     sizes: list[int] = []
-    real = module._Rows._log_law_of
-    monkeypatch.setattr(module._Rows, "_log_law_of", lambda rows, k: (sizes.append(k.size), real(rows, k))[1])
+    real = RowCounts._log_law_of
+    monkeypatch.setattr(RowCounts, "_log_law_of", lambda rows, k: (sizes.append(k.size), real(rows, k))[1])
     alone = posterior(mechanism, tables[7], 60, points=32)
     assert sum(sizes) >= MIXED.row_count * (32 + 32 // 4)  # of so few points each by itself, in all passes
     assert 61 not in sizes

@@ -17,6 +17,7 @@ from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.base import NetworkMechanism, Outcome, simulated
+from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 
@@ -27,23 +28,31 @@ _RELEASE, _VALUE = 2e-4, 2e-7
 """About how many seconds a release takes, and each of its values."""
 
 
-def typical(kind: type[NetworkMechanism[Outcome]], *, prior: Dirichlets, epsilon: float) -> NetworkMechanism[Outcome]:
+def typical(
+    kind: type[NetworkMechanism[Outcome]], *, prior: Dirichlets, epsilon: float, weights: tuple[float, ...] = ()
+) -> NetworkMechanism[Outcome]:
     """Return a mechanism at this epsilon, if it has one, and else at its typical numbers and first choices.
 
+    Its noise is shared out by the weights of the tables, if it can be.
     Errors: InputError for a network that it does not fit.
     """
     values: dict[str, Any] = {
         name: known.typical if isinstance(known, Parameter) else next(iter(known.options))
         for name, known in parameters_of(kind).items()
     }
-    return kind(prior=prior, **{name: epsilon if name == "epsilon" else value for name, value in values.items()})
+    shared = {"weights": weights} if takes_weights(kind) else {}
+    own = {name: epsilon if name == "epsilon" else value for name, value in values.items()}
+    return kind(prior=prior, **own, **shared)
 
 
 def curves_of(kind: type[NetworkMechanism[Outcome]]) -> Curves:
     """Return the one curve of a mechanism of which nothing is known but itself."""
 
     def mechanisms_of(releases: Releases) -> list[NetworkMechanism[Outcome]]:
-        return [typical(kind, prior=releases.prior, epsilon=float(epsilon)) for epsilon in releases.plan.grid]
+        return [at(releases, float(epsilon)) for epsilon in releases.plan.grid]
+
+    def at(releases: Releases, epsilon: float) -> NetworkMechanism[Outcome]:
+        return typical(kind, prior=releases.prior, epsilon=epsilon, weights=releases.plan.weights)
 
     def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
         mechanisms, plan = mechanisms_of(releases), releases.plan
@@ -64,7 +73,7 @@ def curves_of(kind: type[NetworkMechanism[Outcome]]) -> Curves:
         return size.epsilons * (_RELEASE + _VALUE * size.cells)
 
     def formulas(methods: object, releases: Releases) -> list[str]:
-        return [f"- **{kind.label}**: {typical(kind, prior=releases.prior, epsilon=1.0).formula} (ε = 1)"]
+        return [f"- **{kind.label}**: {at(releases, 1.0).formula} (ε = 1)"]
 
     method = Method(
         name=kind.__name__.lower(),

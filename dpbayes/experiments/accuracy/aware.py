@@ -6,10 +6,11 @@ release takes a thousand times as long as drawing it, so that there are few poin
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from dpbayes.base.steps import Work, slices
+from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.laplace import LAPLACE
 from dpbayes.experiments.accuracy.method import Curves, Method
@@ -18,6 +19,7 @@ from dpbayes.experiments.accuracy.residual import RESIDUALS
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated
+from dpbayes.mechanisms.shares import searched, takes_weights
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_aware import noise_aware_cells
 
@@ -45,7 +47,11 @@ def _aware(kind: Kind, read: Method, name: str) -> Method:
 
     def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
         plan = releases.plan
-        mechanisms = [kind(prior=releases.prior, epsilon=epsilon, noise=plan.noise) for epsilon in plan.epsilons]
+        shared = {"weights": plan.weights} if takes_weights(kind) else {}
+        same: dict[str, Any] = {"prior": releases.prior, "noise": plan.noise, **shared}
+        mechanisms = [kind(epsilon=epsilon, **same) for epsilon in plan.epsilons]
+        yield 0.0
+        yield from part_of(searched(mechanisms[0]), 0.0, 0.0)
         seeds = streams(name.upper()).integers(2**63, size=len(counts))
         origin = releases.blanket.local_counts(np.arange(1.0, plan.network.cell_count + 1)).astype(np.int64) - 1
         own = np.flatnonzero(origin >= 0)  # the other nodes of the blanket are not looked at

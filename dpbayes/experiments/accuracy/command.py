@@ -23,6 +23,7 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, se
 from dpbayes.experiments.asked import features_of, network_of, table_of
 from dpbayes.experiments.command import Settings, add_out, require_suffix, shell, write
 from dpbayes.mechanisms.base import Calibration, Noise
+from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
 from dpbayes.sources.edgelist import write_edges
@@ -55,6 +56,7 @@ class AccuracyRecipe:
         words += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
         words += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
         words += [] if plan.noise is Noise.REAL else ["--noise", plan.noise.name.lower()]
+        words += ["--weights", *told] if (told := weights_told(plan.network, plan.weights)) else []
         return [*words, "--methods", *(method.name for method in plan.methods)]
 
     @property
@@ -162,6 +164,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cells", metavar="G", default="20", help="of the private MAP (%(default)s)")
     parser.add_argument("--noise", default="real", help="of Laplace and Fourier: real or whole numbers (%(default)s)")
+    parser.add_argument(
+        "--weights",
+        nargs="+",
+        metavar="NODE=NUMBER",
+        help="how often the error in a node's table counts where noise is shared out among the tables (1)",
+    )
     parser.add_argument("--seed", default="1", help="(%(default)s)")
     names = ", ".join(ALL_METHODS)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
@@ -201,6 +209,7 @@ def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
         epsilons=_epsilons(asked),
         methods=_methods(asked.methods, network, _noise(asked)),
         noise=_noise(asked),
+        weights=_weights(asked.weights or (), network),
         training=int(_number(asked, "training", whole=1)),
         testing=int(_number(asked, "testing", whole=1)) if asked.testing else MAX_RECORDS,
         repeats=int(_number(asked, "repeats", whole=1)),
@@ -243,6 +252,16 @@ def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tup
         if name.lower() not in ALL_METHODS:
             raise InputError(f"There is no method {brief(name)}; there are {', '.join(ALL_METHODS)}.")
     return tuple(ALL_METHODS[name.lower()] for name in names)
+
+
+def _weights(texts: Sequence[str], network: Network) -> tuple[float, ...]:
+    weights = [1.0] * len(network.names)
+    for text in texts:
+        name, sign, number = text.rpartition("=")
+        if not sign:
+            raise InputError(f"A weight is written as NODE=NUMBER; {brief(text)} is not.")
+        weights[network.index(name)] = finite_number("Every weight", number, low=LEAST_WEIGHT, high=MOST_WEIGHT)
+    return tuple(weights) if texts else ()
 
 
 def _as_text(study: AccuracyStudy) -> str:

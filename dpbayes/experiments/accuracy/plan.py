@@ -19,6 +19,7 @@ from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for
 from dpbayes.mechanisms.base import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.sampler import MOST_DRAWS
+from dpbayes.mechanisms.shares import require_shares
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
@@ -102,7 +103,8 @@ class AccuracyPlan:
     `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
     `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
     is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods;
-    `noise` to Laplace and Fourier.
+    `noise` to all that add some. `weights` say how much the error in each node's table counts where a mechanism shares
+    its noise out among them; none: all alike.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.
@@ -121,11 +123,14 @@ class AccuracyPlan:
     draws: Annotated[int, DRAWS] = 100
     cells: Annotated[int, CELLS] = 20
     noise: Annotated[Noise, NOISE] = Noise.REAL
+    weights: tuple[float, ...] = ()
     seed: int = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
         finite_number("The prior", self.prior, low=LEAST_PRIOR, high=MOST_PRIOR)
+        if self.weights:
+            require_shares(self.network, weights=self.weights, prices=())
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
             raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpbayes.base.looks import Look
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import refuse_long_search
@@ -17,15 +17,17 @@ from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.whole_gaussian import whole_gaussian
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.base import DELTA
+from dpbayes.mechanisms.shares import counted, searched
 
 _MOST_SETS = 4096
-"""With as many the best variances take ten seconds at most, and it is one step; with 16,000, half a minute."""
+"""With as many the best variances take ten seconds at most; with 16,000, half a minute."""
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
     yield 0.0
-    network, residuals = releases.plan.network, releases.plan.network.residuals
-    units = np.sqrt(network.gaussian_design.scales)[residuals.set_of_number]
+    residuals, unit = releases.plan.network.residuals, _unit(releases)
+    yield from part_of(searched(unit), 0.0, 0.5)
+    units = np.sqrt(unit.design.scales)[residuals.set_of_number]
     normal = streams("RESIDUALS").standard_normal((len(counts), len(units)))
     scales = 1 / shifts(releases)
     if releases.plan.noise is Noise.REAL:
@@ -40,12 +42,16 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
     return (yield from log_cpts_of_each(releases, counts, rebuilt, scales))
 
 
+def _unit(releases: Releases) -> GaussianResiduals:
+    return GaussianResiduals(prior=releases.prior, epsilon=1.0, weights=releases.plan.weights)
+
+
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
-    design = releases.plan.network.gaussian_design
+    design, plan = _unit(releases).design, releases.plan
     return [
-        f"- **{RESIDUALS.title}**: residuals + ${releases.plan.noise.gaussian_symbol}(0, s_A)$ for "
-        f"{np.count_nonzero(design.scales):,} sets $A$, the $s_A$ best for the cells' error at "
-        f"$\\delta = {latex(DELTA.typical)}$; clipped at zero.{releases.plan.noise.drawn}"
+        f"- **{RESIDUALS.title}**: residuals + ${plan.noise.gaussian_symbol}(0, s_A)$ for "
+        f"{np.count_nonzero(design.scales):,} sets $A$, the $s_A$ best for the cells' error"
+        f"{counted(plan.weights)}, at $\\delta = {latex(DELTA.typical)}$; clipped at zero.{plan.noise.drawn}"
     ]
 
 

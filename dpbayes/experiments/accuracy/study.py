@@ -30,6 +30,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.mechanisms.shares import weights_told
 
 __all__ = [
     "ALL_METHODS",
@@ -166,6 +167,7 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
         "stealth": plan.stealth,
         "draws": plan.draws,
         "cells": plan.cells,
+        "weights": "; ".join(weights_told(plan.network, plan.weights)),
         "seed": plan.seed,
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dpbayes.base.looks import Look
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import Size, refuse_long_search
@@ -13,16 +13,19 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Noise, WeightedFourier
 from dpbayes.mechanisms.noise import whole_noise
+from dpbayes.mechanisms.shares import counted, searched
 from dpbayes.model.fourier import marginals
 
 _MOST_SETS = 2048
-"""With as many the best scales take six seconds at most, and it is one step; with twice as many, minutes."""
+"""With as many the best scales take six seconds at most; with twice as many, minutes."""
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
     plan = releases.plan
     yield 0.0
-    units = WeightedFourier(prior=releases.prior, epsilon=1.0).scales
+    unit = _unit(releases)
+    yield from part_of(searched(unit), 0.0, 0.5)
+    units = unit.scales
     shape = (len(counts), len(units))
     if plan.noise is Noise.REAL:
         noise = marginals(plan.network, units * streams("WEIGHTED").laplace(size=shape))
@@ -36,12 +39,17 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
     return (yield from log_cpts_of_each(releases, counts, rebuilt, 1 / plan.grid))
 
 
+def _unit(releases: Releases) -> WeightedFourier:
+    return WeightedFourier(prior=releases.prior, epsilon=1.0, weights=releases.plan.weights)
+
+
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
-    design = WeightedFourier(prior=releases.prior, epsilon=1.0).design
+    design = _unit(releases).design
     noisy = design.scales[design.scales > 0]
     return [
         f"- **{WEIGHTED.title}**: coefficients + Lap$(b_A/\\varepsilon)$, the $b_A$ from {numeral(noisy.min(), 3)} to "
-        f"{numeral(noisy.max(), 3)}, best for the cells' error; clipped at zero.{releases.plan.noise.drawn}"
+        f"{numeral(noisy.max(), 3)}, best for the cells' error{counted(releases.plan.weights)}; clipped at "
+        f"zero.{releases.plan.noise.drawn}"
     ]
 
 

@@ -8,7 +8,7 @@ before.
 from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.checking import CheckedLedger, check, events, outcome, question
-from dpbayes.releases.ledger.composition import composed
+from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
 from dpbayes.releases.ledger.errors import (
     AskedBeforeError,
     BrokenLedgerError,
@@ -34,6 +34,7 @@ from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
 __all__ = [
+    "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
     "Account",
     "Amount",

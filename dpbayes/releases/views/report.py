@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from html import escape
 from itertools import islice
 
@@ -18,6 +17,8 @@ from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of
+from dpbayes.releases.certificate import likely_loss
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.views.paper import bar, items, paper
 from dpbayes.releases.views.reading import INTERVALS, law_of, reading_of, roughness_of, told_by
@@ -75,14 +76,25 @@ def _person(document: ReleaseDocument) -> str:
         told = f"{sentences([risk(request.entry.simulated(request), n=request.n)])} {LINKED}"
     except InputError as error:
         told = f"{error} {LINKED}"
-    total = composed.after(request.cost)
-    if not composed.releases or not isinstance(total, Fraction):
+    if not composed.releases:
         return told
-    most = in_hundred(ceiling(_SUSPICION, Guarantee(float(total))))
+    total = composed.after(request.cost)
     return (
-        f"{told} With the {many(composed.releases, 'release')} of this dataset before it, ε = "
-        f"{numeral(float(total), 4)} together, a suspicion of {100 * _SUSPICION:g} % can never rise above {most} %."
+        f"{told} With the {many(composed.releases, 'release')} of this dataset before it, "
+        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)} together, a suspicion of "
+        f"{100 * _SUSPICION:g} % {_raised(total)}."
     )
+
+
+def _raised(total: Amount) -> str:
+    """Say how far all releases raise a suspicion: never further by an epsilon, hardly ever by a rho."""
+    loss = likely_loss(total.value) if isinstance(total, Rho) else float(total)
+    most = in_hundred(ceiling(_SUSPICION, Guarantee(loss)))
+    if most == "100":
+        return "may become as good as certain"
+    if isinstance(total, Rho):
+        return f"rises above {most} % in at most one of a million cases, even if it is right"
+    return f"can never rise above {most} %"
 
 
 @dataclass(frozen=True, eq=False)

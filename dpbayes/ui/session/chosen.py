@@ -5,7 +5,7 @@ All caches but that of the shipped tables are the session's own, so an upload ne
 
 import hashlib
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
+from dpbayes.mechanisms.shares import takes_weights, weights_of
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -41,11 +42,6 @@ FIRST_COLUMNS = 12
 def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
     """Return the class of this name among the mechanisms that release a network."""
     return next(kind for kind in MECHANISMS if kind.__name__ == name)
-
-
-def takes_weights(kind: type[Any]) -> bool:
-    """Return whether a mechanism shares its noise out among the tables by what their errors count."""
-    return "weights" in {field.name for field in fields(kind)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,9 +304,11 @@ class Chosen:
     @property
     def weights(self) -> tuple[float, ...]:
         """How much the error in each node's table counts; none where all count alike."""
-        weight, matters = float(self.parameter("release.weight")), set(self.settings.matters)
-        weights = tuple(weight if name in matters else 1.0 for name in self.network.names)
-        return weights if len(set(weights)) > 1 else ()
+        return self.weights_on(self.network)
+
+    def weights_on(self, network: Network) -> tuple[float, ...]:
+        """Return the same of another network's nodes, by their names."""
+        return weights_of(network, self.settings.matters, float(self.parameter("release.weight")))
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
         """Return the parameters that suit the network where the person has chosen none: the t that stealth needs."""

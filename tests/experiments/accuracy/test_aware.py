@@ -62,6 +62,22 @@ def test_the_curve_is_the_noise_aware_mean_of_the_mechanisms_own_releases(networ
         assert np.all(logs[repeat, k, ~own] == 0)
 
 
+def test_noise_is_shared_out_by_the_weights_of_the_tables():
+    counts = np.random.default_rng(2).integers(0, 9, (1, SMALL.cell_count)).astype(float)
+    weights = (50.0, *[1.0] * (len(SMALL.names) - 1))
+
+    def logs(method, **more):
+        plan = plan_of(methods=(method,), epsilons=(1.0,), **more)
+        return finished(method.log_cpts(Releases(plan), counts, Streams(3)))
+
+    mechanism = GaussianResiduals(prior=Dirichlets.symmetric(SMALL), epsilon=1.0, weights=weights)
+    seed = int(Streams(3)(RESIDUALS_AWARE.name.upper()).integers(2**63, size=1)[0])
+    release = mechanism.release(Counts(SMALL, counts[0].astype(np.int64), 50), np.random.default_rng(seed))
+    mean = release.noise_aware(points=POINTS).mean
+    assert np.exp(logs(RESIDUALS_AWARE, weights=weights)[0, 0]) == pytest.approx(mean, rel=1e-9)
+    assert np.array_equal(logs(LAPLACE_AWARE, weights=weights), logs(LAPLACE_AWARE)), "Laplace's is the same everywhere"
+
+
 @pytest.mark.usefixtures("few_are_read")
 def test_only_the_first_repeats_are_read_however_the_study_is_cut():
     whole = accuracy_study(plan_of())

@@ -287,7 +287,7 @@ def mechanism_of(method: Method, plan: AccuracyPlan, t: float):
     prior, epsilon = Dirichlets.symmetric(plan.network), plan.epsilons[0]
     printed = Calibration.AS_PRINTED
     if method.name in NOISY:
-        return replace(typical(method.kind, prior=prior, epsilon=epsilon), noise=plan.noise)
+        return replace(typical(method.kind, prior=prior, epsilon=epsilon, weights=plan.weights), noise=plan.noise)
     return {
         METHODS["laplace"]: lambda: LaplaceUpdates(prior=prior, epsilon=epsilon),
         METHODS["fourier"]: lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t),
@@ -342,6 +342,15 @@ def test_releases_of_whole_numbers_have_the_mechanisms_law(name, network):
     assert moments_apart(*both_laws(METHODS[name], network, factor=1.5, noise=Noise.WHOLE)) > FAR
 
 
+@pytest.mark.parametrize("name", ["weighted", "residuals"])
+@pytest.mark.parametrize("noise", Noise)
+def test_noise_is_shared_out_by_the_weights_of_the_tables(name, noise):
+    heavy = (*[1.0] * 4, 50.0)
+    law = {"method": METHODS[name], "network": SMALL, "factor": 1.0, "noise": noise}
+    assert moments_apart(*both_laws(**law, weights=(heavy, heavy))) < FAR
+    assert moments_apart(*both_laws(**law, weights=((), heavy))) > FAR, "all alike is another law"
+
+
 @pytest.mark.parametrize("scale", [0.0, 0.02, 0.3, 1.0, 5.0, 7.9, ROUNDED_FROM, 60.0])
 def test_whole_gaussian_noise_has_its_distribution_function_to_a_millionth(scale):
     """Evenly spread luck: a number's share is its probability."""
@@ -356,17 +365,23 @@ def test_whole_gaussian_noise_has_its_distribution_function_to_a_millionth(scale
 
 
 def both_laws(
-    method: Method, network: Network, *, factor: float, noise: Noise = Noise.REAL
+    method: Method,
+    network: Network,
+    *,
+    factor: float,
+    noise: Noise = Noise.REAL,
+    weights: tuple[tuple[float, ...], tuple[float, ...]] = ((), ()),
 ) -> tuple[np.ndarray, np.ndarray]:
     draws = 8_000
     target = default_target(network)
     plan = plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
+    plan = replace(plan, weights=weights[0])
     releases = Releases(plan)
     counts = _counted(network, random_codes(network, (1, 20), seed=5))
     ours = np.exp(finished(method.log_cpts(releases, np.repeat(counts, draws, axis=0), Streams(6)))[:, 0])
     origin = releases.blanket.local_counts(np.arange(1.0, network.cell_count + 1)).astype(int)
     own = origin > 0  # the other nodes of the blanket stand there without their parents, and are not looked at
-    mechanism = mechanism_of(method, replace(plan, epsilons=(factor * 5.0,)), 0.0)
+    mechanism = mechanism_of(method, replace(plan, epsilons=(factor * 5.0,), weights=weights[1]), 0.0)
     outcome = mechanism.release(Counts(network, counts[0], 20), np.random.default_rng(7), (draws,)).outcome
     theirs = outcome.probabilities
     if method is METHODS["fourier_printed"]:
@@ -561,6 +576,7 @@ def test_the_command_line_and_python_are_the_plan():
             plan_of(network=load_named("asia")[0], target="lung", methods=(METHODS["laplace"],)), named="asia"
         ),
         AccuracyRecipe(plan_of(network=drawn, target="a b", methods=methods_for(drawn, tuple(Calibration)), seed=7)),
+        AccuracyRecipe(plan_of(network=drawn, target="a b", methods=(METHODS["residuals"],), weights=(0.1 + 0.2, 1.0))),
         AccuracyRecipe(plan_of(network=votes, target="party", source=table, prior=0.5), table="house_votes_84"),
         AccuracyRecipe(
             plan_of(network=votes.without_edge("party", "crime"), target="crime", source=table), table="house_votes_84"
@@ -612,6 +628,9 @@ def test_the_command_prints_and_writes(tmp_path, capsys):
         (["--out", "result.txt"], ".csv or .parquet"),
         (["--stealth", "1"], "stealth"),
         (["--prior", "0"], "prior"),
+        (["--weights", "class=0"], "weight must be between"),
+        (["--weights", "nobody=2"], "no node"),
+        (["--weights", "class"], "NODE=NUMBER"),
     ],
 )
 def test_bad_words_are_one_sentence(capsys, words, said):
@@ -643,6 +662,8 @@ def test_bad_words_are_one_sentence(capsys, words, said):
         ({"prior": -1}, "prior"),
         ({"network": MIXED, "target": "d"}, "one state only"),
         ({"network": MIXED, "target": "t"}, "binary"),
+        ({"weights": (1.0, 2.0)}, "2 weights were given for 5 tables"),
+        ({"weights": (0.0,) * 5}, "weight must be between"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(more, said):

@@ -16,15 +16,17 @@ from dpbayes.base.text import numeral
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.amounts import Rho, number_of
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.releases.views.draws import draws_parquet
 from dpbayes.releases.views.reading import INTERVALS, law_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
-from tests.releases.made import NETWORK, asked, opened, released
+from tests.releases.made import NETWORK, asked, counts, opened, opened_in_rho, released
 
 
 class Seen(HTMLParser):
@@ -119,6 +121,25 @@ def test_it_says_what_all_releases_so_far_allow(tmp_path):
     assert f"{told} {most} %." in seen(html_report(later)).text
 
 
+def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(tmp_path):
+    """Both kinds of release are paid in rho; the loss passes rho + 2 sqrt(rho ln 1/delta) with probability delta."""
+    for kind in ({"mechanism": "gaussian", "rho": Fraction(1, 10)}, {"epsilon": Fraction(1, 2)}):
+        folder = tmp_path / kind.get("mechanism", "laplace")
+        folder.mkdir()
+        first = read_document(publish(opened_in_rho(folder), asked(**kind), counts()).document)
+        assert "before it" not in seen(html_report(first)).text
+        later = replace(first, composed=Composed(2, Rho(Fraction(1, 5))))
+        rho = number_of(later.composed.after(first.request.cost))
+        odds = math.exp(float(rho) + 2 * math.sqrt(float(rho) * math.log(1e6))) / 9
+        most = math.ceil(1000 * odds / (1 + odds)) / 10
+        assert (
+            f"With the 2 releases of this dataset before it, ρ = {numeral(float(rho), 4)} together, a suspicion of "
+            f"10 % rises above {most} % in at most one of a million cases, even if it is right."
+        ) in seen(html_report(later)).text
+        weak = replace(first, composed=Composed(2, Rho(Fraction(20))))
+        assert "may become as good as certain" in seen(html_report(weak)).text
+
+
 def test_an_estimate_has_no_intervals(tmp_path):
     page = seen(html_report(read_document(released(tmp_path, mechanism="map").document)))
     assert not marks(page)
@@ -135,7 +156,6 @@ def test_a_report_of_a_large_network_has_no_intervals(tmp_path, monkeypatch):
 
 def test_names_are_text(tmp_path):
     from dpbayes.model.counts import Counts
-    from dpbayes.releases.publishing import publish
 
     name = '<script>alert("1")</script>&'
     network = Network.from_edges([name], [], {name: ("no", "<img src=x onerror=alert(1)>")})
@@ -148,7 +168,6 @@ def test_names_are_text(tmp_path):
 
 def test_a_wide_network_keeps_to_its_page(tmp_path):
     from dpbayes.model.counts import Counts
-    from dpbayes.releases.publishing import publish
 
     names = [f"x{k}" for k in range(MOST_BARS + 6)]
     network = Network.from_edges(names, [], {})

@@ -5,6 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes
 from dpbayes.experiments.accuracy.methods import BASELINES
@@ -19,6 +20,7 @@ from dpbayes.ui.pages.accuracy.work import (
     network_asked,
     possible,
     recipe_asked,
+    shares_noise,
     study_run,
 )
 from dpbayes.ui.session.chosen import Chosen
@@ -30,6 +32,7 @@ from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
 def accuracy_page(chosen: Chosen) -> bool:
@@ -169,6 +172,8 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         controls.parameter_control("accuracy.stealth")
         if options.curves is not CalibrationsShown.AS_PRINTED:
             limited("cells")
+        with suppress(InputError):
+            weights_control(chosen, network_asked(chosen))
 
 
 def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
@@ -206,6 +211,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         f"{plan.testing:,} to test. {_fewer(study)}Bands: two standard errors"
         + (" of this table's splits, which overlap: another table may differ by more. " if real else ". ")
         + "In every repeat the same draws give the noise at every ε. "
+        + _shared(plan)
         + ("Curator only: not private." if real else "")
     )
     data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real)
@@ -219,6 +225,14 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
                 key="download.accuracy.parquet",
                 on_click="ignore",
             )
+
+
+def _shared(plan: AccuracyPlan) -> str:
+    """Say which curves go by the tables that matter more."""
+    if not plan.weights:
+        return ""
+    titles = ", ".join(escaped(method.title) for method in plan.methods if shares_noise(method))
+    return f"{weights_said(plan.network, plan.weights)} for how the noise is shared out: {titles}. "
 
 
 def _fewer(study: AccuracyStudy) -> str:

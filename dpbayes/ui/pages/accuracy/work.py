@@ -17,6 +17,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.mechanisms import Calibration, Noise
+from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, naive_bayes
@@ -48,6 +49,11 @@ def methods_on_offer(options: AccuracyOptions, net: Network, noise: Noise) -> tu
     return methods_for(net, CALIBRATIONS[options.curves], noise, among=ALL_METHODS.values())
 
 
+def shares_noise(method: Method) -> bool:
+    """Return whether a method's mechanism shares its noise out among the tables by their weights."""
+    return method.kind is not None and takes_weights(method.kind)
+
+
 GIVING = {
     "accuracy.points": lowest("accuracy.points"),
     "accuracy.high": highest("accuracy.high"),
@@ -69,12 +75,13 @@ def possible(chosen: Chosen) -> Possible:
 def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
     """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
     options, net, noise = settings.options("accuracy"), network_asked(chosen), settings.parameter("noise")
+    methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in options.left_out)
     plan = AccuracyPlan(
         network=net,
         target=settings.target if settings.target in net.names else default_target(net),
         source=_source(chosen, options, net),
         epsilons=epsilon_grid(options.low, options.high, points=options.points),
-        methods=tuple(m for m in methods_on_offer(options, net, noise) if m not in options.left_out),
+        methods=methods,
         training=options.training,
         testing=options.testing,
         repeats=options.repeats,
@@ -83,6 +90,7 @@ def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
         draws=options.draws,
         cells=options.cells,
         noise=noise,
+        weights=chosen.weights_on(net) if any(map(shares_noise, methods)) else (),
         seed=settings.seed,
     )
     if options.scene is Scene.NAIVE_BAYES:

@@ -41,7 +41,7 @@ def answers(chosen: Chosen, comparison: Comparison) -> Running[Errors]:
     n = min(chosen.n or USUAL_RECORDS, MOST_RECORDS)
     pairs = _mechanisms(comparison)
     releases = releases_of(chosen.network.cell_count)
-    key = (chosen.network, comparison.promise, asked.text, n, chosen.seed, len(pairs))
+    key = (chosen.network, comparison.promise, comparison.weights, asked.text, n, chosen.seed, len(pairs))
 
     def start() -> Work[Errors]:
         counts = made_up_counts(chosen, n)

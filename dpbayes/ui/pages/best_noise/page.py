@@ -4,15 +4,16 @@ Noise depends on the graph and on the promise, and answers are those of made-up 
 """
 
 import math
-from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
+from dpbayes.mechanisms.shares import takes_weights, weights_told
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.best_noise.answers import answers
 from dpbayes.ui.pages.best_noise.details import formulas, remark_1
@@ -25,6 +26,7 @@ from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, sam
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import data_and_download, inside, sentence_instead
+from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 AT_ONCE, AT_MOST = 40, 4_000
 """Nodes of a network up to which the best noise is searched unasked, beyond which a person asks for it; and sets of
@@ -46,9 +48,11 @@ def best_noise_page(chosen: Chosen) -> bool:
     comparison, network = work.so_far, chosen.network
     with page.picture:
         _progress(work, network)
-        _captions(comparison)
+        _captions(comparison, network)
     with page.controls:
         _search(network)
+        with sentence_instead():
+            weights_control(chosen, network)
         _numbers(comparison)
     if not comparison.is_noisy:
         return work.going
@@ -59,23 +63,27 @@ def best_noise_page(chosen: Chosen) -> bool:
             works.append(answers(chosen, comparison))
         with sentence_instead():
             works.append(over_graphs(comparison.promise))
+            if comparison.weights:
+                st.caption("Over graphs all tables count alike.")
     st.caption("Noise on counts is not yet error: rows with few records suffer more. Release shows the error of each.")
     st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")
-    data_and_download(lambda: frame_of(comparison), name="best-noise", curator_only=False)
+    data_and_download(lambda: frame_of(comparison, network), name="best-noise", curator_only=False)
     formulas(comparison)
     remark_1(comparison, network)
-    same_from_python(python_of(network, comparison.promise), name="best-noise")
+    same_from_python(python_of(network, comparison), name="best-noise")
     return any(each.going for each in works)
 
 
-def python_of(network: Network, promise: Promise) -> str:
+def python_of(network: Network, comparison: Comparison) -> str:
     """Return the code that gives every mechanism's noise per cell."""
+    promise = comparison.promise
+    weights = f", weights={comparison.weights!r}" if comparison.weights else ""
     return program(
         FACE,
         "from dpbayes.base.steps import finished",
         "from dpbayes.experiments.best_noise import Promise, compare_steps",
         network_in_python(network),
-        f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r})))",
+        f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r}){weights}))",
         "print({each.label: each.noise for each in comparison.noises})",
     )
 
@@ -84,9 +92,13 @@ def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:
     network, promise = chosen.network, Promise(chosen.epsilon, float(chosen.parameter("delta")))
     searched = _is_searched(network)
     kinds = tuple(kind for kind in noisy_kinds() if searched or not is_searched(kind))
-    with st.spinner("Searching for the best noise …") if len(network.names) > AT_ONCE else nullcontext():
-        work = running("best_noise", (network, promise, kinds), lambda: compare_steps(network, promise, kinds=kinds))
-        work.work()
+    weights = chosen.weights if any(map(takes_weights, kinds)) else ()
+    work = running(
+        "best_noise",
+        (network, promise, kinds, weights),
+        lambda: compare_steps(network, promise, kinds=kinds, weights=weights),
+    )
+    work.work()
     with page.picture:
         _picture(work.so_far)
     page.lead("epsilon")
@@ -102,7 +114,8 @@ def verdict(comparison: Comparison) -> str:
     promise, pure, best = comparison.promise, comparison.best_pure, comparison.best
     if not comparison.is_noisy:
         return "Every node has a single state: there is nothing to hide, and no mechanism adds noise."
-    least = f"At ε = {promise.epsilon:g} the least noise per cell is {numeral(pure.noise)} counts with {_named(pure)}"
+    per_cell = "per cell, by the weights of the tables," if comparison.weights else "per cell"
+    least = f"At ε = {promise.epsilon:g} the least noise {per_cell} is {numeral(pure.noise)} counts with {_named(pure)}"
     is_laplace = pure is comparison.laplace
     first = f"{least}, {'the paper’s own' if is_laplace else _times(comparison.factor(pure)) + ' less than Laplace’s'}"
     with_delta = f"with δ = {numeral(promise.delta)}"
@@ -153,8 +166,10 @@ def _alt(noise: CellNoise) -> str:
     return f"{noise.label} {', '.join(alone + known)}"
 
 
-def _captions(comparison: Comparison) -> None:
+def _captions(comparison: Comparison, network: Network) -> None:
     laplace = comparison.laplace
+    if comparison.weights and comparison.is_noisy:
+        st.caption(shared_told(comparison, network))
     if laplace.recounted is not None and comparison.is_noisy:
         st.caption(
             f"To be fair to Laplace: what its worst pair of tables loses is known exactly, and with an ε of its own of "
@@ -165,10 +180,23 @@ def _captions(comparison: Comparison) -> None:
         st.caption(escaped(f"{label}: {why}"))
 
 
+def shared_told(comparison: Comparison, network: Network) -> str:
+    """Return whose errors count how often, in which noise that matters, and what the best noise is here and there."""
+    best, matter = comparison.best, np.array(comparison.weights) != 1
+    sharing = ", ".join(noise.label for noise in comparison.noises if takes_weights(type(noise.mechanism)))
+    here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
+    there = f", and {elsewhere} elsewhere" if not matter.all() else ""
+    return (
+        f"{weights_said(network, comparison.weights)}, in every mechanism’s dot; {sharing} share their noise out by "
+        f"that. {best.label}: {here} counts per cell there{there}."
+    )
+
+
 def _progress(work: Running[Comparison], network: Network) -> None:
     if work.is_long:
         counted = sum(noise.recounted is not None for noise in work.so_far.noises)
-        progress(work, f"{counted} of {len(work.so_far.noises)} mechanisms", key="best_noise.stop")
+        told = f"{counted} of {len(work.so_far.noises)} mechanisms, {work.share:.0%} of the work"
+        progress(work, told, key="best_noise.stop")
 
 
 # Large networks
@@ -190,8 +218,8 @@ def _search(network: Network) -> None:
         )
         return
     st.caption(
-        f"The best scales for a network of {len(network.names)} nodes are a search of up to a minute, in which the "
-        "page waits. Afterwards they are known for every ε and δ."
+        f"The best scales for a network of {len(network.names)} nodes are a search of up to a minute, which can be "
+        "stopped. Afterwards they are known for every ε and δ."
     )
     if st.button("Search for the best noise", key="best_noise.search"):
         st.session_state["best_noise.asked"] = (*st.session_state.get("best_noise.asked", ()), network)
@@ -214,14 +242,15 @@ def _numbers(comparison: Comparison) -> None:
         st.caption("Times less noise than Laplace: without δ, or where both make use of it.")
 
 
-def frame_of(comparison: Comparison) -> pd.DataFrame:
-    """Return one record per mechanism."""
+def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
+    """Return one record per mechanism; noise per cell by the weights of the tables, which stand beside it."""
     noises = comparison.noises
     return pd.DataFrame(
         {
             "mechanism": [noise.label for noise in noises],
             "epsilon": comparison.promise.epsilon,
             "delta": comparison.promise.delta,
+            "weights": "; ".join(weights_told(network, comparison.weights)),
             "noise per cell without delta": [noise.noise if noise.is_pure else math.nan for noise in noises],
             "noise per cell with delta": [noise.noise_with_delta for noise in noises],
             "own epsilon with delta": [

@@ -1,5 +1,6 @@
 """The Ledger page: what was spent of each dataset, each release as it was made, and the check of a release file."""
 
+import enum
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,21 +8,31 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped
-from dpbayes.base.validation import InputError
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError, finite_number
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.figures.ledger import budget_figure
 from dpbayes.releases import ledger
 from dpbayes.releases.amounts import amount_in, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal
-from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Spending, amount_text, amount_told
+from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text, amount_told
+from dpbayes.releases.request import parsed_promise
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import data_and_download, headline, sentence_instead
 
-DELTA = 1e-6
-"""The delta at which the composition of many releases is read beside their sum."""
+DELTA = "0.000001"
+"""At which delta an epsilon is read off what is kept in rho, or off many releases, unless the person types another."""
+
+
+class BudgetKind(enum.Enum):
+    """As what a budget is stated; the last two are kept in rho."""
+
+    PURE = "ε, of pure privacy"
+    APPROXIMATE = "ε at a δ, kept in a ρ that gives both"
+    CONCENTRATED = "ρ, of zero-concentrated privacy"
 
 
 def ledger_page(chosen: Chosen) -> None:
@@ -56,6 +67,7 @@ def _accounts(path: Path) -> None:
     if accounts:
         for measure in PrivacyMeasure:
             _budgets([account for account in accounts if account.measure is measure], measure)
+        _left_in_rho([account for account in accounts if account.measure is PrivacyMeasure.RHO])
         _releases(path, accounts)
     left, right = st.columns(2)
     with left.expander("Open a dataset", expanded=not accounts):
@@ -79,6 +91,33 @@ def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
         key="budgets" if measure is PrivacyMeasure.EPSILON else "budgets.rho",
         alt="; ".join(f"{a.dataset}: {amount_text(a.spent)} of {amount_text(a.budget)} spent" for a in accounts),
     )
+
+
+def _left_in_rho(accounts: list[Account]) -> None:
+    """Say what what is left of budgets in rho gives as an epsilon, at a delta that the person may change."""
+    if not accounts:
+        return
+    with sentence_instead():
+        delta = _delta("ledger.at")
+        st.markdown("\n".join(f"- {left_told(account, delta)}" for account in accounts))
+
+
+def left_told(account: Account, delta: float) -> str:
+    """Return what is left of a budget in rho, and which epsilon that and the whole budget give at a delta."""
+    left, whole = (numeral(zcdp_epsilon(float(rho), delta=delta), 4) for rho in (account.left, account.budget))
+    name, at = escaped(account.dataset), f"at δ = {numeral(delta)}"
+    if not account.left:
+        return f"{name}: nothing is left; all that was spent is ε = {whole} {at}."
+    return (
+        f"{name}: what is left, ρ = {amount_text(account.left)}, pays for releases that together keep ε = "
+        f"{left} {at}; the whole budget keeps ε = {whole} there."
+    )
+
+
+def _delta(key: str) -> float:
+    """Let the person type at which delta an epsilon is read. Errors: InputError."""
+    typed = st.text_input("ε is read at this δ", value=DELTA, key=key, width=240)
+    return finite_number("delta", typed, low=ledger.LEAST_DELTA, high=0.1)
 
 
 def _sentence(accounts: tuple[Account, ...]) -> str:
@@ -110,33 +149,58 @@ def _budget_told(account: Account) -> str:
 
 
 def _open_dataset(path: Path) -> None:
+    kind = _kind("ledger.kind", list(BudgetKind))
     with st.form("open", clear_on_submit=True, border=False):
         name = st.text_input("Name of the dataset", placeholder="votes-1984", key="ledger.name")
-        measure = _measure("ledger.measure")
-        budget = st.text_input("Its budget, in all", placeholder="1.0", key="ledger.budget")
+        budget, delta = _typed_budget(kind, "Its budget, in all", key="ledger.budget")
         reason = st.text_input("Why so much", placeholder="decided by the board in March", key="ledger.reason")
         if st.form_submit_button("Open the dataset"):
             with sentence_instead():
-                ledger.open_dataset(path, name, amount_in(measure, decimal("The budget", budget)), reason=reason)
+                ledger.open_dataset(path, name, _amount(kind, budget, delta), reason=reason)
                 st.rerun()
 
 
-def _measure(key: str) -> PrivacyMeasure:
-    """Let the person choose in what a budget is kept."""
-    named = {PrivacyMeasure.EPSILON: "ε, of pure privacy", PrivacyMeasure.RHO: "ρ, which pays Gaussian noise too"}
-    chosen = st.radio("It is kept in", list(PrivacyMeasure), format_func=named.__getitem__, horizontal=True, key=key)
-    return PrivacyMeasure.EPSILON if chosen is None else chosen
+def _kind(key: str, kinds: list[BudgetKind]) -> BudgetKind:
+    """Let the person choose as what a budget is stated."""
+    chosen = st.radio(
+        "The budget is",
+        kinds,
+        format_func=lambda kind: kind.value,
+        key=key,
+        help="A budget in ε refuses Gaussian noise. One kept in ρ pays it, and pure releases by the ρ that they imply.",
+    )
+    return kinds[0] if chosen is None else chosen
+
+
+def _typed_budget(kind: BudgetKind, label: str, *, key: str) -> tuple[str, str]:
+    """Let the person type a budget, and the delta that belongs to it, if one does."""
+    budget = st.text_input(label, placeholder="0.1" if kind is BudgetKind.CONCENTRATED else "1.0", key=key)
+    if kind is not BudgetKind.APPROXIMATE:
+        return budget, ""
+    return budget, st.text_input("and its δ", placeholder=DELTA, key=f"{key}.delta")
+
+
+def _amount(kind: BudgetKind, budget: str, delta: str) -> Amount:
+    """Return a budget as it was typed. Errors: InputError unless it is one."""
+    if kind is BudgetKind.APPROXIMATE:
+        return Rho(parsed_promise(budget, delta).rho)
+    number = decimal("The budget", budget)
+    return Rho(number) if kind is BudgetKind.CONCENTRATED else number
 
 
 def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
+    place = st.selectbox(
+        "Dataset", range(len(accounts)), format_func=lambda i: accounts[i].dataset, key="ledger.raised"
+    )
+    kind = BudgetKind.PURE
+    if place is not None and accounts[place].measure is PrivacyMeasure.RHO:
+        kind = _kind("ledger.raised.kind", [BudgetKind.APPROXIMATE, BudgetKind.CONCENTRATED])
     with st.form("raise", border=False):
-        name = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
-        budget = st.text_input("Its new budget, in all", key="ledger.new")
+        budget, delta = _typed_budget(kind, "Its new budget, in all", key="ledger.new")
         reason = st.text_input("Why more", key="ledger.why")
-        if st.form_submit_button("Raise the budget", disabled=not accounts):
+        if st.form_submit_button("Raise the budget", disabled=place is None) and place is not None:
             with sentence_instead():
-                measure = ledger.account_of(path, str(name)).measure
-                ledger.raise_budget(path, str(name), amount_in(measure, decimal("The budget", budget)), reason=reason)
+                ledger.raise_budget(path, accounts[place].dataset, _amount(kind, budget, delta), reason=reason)
                 st.rerun()
 
 
@@ -192,20 +256,21 @@ def _together(path: Path, accounts: tuple[Account, ...]) -> None:
     with st.expander("What all releases of a dataset lose together", on_change="rerun", key="ledger.together") as part:
         if not part.open:
             return
-        for account in accounts:
-            amounts = [spending.amount for spending in ledger.spendings(path, account.dataset)]
-            with sentence_instead():
-                st.markdown(f"{escaped(account.dataset)}: {_composed(account, amounts)}")
+        with sentence_instead():
+            delta = _delta("ledger.together.at")
+            for account in accounts:
+                amounts = [spending.amount for spending in ledger.spendings(path, account.dataset)]
+                st.markdown(f"{escaped(account.dataset)}: {_composed(account, amounts, delta)}")
 
 
-def _composed(account: Account, amounts: list[Amount]) -> str:
-    bound = ledger.composed(amounts, DELTA)
+def _composed(account: Account, amounts: list[Amount], delta: float) -> str:
+    bound, at = ledger.composed(amounts, delta), f"at δ = {numeral(delta)}"
     if account.measure is PrivacyMeasure.RHO:
         spent = f"ρ = {amount_text(account.spent)}, the exact sum, which decides"
-        return f"{spent}; at most ε = {bound:.4g} at δ = 0.000001."
+        return f"{spent}; at most ε = {bound:.4g} {at}."
     spent = f"ε = {amount_text(account.spent)} at δ = 0, the exact sum, which decides"
     rho = sum((cost_in(PrivacyMeasure.RHO, amount) or Fraction(0) for amount in amounts), start=Fraction(0))
-    return f"{spent}; at most {bound:.4g} at δ = 0.000001. In a budget kept in ρ it would be {amount_text(rho)}."
+    return f"{spent}; at most {bound:.4g} {at}. In a budget kept in ρ it would be {amount_text(rho)}."
 
 
 # A file

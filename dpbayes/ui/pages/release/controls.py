@@ -7,14 +7,16 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
+from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.network import Network, assignment
-from dpbayes.ui.session.chosen import Chosen, kind_called, takes_weights
+from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.readable import called
 from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.weights import weights_control
 
 ARROW = ":material/arrow_forward:"
 
@@ -89,7 +91,7 @@ def release_controls(chosen: Chosen) -> None:
     for name in list(parameters_of(kind))[1:]:
         controls.parameter_control(name, default=defaults.get(name))
     if takes_weights(kind):
-        _weights(chosen)
+        weights_control(chosen, chosen.network)
     if hasattr(kind, "noise_model"):
         controls.parameter_control("release.reading")
     if kind is LaplaceFourier:
@@ -101,23 +103,6 @@ def release_controls(chosen: Chosen) -> None:
         controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
-
-
-def _weights(chosen: Chosen) -> None:
-    """Offer the tables that matter more, and by how much once there are some."""
-    matters = [name for name in chosen.network.names if name in chosen.settings.matters]
-    controls.mirror("matters", matters)
-    st.multiselect(
-        "Tables that matter more",
-        chosen.network.names,
-        key="matters",
-        placeholder="all alike",
-        help="The noise is shared out among the tables: these get less, the others more. The promise is the same. On "
-        "Accuracy and Best noise all tables count alike.",
-        on_change=lambda: change(matters=tuple(st.session_state["matters"])),
-    )
-    if matters:
-        controls.parameter_control("release.weight")
 
 
 def row_choice(chosen: Chosen) -> None:

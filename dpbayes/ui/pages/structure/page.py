@@ -19,6 +19,7 @@ from dpbayes.experiments.graph_families import (
     costs_of,
     family_noise,
     mean_crossing,
+    means_by_density,
     named_families,
     noise_factor,
     random_costs,
@@ -76,15 +77,15 @@ def structure_page(chosen: Chosen) -> bool:
         st.caption("No table is involved: noise depends on the graph and on the promise alone, and both are public.")
     if moving is None:
         return False
-    costs, work = moving
+    costs, others, work = moving
     if work is not None and work.is_long:
         with page.picture:
             told = f"{work.share:.0%} of the search for the best noise on random graphs"
             progress(work, told, key="structure.stop")
-    _table(costs, epsilon)
+    _table(costs, others, epsilon)
     noise_is_not_error()
     st.page_link("pages/best_noise.py", label="Best noise compares all mechanisms", icon=":material/arrow_forward:")
-    data_and_download(lambda: _records(costs, epsilon), name="structure", curator_only=False)
+    data_and_download(lambda: records_of(costs, others, epsilon), name="structure", curator_only=False)
     _formulas(costs, epsilon)
     _counterexample()
     same_from_python(python_of(costs, epsilon), name="structure")
@@ -104,15 +105,17 @@ def python_of(costs: Costs, epsilon: float) -> str:
     )
 
 
-def _moving(page: Places, chosen: Chosen) -> tuple[Costs, Running[FamilyNoise] | None]:
+def _moving(page: Places, chosen: Chosen) -> tuple[Costs, list[OtherNoise], Running[FamilyNoise] | None]:
     options = chosen.options("structure")
     costs = _costs(options.nodes, options.graphs, chosen.seed)
     noise, work = _others(options.nodes, min(options.graphs, SEARCHED_GRAPHS), chosen.seed)
+    promise = Promise(chosen.epsilon, float(chosen.parameter("delta")))
+    others = _drawn(noise, costs.random.nodes, promise)
     with page.picture:
-        _picture(costs, noise, Promise(chosen.epsilon, float(chosen.parameter("delta"))))
+        _picture(costs, noise, others, epsilon=promise.epsilon)
     page.lead("structure.nodes")
     page.say(verdict(costs))
-    return costs, work
+    return costs, others, work
 
 
 def other_kinds() -> tuple[type[Any], ...]:
@@ -141,7 +144,9 @@ def _drawn(noise: FamilyNoise | None, nodes: int, promise: Promise) -> list[Othe
     for kind in noise.families:
         factor = noise_factor(kind, nodes, promise)
         name = f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
-        lines.append(OtherNoise(name, kind.colour, noise.families[kind] * factor, noise.random[kind] * factor))
+        lines.append(
+            OtherNoise(name, kind.colour, noise.families[kind] * factor, noise.random[kind] * factor, needs_delta(kind))
+        )
     return lines
 
 
@@ -182,9 +187,7 @@ def arrows_per_node(number: str) -> str:
     return f"{number} arrow{'' if number == '1' else 's'} per node"
 
 
-def _picture(costs: Costs, other_noise: FamilyNoise | None, promise: Promise) -> None:
-    epsilon, others = promise.epsilon, _drawn(other_noise, costs.random.nodes, promise)
-
+def _picture(costs: Costs, other_noise: FamilyNoise | None, others: list[OtherNoise], *, epsilon: float) -> None:
     def noise(family: GraphCosts) -> dict[str, np.ndarray]:
         values = {LAPLACE: family.laplace, CERTIFIED: family.certified, PRINTED: family.printed}
         return {name: value / epsilon for name, value in values.items()}
@@ -236,22 +239,39 @@ def _told_of(noise: FamilyNoise) -> str:
     return f" Mechanisms besides Laplace and Fourier {of}; Gaussian ones promise (ε, δ), not ε.{exact}"
 
 
-def _table(costs: Costs, epsilon: float) -> None:
-    frame = costs.families.frame(epsilon=epsilon)
+def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
+    frame = costs.families.frame(epsilon=epsilon).assign(**{other.name: other.families for other in others})
     frame.insert(0, "family", costs.names)
-    less = costs.families.certified < costs.families.laplace
-    frame["less noise"] = np.where(less, "Fourier", "Laplace")
+    gaussian = [other.name for other in others if other.needs_delta]
+    pure = ["Laplace", "Fourier certified", *(other.name for other in others if not other.needs_delta)]
+    frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
+    if gaussian:
+        frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))
     st.dataframe(frame.round(3), hide_index=True)
+    st.caption(
+        "Noise sd per cell of every mechanism at one promise. Laplace noise gains by a δ too: Best noise counts that."
+        if others
+        else "The other mechanisms come once their noise is worked out."
+    )
 
 
-def _records(costs: Costs, epsilon: float) -> pd.DataFrame:
-    """Return one record per graph, the families first; then the means over random graphs and their standard errors."""
+def records_of(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.DataFrame:
+    """Return one record per graph, the families first; then the means over random graphs and their standard errors.
+
+    Noise that is searched for is known of the first random graphs only, and its means are of those.
+    """
     families, random = costs.families.frame(epsilon=epsilon), costs.random.frame(epsilon=epsilon)
-    means = costs.random.mean_frame(epsilon=epsilon)
+    families = families.assign(**{other.name: other.families for other in others})
+    random = random.assign(**{other.name: _padded(other.random.ravel(), len(random)) for other in others})
+    means = means_by_density(random)
     families.insert(0, "family", costs.names)
     random.insert(0, "family", "random")
     means.insert(0, "family", "mean of the random ones")
     return pd.concat([families, random, means], ignore_index=True)
+
+
+def _padded(values: np.ndarray, length: int) -> np.ndarray:
+    return np.pad(values.astype(np.float64), (0, length - len(values)), constant_values=np.nan)
 
 
 def _formulas(costs: Costs, epsilon: float) -> None:

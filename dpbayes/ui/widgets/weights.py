@@ -1,0 +1,36 @@
+"""The tables that matter more, for every page on which noise may be shared out among them."""
+
+import streamlit as st
+
+from dpbayes.base.text import escaped, numeral
+from dpbayes.mechanisms.shares import weights_told
+from dpbayes.model.network import Network
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import change
+from dpbayes.ui.widgets import controls
+
+
+def weights_control(chosen: Chosen, network: Network) -> None:
+    """Offer the tables that matter more, and by how much once there are some."""
+    matters = [name for name in network.names if name in chosen.settings.matters]
+    controls.mirror("matters", matters)
+    st.multiselect(
+        "Tables that matter more",
+        network.names,
+        key="matters",
+        placeholder="all alike",
+        help="Where noise is shared out among the tables, these get less, and the others more. The promise is the "
+        "same. Release, Best noise and Accuracy go by it.",
+        on_change=lambda: change(matters=tuple(st.session_state["matters"])),
+    )
+    if matters:
+        controls.parameter_control("release.weight")
+
+
+def weights_said(network: Network, weights: tuple[float, ...]) -> str:
+    """Return whose errors count how often, as a sentence to go on with: "… in the table of dysp counts 10 times"."""
+    named = [text.rpartition("=")[0] for text in weights_told(network, weights)]
+    tables = f"the table of {escaped(named[0])}" if len(named) == 1 else f"the tables of {escaped(', '.join(named))}"
+    times = sorted({weight for weight in weights if weight != 1})
+    often = " to ".join(numeral(weight) for weight in (times if len(times) < 3 else (times[0], times[-1])))
+    return f"The squared error in {tables} counts {often} times"

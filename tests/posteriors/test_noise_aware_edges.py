@@ -1,0 +1,117 @@
+"""The posterior that knows of the noise of every mechanism that adds some, at the edges of what it may be given."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpbayes import Counts, Dirichlets, Network, count
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.any_mechanism import typical
+from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, Noise, WeightedFourier
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware
+from tests.conftest import thorough
+from tests.posteriors.test_noise_aware import MIXED, require_sound
+from tests.strategies import V_STRUCTURE, chain, random_table, table_of
+
+KINDS = [kind for kind in MECHANISMS if hasattr(kind, "noise_model")]
+NAMES = [kind.__name__ for kind in KINDS]
+BINARY_ALONE = (LaplaceFourier, WeightedFourier)
+
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+every_noise = pytest.mark.parametrize("noise", list(Noise), ids=[noise.name.lower() for noise in Noise])
+
+
+def mechanism_of(kind: type[Any], network: Network, *, alpha: float = 1.0, epsilon: float = 1.0, **more: Any) -> Any:
+    mechanism: Any = typical(kind, prior=Dirichlets.symmetric(network, alpha), epsilon=epsilon)
+    return replace(mechanism, **more)
+
+
+def networks_for(kind: type[Any]) -> list[Network]:
+    return [V_STRUCTURE] if kind in BINARY_ALONE else [V_STRUCTURE, MIXED]
+
+
+def posterior(mechanism: Any, numbers: Any, n: int, points: int = 128) -> DirichletMixtures:
+    return noise_aware(mechanism.prior, mechanism.noise_model, np.asarray(numbers, dtype=float), n, points=points)
+
+
+def drawn(mechanism: Any, counts: Counts, seed: int = 1) -> np.ndarray:
+    return np.asarray(mechanism.release(counts, np.random.default_rng(seed)).numbers)
+
+
+def counted(network: Network, n: int) -> Counts:
+    return count(network, random_table(network, np.random.default_rng(1), n))
+
+
+def test_all_that_add_noise_are_here() -> None:
+    assert {"LaplaceUpdates", "ConsistentLaplace", "LaplaceFourier", "WeightedFourier"} <= set(NAMES)
+    assert {"GaussianUpdates", "GaussianResiduals"} <= set(NAMES)
+
+
+@every_kind
+@every_noise
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("alpha", thorough([1e-3, 1.0, 1e6], sample=[1e-3, 1.0]))
+def test_any_release_of_any_table_has_a_posterior(kind, noise, epsilon, alpha) -> None:
+    """Of no record, one and two, of a node with one state, and of numbers all 0 or all n, as no table would have it."""
+    for network in networks_for(kind):
+        mechanism = mechanism_of(kind, network, alpha=alpha, epsilon=epsilon, noise=noise)
+        for n in (0, 1, 2, 40):
+            cells = network.cell_count
+            told = [drawn(mechanism, counted(network, n)), np.zeros(cells), np.full(cells, float(n))]
+            law = posterior(mechanism, told, n, points=32)
+            require_sound(law)
+            if n == 0:
+                np.testing.assert_allclose(law.mean, np.broadcast_to(mechanism.prior.mean, law.mean.shape))
+
+
+@every_kind
+@every_noise
+def test_almost_without_noise_it_is_the_exact_posterior(kind, noise) -> None:
+    """At epsilon 1000 the noise of every cell is below a tenth of a count, or a few of them are off by one."""
+    for network in networks_for(kind):
+        mechanism, counts = mechanism_of(kind, network, epsilon=1e3, noise=noise), counted(network, 300)
+        law, exact = posterior(mechanism, drawn(mechanism, counts), 300), mechanism.prior.updated(counts)
+        np.testing.assert_allclose(law.mean, exact.mean, atol=0.01)
+        np.testing.assert_allclose(law.sd, exact.sd, rtol=0.05)
+
+
+@every_kind
+@every_noise
+def test_almost_without_information_it_is_the_prior(kind, noise) -> None:
+    for network in networks_for(kind):
+        mechanism = mechanism_of(kind, network, alpha=100.0, epsilon=1e-3, noise=noise)
+        law, prior = posterior(mechanism, drawn(mechanism, counted(network, 50)), 50, points=512), mechanism.prior
+        assert (np.abs(law.mean - prior.mean) <= 0.05 * prior.sd).all()
+        np.testing.assert_allclose(law.sd, prior.sd, rtol=0.05, atol=1e-12)
+
+
+@every_kind
+def test_a_state_never_seen_stays_possible(kind) -> None:
+    codes = random_table(V_STRUCTURE, np.random.default_rng(1), 200).codes.copy()
+    codes[:, 0] = 1
+    mechanism = mechanism_of(kind, V_STRUCTURE, epsilon=30.0)
+    law = posterior(mechanism, drawn(mechanism, count(V_STRUCTURE, table_of(V_STRUCTURE, codes))), 200)
+    require_sound(law)
+    assert 0 < law.mean[0] < 0.03
+    assert (law.interval()[1] > 0).all()
+
+
+@every_kind
+def test_a_release_of_another_network_is_refused(kind) -> None:
+    mechanism, other = mechanism_of(kind, V_STRUCTURE), mechanism_of(kind, chain(3))
+    for prior, noise, cells in (
+        (other.prior, mechanism.noise_model, V_STRUCTURE.cell_count),
+        (mechanism.prior, other.noise_model, V_STRUCTURE.cell_count),
+        (mechanism.prior, mechanism.noise_model, chain(3).cell_count + 1),
+    ):
+        with pytest.raises(InputError, match="another network"):
+            noise_aware(prior, noise, np.zeros(cells), 5)
+
+
+@pytest.mark.parametrize("kind", BINARY_ALONE)
+def test_a_node_of_one_state_is_refused_where_nodes_must_be_binary(kind) -> None:
+    with pytest.raises(InputError, match="binary"):
+        mechanism_of(kind, MIXED)
