@@ -12,15 +12,17 @@ from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import Column
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column as the engine has it: its name, and its type in the engine's own word."""
+    """A column as the engine has it: its name, its type in the engine's own word, and whether it holds numbers."""
 
     name: str
     type: str
+    is_number: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,12 @@ class Engine(Protocol):
 
         `columns` are all that are in use, by name at least the network's nodes: records are left out for a missing
         value in any of them. Errors: InputError in one sentence for whatever stands in the way.
+        """
+
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up the products of columns mapped to [-1, 1], the target last, in one scan and in steps as `tally` does.
+
+        Errors: InputError for a column that is no numbers, values that are missing or not finite, and as of `tally`.
         """
 
     def values(self, name: str, most: int) -> pd.Series:

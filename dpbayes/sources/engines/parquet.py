@@ -15,13 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from dpbayes.base.steps import Work
-from dpbayes.base.types import BoolArray, Codes, IntArray
+from dpbayes.base.types import BoolArray, Codes, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import BLOCK, block_sums, values_of
 from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
 from dpbayes.sources.engines.arrow_codes import CodedValues, Coder, as_dictionary, coder
 from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.gram import Products, UnitMapping, no_numbers, require_mappings, scaled_gram
 from dpbayes.sources.tables import texts_of
 
 Item = TypeVar("Item")
@@ -41,6 +43,9 @@ BUFFER_BYTES = 1 << 26
 
 MOST_VALUES = 1_000_000
 """Different values of a column that are told apart."""
+
+SUMMED = 1 << 13
+"""Records whose products are summed up at a time, so that their numbers stay in the processor's cache."""
 
 CHANGED = "The table changed while it was counted; count it again."
 
@@ -62,7 +67,7 @@ class ParquetFiles:
     def fields(self) -> tuple[Field, ...]:
         """Return the columns, of the first file. Errors: InputError for what cannot be read."""
         with _opened(_parts(self.path)[0], ()) as file:
-            return tuple(Field(field.name, str(field.type)) for field in file.schema_arrow)
+            return tuple(Field(each.name, str(each.type), _is_number(each.type)) for each in file.schema_arrow)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
@@ -84,6 +89,22 @@ class ParquetFiles:
         if _is_changed(self.path, parts):
             raise InputError(CHANGED)
         return gathered.tally()
+
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up products, a batch a step, while the next is decoded. Errors: InputError, as of `tally`."""
+        mappings, parts = require_mappings(columns), _parts(self.path)
+        with _opened(parts[0], ()) as file:
+            for mapping in mappings:
+                _require_numbers(_field(file, mapping.column.name))
+        sums = Products.nothing(len(mappings))
+        with closing(_ahead(_batches(self.path, parts, [mapping.column.name for mapping in mappings]))) as batches:
+            for share, batch in batches:
+                for start in range(0, len(batch), SUMMED):
+                    sums += _products(batch.slice(start, SUMMED), mappings)
+                yield share
+        if _is_changed(self.path, parts):
+            raise InputError(CHANGED)
+        return scaled_gram(columns, sums)
 
     def values(self, name: str, most: int) -> pd.Series:
         """Return up to `most` different values of a column as text with their records, the most frequent first.
@@ -175,6 +196,34 @@ class _Gathered:
 def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
     there = [mask for mask in masks if mask is not None]
     return np.logical_or.reduce(there) if there else None
+
+
+# Sums of products
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(plain) or pa.types.is_floating(plain) or pa.types.is_decimal(plain))
+
+
+def _require_numbers(field: pa.Field) -> None:
+    if not (_is_number(field.type) or pa.types.is_null(field.type)):
+        raise no_numbers(field.name, _said(field.type))
+
+
+def _products(batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
+    joint, tells = np.ones((len(mappings) + 1, len(batch))), np.empty((3, len(mappings)), dtype=np.int64)
+    for k, mapping in enumerate(mappings):
+        values = batch.column(batch.schema.get_field_index(mapping.column.name))
+        joint[k], tells[:, k] = mapping.mapped(*_doubles(values))
+    return Products(joint @ joint.T, tells)
+
+
+def _doubles(values: pa.Array) -> tuple[FloatArray, BoolArray | None]:
+    """Return numbers as doubles (n,), NaN where there is none, and where that is; None where it is nowhere."""
+    plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    missing = plain.is_null().to_numpy(zero_copy_only=False) if plain.null_count else None
+    return plain.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), missing
 
 
 # Reading

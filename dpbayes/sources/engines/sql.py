@@ -19,9 +19,12 @@ from dpbayes.base.steps import Work
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
 from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, strides
 from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
+from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
 from dpbayes.sources.engines.terms import (
     NOT_DECLARED,
     TO_LEAVE_OUT,
@@ -103,7 +106,8 @@ class SqlTable:
     def fields(self) -> tuple[Field, ...]:
         """Return the table's columns. Errors: InputError where it cannot be reached."""
         with self.database.session() as session:
-            return tuple(Field(str(name), str(kind)) for name, kind in session.table().schema().items())
+            kinds = session.table().schema().items()
+            return tuple(Field(str(name), str(kind), is_number(kind)) for name, kind in kinds)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count in statements of MOST_ARMS clusters.
@@ -114,6 +118,12 @@ class SqlTable:
         """
         with self.database.session() as session:
             return (yield from _tally(session, network, columns, self.most_codes))
+
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up products, MOST_SUMS a statement. Errors: InputError, also for a table that changes meanwhile."""
+        mappings = require_mappings(columns)
+        with self.database.session() as session:
+            return scaled_gram(columns, (yield from _products(session, mappings)))
 
     def values(self, name: str, most: int) -> pd.Series:
         """Return up to `most` different values of a column as text with their records, the most frequent first."""
@@ -176,6 +186,22 @@ def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
     sums = {f"c{k}": as_whole(code < 0).sum() for k, code in enumerate(codes)}
     answer = yield from _waited(scan.session, kept.aggregate(**sums), 1.0, 1.0)
     return {column.name: answer[f"c{k}"][0].as_py() or 0 for k, column in enumerate(scan.columns)}
+
+
+def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Products]:
+    table = session.table()
+    for mapping in mappings:
+        _require_column(table, mapping.column.name)
+    asked = list(statements(mapped_columns(table, mappings), len(mappings)))
+    sums: dict[str, Any] = {}
+    ns = set()
+    for place, each in enumerate(asked):
+        answer = yield from _waited(session, each, place / len(asked), (place + 1) / len(asked))
+        sums |= {name: answer[name][0].as_py() for name in answer.column_names}
+        ns.add(int(sums["records"]))
+    if len(ns) != 1:
+        raise InputError("The table changed while it was summed up; try it again.")
+    return products_of(sums, ns.pop(), len(mappings))
 
 
 def _waited(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
