@@ -231,3 +231,20 @@ def test_what_cannot_be_summed_up_is_one_sentence(loaded: Loaded) -> None:
         finished(engine.gram([NumericColumn("x", 0, 9, 1), NumericColumn("y", 0, 9)]))
     with pytest.raises(InputError, match='"x" has 1 missing values'):
         finished(engine.gram([NumericColumn("x", 0, 9), NumericColumn("z", 0, 9)]))
+
+
+@each_engine
+def test_a_sample_is_of_different_records_and_its_seed_tells_them(loaded: Loaded) -> None:
+    n, most = 20_000, 400
+    engine = loaded(pa.table({"number": np.arange(n), "it's": pa.array([f"😀 {k}" for k in range(n)])}))
+
+    def drawn(seed: int) -> pd.DataFrame:
+        return finished(engine.sample(most, np.random.default_rng(seed)))
+
+    first, again, other = drawn(1), drawn(1), drawn(2)
+    numbers = first["number"].astype(np.int64)
+    assert len(set(numbers)) == most
+    assert (first["it's"] == "😀 " + first["number"]).all()
+    assert set(first["number"]) == set(again["number"]) != set(other["number"])
+    assert abs(numbers.mean() - n / 2) < 6.2 * n / np.sqrt(12 * most), "chance exceeds this with probability 1e-9"
+    assert len(finished(engine.sample(2 * n, np.random.default_rng(1)))) == n

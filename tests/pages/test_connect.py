@@ -32,6 +32,7 @@ from tests.pages.conftest import (
     headline,
     one_sentence,
     open_page,
+    plain,
     press,
     sentences,
     settings_of,
@@ -207,10 +208,19 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
         fine(at.switch_page(page).run())
         assert NEED_RECORDS[page] in everything(at)
     fine(at.switch_page(PAGE).run())
-    press(at, "Take the first 10,000 records as a table of their own")
+    monkeypatch.setattr("dpbayes.ui.pages.data.connect.MOST_RECORDS", 100)
+    fine(at.run())
+    press(at, "Draw a random sample of 100 records")
     assert settings_of(at).data == "upload"
-    assert headline(at).startswith("first records of garden.duckdb, main.garden: 300 records of 2 columns.")
-    assert at.session_state["upload"].encoded[0] == COLUMNS[0].domain
+    assert headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records of 2 columns.")
+    said = plain(everything(at))
+    assert "A simple random sample of 100 records of garden.duckdb, main.garden, drawn without replacement" in said
+    assert "with the seed 1." in said
+    mine = at.session_state["upload"]
+    assert mine.encoded[0] == COLUMNS[0].domain
+    drawn = set(mine.frame["height"].astype(int))
+    assert len(drawn) == 100
+    assert drawn != set(range(100))
 
 
 FIELD = FRAME.assign(grown=500 + np.arange(300) + np.random.default_rng(3).normal(0, 100, 300))

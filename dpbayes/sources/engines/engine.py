@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
 from dpbayes.base.steps import Work, mapped
@@ -70,6 +71,13 @@ class Engine(Protocol):
 
     def head(self, most: int) -> pd.DataFrame:
         """Return a few records as text; for the curator alone."""
+
+    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+        """Draw `most` records at random without replacement, all if there are no more, as text; for the curator alone.
+
+        Any set of so many records is as likely as any other. It takes a scan, in steps as `tally` does; with the same
+        generator a table that lies as it did gives the same records. Errors: InputError.
+        """
 
 
 @dataclass(frozen=True, eq=False)

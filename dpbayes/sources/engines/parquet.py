@@ -129,17 +129,35 @@ class ParquetFiles:
     def head(self, most: int) -> pd.DataFrame:
         """Return a few records as text, in the columns of one value per record; for the curator alone."""
         parts = _parts(self.path)
-        with _opened(parts[0], ()) as file:
-            names = [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
+        names = _shown(parts)
         texts: dict[str, list[str]] = {name: [] for name in names}
         rows = 0
         for _, batch in _batches(self.path, parts, names, most_rows=max(1, most)):
-            for name in names:
-                first = batch.column(batch.schema.get_field_index(name)).slice(0, most - rows)
-                texts[name] += texts_of(name, first).tolist()
+            _add_texts(texts, batch.slice(0, most - rows))
             rows += len(batch)
             if rows >= most:
                 break
+        return pd.DataFrame(texts, dtype="str")
+
+    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+        """Draw records at random without replacement, as text, a batch a step; for the curator alone.
+
+        The files say how many records they have, so places are drawn first. Errors: InputError, as of `tally`.
+        """
+        parts = _parts(self.path)
+        names, total = _shown(parts), sum(_records(part) for part in parts)
+        places = np.sort(rng.choice(total, min(most, total), replace=False))
+        texts: dict[str, list[str]] = {name: [] for name in names}
+        start = 0
+        with closing(_ahead(_batches(self.path, parts, names))) as batches:
+            for share, batch in batches:
+                inside = places[slice(*np.searchsorted(places, [start, start + len(batch)]))] - start
+                if len(inside):
+                    _add_texts(texts, batch.take(pa.array(inside)))
+                start += len(batch)
+                yield share
+        if _is_changed(self.path, parts):
+            raise InputError(CHANGED)
         return pd.DataFrame(texts, dtype="str")
 
 
@@ -299,6 +317,22 @@ def _field(file: arrow_parquet.ParquetFile, name: str) -> pa.Field:
     if pa.types.is_nested(field.type):
         raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
     return field
+
+
+def _shown(parts: Sequence[_Part]) -> list[str]:
+    """Return the columns of one value per record."""
+    with _opened(parts[0], ()) as file:
+        return [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
+
+
+def _records(part: _Part) -> int:
+    with _opened(part, ()) as file:
+        return int(file.metadata.num_rows)
+
+
+def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
+    for name, known in texts.items():
+        known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
 
 
 def _scanned(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns
@@ -204,10 +205,10 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
     return tuple(proposals)
 
 
-def first_records(mine: Connected, most: int) -> pd.DataFrame:
-    """Return the first records as text, for the curator alone. Errors: InputError."""
-    with _in_sentences("its first records were read"):
-        return engine_of(mine).head(most)
+def sampling(mine: Connected, most: int, seed: int) -> Work[pd.DataFrame]:
+    """Draw a random sample of the records as text, in steps, for the curator alone. Errors: InputError."""
+    with _in_sentences("a sample was drawn"):
+        return (yield from engine_of(mine).sample(most, stream(seed, "connected", "sample")))
 
 
 # Counts
