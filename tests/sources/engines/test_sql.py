@@ -1,9 +1,13 @@
 """A table has the same counts in a database as in memory."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +16,7 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, OwnState, encode
+from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.parquet import ParquetFiles
 from dpbayes.sources.engines.sql import SqlTable
@@ -145,3 +150,26 @@ def test_of_a_record_that_is_left_out_no_other_value_is_looked_at(tmp_path: Path
             else:
                 counts = dp.count(network, table())
                 assert (counts.n, network.table(counts.values, 0).sum()) == (2, 2)
+
+
+def test_a_query_ends_in_the_engine_when_no_further_step_is_taken() -> None:
+    numbers = "create or replace view \"a table\" as select 'a' as sex from range(3000000) a, range(3000000) b"
+    ended: list[str] = []
+
+    class Endless(InMemory):
+        @contextmanager
+        def session(self) -> Iterator[DuckDbSession]:
+            with duckdb.connect(config=NO_VARIABLES) as connection:
+                connection.execute(numbers)
+                try:
+                    yield DuckDbSession(connection, ("a table",))
+                finally:
+                    ended.append("closed")
+
+    columns = (Categories("sex", ("a",)),)
+    steps = DeclaredTable(SqlTable(Endless(None)), columns).counting(network_over(columns))
+    assert next(steps) < 1
+    begun = time.perf_counter()
+    steps.close()
+    assert ended == ["closed"]
+    assert time.perf_counter() - begun < 5, "nine million million records take longer"
