@@ -191,9 +191,10 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
         controls.parameter_control("regression.epsilon")
     for name in ("draws", "noise_variance", "repeats"):
         offer(name)
-    with st.expander("Training share, precisions and seed"):
+    splits = scenario.records is not Records.CONNECTED
+    with st.expander("Training share, precisions and seed" if splits else "Precisions and seed"):
         ends = ("lowest", "highest") if scenario.points > 1 else ()
-        share = ("train_share",) if scenario.records is not Records.CONNECTED else ()
+        share = ("train_share",) if splits else ()
         for name in (*share, "points", *ends):
             offer(name)
         controls.text_field("Seed of splits and draws", "seed", help="A real release has no seed.")
