@@ -1,7 +1,7 @@
 """The downward closure N_I of a network's families, and how far one record can move its Fourier coefficients."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,17 +51,8 @@ class Closure:
 
     @cached_property
     def _index(self) -> tuple[IntArray, IntArray]:
-        """The slots' positions among the members, and the first slot of every member.
-
-        A subset that an earlier family holds too lies within what the two share: it is looked up there.
-        """
-        starts = np.concatenate(([0], np.cumsum([2 ** len(family) for family in self.families], dtype=np.int64)))
-        first = np.arange(starts[-1])
-        for k, shared in enumerate(_shared_before(self.families)):
-            first[starts[k]] = 0  # the empty set
-            for nodes, earlier in shared:
-                there = starts[earlier] + _subset_slots(self.families[earlier], nodes)
-                first[starts[k] + _subset_slots(self.families[k], nodes)] = first[there]
+        """The slots' positions among the members, and the first slot of every member."""
+        first = first_slots(self.families)
         is_first = first == np.arange(len(first))
         return (np.cumsum(is_first) - 1)[first], np.flatnonzero(is_first)
 
@@ -105,7 +96,7 @@ class Closure:
         if widest_scope(plan) <= MAX_TABLE_BITS:
             factors = [(table.kinds, table.odd_counts()) for table in self._tables]
             return OddOverlap(int(eliminated(factors, plan, np.max)), exact=True)
-        bound = sum(2 ** (family.bit_count() - 1) for family in _maximal(map(_mask, self.families)))
+        bound = sum(2 ** (len(family) - 1) for family in _maximal(self.families) if family)
         return OddOverlap(min(len(self) - 1, bound), exact=False)
 
     @cached_property
@@ -116,43 +107,38 @@ class Closure:
         it depends only on the kinds that a gamma has nodes of by whom it is held, and on the kinds that d touches how
         many of a family's gammas are odd against it: tables are over kinds, however many nodes a kind has.
         """
-        families = _maximal(map(_mask, self.families))
-        within: dict[int, int] = {}
+        families = _maximal(self.families)
+        within: dict[int, list[int]] = {}
         for k, family in enumerate(families):
-            for node in _bits(family):
-                within[node] = within.get(node, 0) | 1 << k
-        numbers = Counter(within[node] for node in sorted(within))
+            for node in family:
+                within.setdefault(node, []).append(k)
+        numbers = Counter(tuple(within[node]) for node in sorted(within))
         kinds_of: list[list[int]] = [[] for _ in families]
         for kind, where in enumerate(numbers):
-            for k in _bits(where):
+            for k in where:
                 kinds_of[k].append(kind)
-        sizes = tuple(numbers.values())
-        grouped = tuple(map(tuple, kinds_of))
+        sizes, grouped = tuple(numbers.values()), tuple(map(tuple, kinds_of))
+        first = first_slots(grouped)
+        is_first = (first == np.arange(len(first))).astype(np.int64)
+        is_first[:1] = 0  # the empty set
+        ends = np.cumsum([2 ** len(family) for family in grouped]).tolist()
         return tuple(
-            _OwnSets(family, tuple(sizes[kind] for kind in family), tuple(nodes for nodes, _ in shared))
-            for family, shared in zip(grouped, _shared_before(grouped), strict=True)
+            _OwnSets(family, tuple(sizes[kind] for kind in family), is_first[end - 2 ** len(family) : end])
+            for family, end in zip(grouped, ends, strict=True)
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _OwnSets:
     """The gammas of a family that no earlier one holds, by the `kinds` of nodes that they have nodes of.
 
-    `sizes` says how many nodes of each kind there are; `shared` are the kinds in common with earlier families.
+    `sizes` says how many nodes of each kind there are; `is_own` (2^kinds,) whether gammas that have nodes of just these
+    kinds are the family's own, which the empty set is not.
     """
 
     kinds: tuple[int, ...]
     sizes: tuple[int, ...]
-    shared: tuple[tuple[int, ...], ...]
-
-    @cached_property
-    def _is_own(self) -> IntArray:
-        """Whether gammas that have nodes of just these kinds are the family's own: (2^kinds,); not the empty set."""
-        own = np.ones(2 ** len(self.kinds), dtype=np.int64)
-        own[0] = 0
-        for kinds in self.shared:
-            own[_subset_slots(self.kinds, kinds)] = 0
-        return own
+    is_own: IntArray
 
     @property
     def total(self) -> int:
@@ -160,7 +146,7 @@ class _OwnSets:
         numbers = np.ones(1, dtype=np.int64)
         for size in self.sizes:
             numbers = np.stack((numbers, (2**size - 1) * numbers), axis=-1).ravel()
-        return int(self._is_own @ numbers)
+        return int(self.is_own @ numbers)
 
     def odd_counts(self) -> IntArray:
         """How many are odd against a d that touches some of the kinds: (2, ..., 2), an axis for each kind.
@@ -168,47 +154,70 @@ class _OwnSets:
         The sets of nodes of one kind, but for the empty one, are 2^size - 1; their signs against a d that touches the
         kind add up to -1.
         """
-        signs = self._is_own
+        signs = self.is_own
         for k, size in enumerate(self.sizes):
             without, having = np.moveaxis(signs.reshape(2**k, 2, -1), 1, 0)
             signs = np.stack((without + (2**size - 1) * having, without - having), axis=1)
         return ((signs.flat[0] - signs) // 2).reshape((2,) * len(self.sizes))
 
 
-def _mask(nodes: Iterable[int]) -> int:
-    return sum(1 << node for node in nodes)
+def _maximal(families: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
+    """Return the distinct sets of nodes, ascending, that lie in no other; the largest first.
+
+    Whatever holds a set holds its rarest node. A node's family is looked for only among those that hold the node, so
+    that the work grows with the arrows, and not with pairs of families.
+    """
+    sets = sorted(dict.fromkeys(frozenset(family) for family in families), key=len, reverse=True)
+    holding: dict[int, list[frozenset[int]]] = {}
+    for each in sets:
+        for node in each:
+            holding.setdefault(node, []).append(each)
+
+    def lies_in_another(each: frozenset[int]) -> bool:
+        rarest = min((holding[node] for node in each), key=len, default=sets)
+        return any(each < larger for larger in rarest)
+
+    return [tuple(sorted(each)) for each in sets if not lies_in_another(each)]
 
 
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
+def first_slots(families: Sequence[tuple[int, ...]]) -> IntArray:
+    """Return for every slot of all families, as `Closure` lays them out, the first slot that holds the same set.
+
+    A set is what is left without its last node, and that node: sets of ever more nodes are told apart by these two
+    numbers, all families at once. The work grows as that of sorting the slots, (slots,).
+    """
+    starts = np.concatenate(([0], np.cumsum([2 ** len(family) for family in families]))).astype(np.int64)
+    first, last, without, size = (np.zeros(starts[-1], dtype=np.int64) for _ in range(4))
+    for width in sorted({len(family) for family in families} - {0}):
+        places = [k for k, family in enumerate(families) if len(family) == width]
+        slots = starts[places][:, None] + np.arange(2**width)
+        nodes = np.array([families[k] for k in places], dtype=np.int64)
+        last[slots], without[slots] = _last_nodes(nodes, starts[places])
+        size[slots] = np.bitwise_count(np.arange(2**width))
+    stride = 1 + last.max(initial=0)
+    for nodes_of_set in range(1, 1 + int(size.max(initial=0))):
+        (slots,) = np.nonzero(size == nodes_of_set)
+        keys = first[without[slots]] * stride + last[slots]
+        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first[slots] = slots[index][inverse]
+    return first
 
 
-def _maximal(sets: Iterable[int]) -> list[int]:
-    """Return the distinct sets, as bit masks, that lie in no other."""
-    maximal: list[int] = []
-    for each in sorted(dict.fromkeys(sets), key=int.bit_count, reverse=True):
-        if all(each & ~larger for larger in maximal):
-            maximal.append(each)
-    return maximal
+def _last_nodes(nodes: IntArray, starts: IntArray) -> tuple[IntArray, IntArray]:
+    """Return of every set of families' nodes (F, width) the last node, and the slot of what is left: (F, 2^width).
 
-
-def _shared_before(families: Sequence[tuple[int, ...]]) -> Iterator[list[tuple[tuple[int, ...], int]]]:
-    """Yield for every family the largest sets of nodes that it shares with an earlier one, and the place of that."""
-    masks = [_mask(family) for family in families]
-    for k, family in enumerate(families):
-        shared = {masks[k] & masks[earlier]: earlier for earlier in range(k)}
-        shared.pop(0, None)
-        yield [(tuple(node for node in family if each >> node & 1), shared[each]) for each in _maximal(shared)]
-
-
-def _subset_slots(family: Sequence[int], nodes: Sequence[int]) -> IntArray:
-    """Return the slots of all subsets of some nodes of a family: (2^nodes,)."""
-    slots = np.zeros(1, dtype=np.int64)
-    for node in nodes:
-        slots = np.concatenate((slots, slots + (1 << len(family) - 1 - family.index(node))))
-    return slots
+    Both mean nothing for the empty set.
+    """
+    width = nodes.shape[1]
+    sets = np.arange(2**width)
+    last = np.full((len(nodes), len(sets)), -1, dtype=np.int64)
+    without = np.zeros_like(last)
+    for place in range(width):
+        bit = 1 << (width - 1 - place)
+        is_later = (sets & bit > 0) & (nodes[:, place, None] > last)
+        last = np.where(is_later, nodes[:, place, None], last)
+        without = np.where(is_later, sets ^ bit, without)
+    return np.maximum(last, 0), without + starts[:, None]
 
 
 def walsh(values: NDArray[Any], bits: int) -> NDArray[Any]:

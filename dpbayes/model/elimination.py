@@ -1,5 +1,6 @@
 """The largest or least sum of tables that share binary variables, by eliminating one variable after another."""
 
+import heapq
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -20,12 +21,17 @@ def elimination_plan(scopes: Iterable[Sequence[int]]) -> Plan:
         for variable in scope:
             moral.setdefault(variable, set()).update(scope)
     plan = []
+    fewest = [(len(joined), variable) for variable, joined in moral.items()]
+    heapq.heapify(fewest)
     while moral:
-        variable = min(moral, key=lambda v: (len(moral[v]), v))
+        number, variable = heapq.heappop(fewest)
+        if variable not in moral or len(moral[variable]) != number:  # of an earlier graph
+            continue
         around = tuple(sorted(moral.pop(variable) - {variable}))
         plan.append((variable, around))
         for other in around:
             moral[other] = (moral[other] | set(around)) - {variable}
+            heapq.heappush(fewest, (len(moral[other]), other))
     return tuple(plan)
 
 

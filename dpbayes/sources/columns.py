@@ -154,23 +154,30 @@ def encode(
 ) -> Dataset:
     """Turn the named columns of a frame of text into a table of codes over their declared domains.
 
-    Records are left out only where a column's `missing` is DropRecord. `progress` is called with the share of columns
-    that are done. Errors: InputError for a column that the frame lacks and for a value outside its domain, naming the
-    first such record.
+    Records are left out only where a column's `missing` is DropRecord; such a record is not in the table, and its other
+    values are not looked at, as in every engine. `progress` is called with the share of columns that are done. Errors:
+    InputError for a column that the frame lacks and for a value outside its domain, naming the first such record.
     """
     names = distinct_names("column", (column.name for column in columns))
     if not names:
         raise InputError("Choose at least one column.")
     codes = np.zeros((len(frame), len(names)), dtype=np.uint8, order="F")
     keep = np.ones(len(frame), dtype=bool)
+    outside: list[tuple[Column, BoolArray]] = []
     for j, column in enumerate(columns):
         if column.name not in frame.columns:
             raise InputError(f"The file has no column {brief(column.name)}.")
         states = _encoded(column, frame[column.name])
-        keep &= states >= 0
+        keep &= states != LEFT_OUT
+        if (wrong := states == OUTSIDE).any():
+            outside.append((column, wrong))
         codes[:, j] = np.maximum(states, 0)
         if progress is not None:
             progress((j + 1) / len(names))
+    for column, wrong in outside:
+        if (records := np.flatnonzero(wrong & keep)).size:
+            value = brief(str(frame[column.name].iloc[records[0]]))
+            raise InputError(f"Column {brief(column.name)} has {value} in record {records[0] + 1}, {_rule(column)}.")
     kept = codes if keep.all() else codes[keep]
     return Dataset(names, tuple(column.domain for column in columns), kept)
 
@@ -187,16 +194,9 @@ def coded(column: Column, texts: pd.Series) -> IntArray:
 
 
 def _encoded(column: Column, values: pd.Series) -> IntArray:
-    """Return codes (n,); LEFT_OUT marks the records to leave out. Errors: InputError for a value that is outside."""
+    """Return codes (n,), LEFT_OUT or OUTSIDE where a value has none."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
-    texts = pd.Series(distinct, dtype="str")
-    codes = coded(column, texts)
-    wrong = np.flatnonzero(codes == OUTSIDE)
-    if wrong.size:
-        # Distinct values are numbered as they appear, so the first wrong one is in the first wrong record.
-        record = int(np.argmax(index == wrong[0])) + 1
-        value = brief(texts.iloc[wrong[0]])
-        raise InputError(f"Column {brief(column.name)} has {value} in record {record}, {_rule(column)}.")
+    codes = coded(column, pd.Series(distinct, dtype="str"))
     return np.append(codes, code_of_missing(column))[index]
 
 

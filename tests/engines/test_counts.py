@@ -10,13 +10,16 @@ import pyarrow as pa
 import pytest
 
 import dpbayes as dp
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
+from dpbayes.model.regression import NumericColumn
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, OwnState, encode
 from dpbayes.sources.engines import sql
 from dpbayes.sources.engines.engine import DeclaredTable
 from tests.conftest import IS_THOROUGH
 from tests.engines.conftest import ENGINES, Loaded
 from tests.sources.engines.tables import assert_equal_counts
+from tests.sources.engines.test_gram import assert_equal_grams
 
 # Spark leaves sockets of its own to the garbage collector.
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
@@ -195,3 +198,53 @@ def test_ten_million_records_have_the_same_counts(loaded: Loaded) -> None:
     memory = dp.count(network, dp.Dataset(network.names, network.states, codes))
     counted = dp.count(network, DeclaredTable(loaded(table), columns))
     assert (counted.n, counted.values.tolist()) == (memory.n, memory.values.tolist())
+
+
+@each_engine
+def test_sums_of_products_are_those_in_memory(loaded: Loaded) -> None:
+    rng, n = np.random.default_rng(8), 700
+    table = pa.table(
+        {
+            "small": pa.array(rng.integers(-5, 120, n), pa.int16()),
+            "whole": pa.array(rng.integers(9 * 10**18, size=n), pa.int64()),
+            'say "hi"': pa.array(np.where(rng.random(n) < 0.1, None, rng.normal(300, 400, n)), pa.float64()),
+            "price": pa.array([Decimal(int(v)) / 100 for v in rng.integers(-900, 900, n)], pa.decimal128(9, 2)),
+            "tiny": pa.array(rng.choice([0, 1e-300, -1e-200, 1e-160, 1], n)),
+            "pay": pa.array(rng.lognormal(3, 1, n)),
+        }
+    )
+    limits = {"small": (18, 90), "whole": (0, 9e18), 'say "hi"': (0, 500), "price": (-5, 7.5), "tiny": (-1, 1)}
+    columns = tuple(NumericColumn(name, *limit, if_missing=7) for name, limit in (limits | {"pay": (0, 60)}).items())
+    assert_equal_grams(loaded(table), table, columns)
+
+
+@each_engine
+def test_what_cannot_be_summed_up_is_one_sentence(loaded: Loaded) -> None:
+    engine = loaded(
+        pa.table({"x": [1.0, None, 3.0], "y": [1.0, float("inf"), float("nan")], "t": ["1", "2", "3"], "z": [1, 2, 3]})
+    )
+    assert [field.name for field in engine.fields() if field.is_number] == ["x", "y", "z"]
+    for names, said in (("tx", "needs columns of numbers"), ("yt", "needs columns"), ("ax", 'no column "a"')):
+        with pytest.raises(InputError, match=said):
+            finished(engine.gram([NumericColumn(name, 0, 9) for name in names]))
+    with pytest.raises(InputError, match="infinite numbers or NaN in 2 of"):
+        finished(engine.gram([NumericColumn("x", 0, 9, 1), NumericColumn("y", 0, 9)]))
+    with pytest.raises(InputError, match='"x" has 1 missing values'):
+        finished(engine.gram([NumericColumn("x", 0, 9), NumericColumn("z", 0, 9)]))
+
+
+@each_engine
+def test_a_sample_is_of_different_records_and_its_seed_tells_them(loaded: Loaded) -> None:
+    n, most = 20_000, 400
+    engine = loaded(pa.table({"number": np.arange(n), "it's": pa.array([f"😀 {k}" for k in range(n)])}))
+
+    def drawn(seed: int) -> pd.DataFrame:
+        return finished(engine.sample(most, np.random.default_rng(seed)))
+
+    first, again, other = drawn(1), drawn(1), drawn(2)
+    numbers = first["number"].astype(np.int64)
+    assert len(set(numbers)) == most
+    assert (first["it's"] == "😀 " + first["number"]).all()
+    assert set(first["number"]) == set(again["number"]) != set(other["number"])
+    assert abs(numbers.mean() - n / 2) < 6.2 * n / np.sqrt(12 * most), "chance exceeds this with probability 1e-9"
+    assert len(finished(engine.sample(2 * n, np.random.default_rng(1)))) == n

@@ -1,11 +1,15 @@
+import time
 import tracemalloc
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.model import closure as closure_module
-from dpbayes.model.closure import Closure, OddOverlap, walsh
+from dpbayes.model.closure import Closure, OddOverlap, first_slots, walsh
 from dpbayes.model.network import Network
 from tests.strategies import (
     ASIA,
@@ -150,3 +154,53 @@ def test_andes_is_handled():
     assert len(closure) == 1712
     overlap = closure.odd_overlap
     assert len(closure) / 2 <= overlap.value < len(closure)
+
+
+FAMILIES = st.lists(
+    st.lists(st.integers(0, 7) | st.sampled_from([9_998, 9_999]), max_size=5, unique=True).map(tuple), max_size=9
+)
+
+
+@given(FAMILIES)
+def test_the_first_slot_of_every_set_is_that_of_trying_all_pairs(families):
+    sets = [
+        frozenset(node for place, node in enumerate(family) if slot >> (len(family) - 1 - place) & 1)
+        for family in families
+        for slot in range(2 ** len(family))
+    ]
+    assert first_slots(families).tolist() == [sets.index(each) for each in sets]
+
+
+@given(FAMILIES)
+def test_the_families_that_lie_in_no_other_are_those_of_comparing_all_pairs(families):
+    sets = list(dict.fromkeys(map(frozenset, families)))
+    kept = sorted((each for each in sets if not any(each < other for other in sets)), key=len, reverse=True)
+    assert [frozenset(each) for each in closure_module._maximal(families)] == kept
+
+
+@given(FAMILIES)
+def test_the_size_is_that_of_all_different_sets(families):
+    closure = Closure(tuple(families))
+    sets = {frozenset()}.union(
+        *({frozenset(c) for size in range(len(f) + 1) for c in combinations(f, size)} for f in families)
+    )
+    assert len(closure) == len(sets)
+
+
+def windowed(nodes: int) -> Closure:
+    """A node of three parents among the fifty before it, and one that all nodes have for a parent."""
+    rng = np.random.default_rng(1)
+    parents = [sorted(set(rng.integers(max(1, k - 50), k, 3).tolist())) for k in range(2, nodes)]
+    return Closure(((0,), (0, 1), *((0, *before, k + 2) for k, before in enumerate(parents))))
+
+
+def seconds_of_size(nodes: int) -> float:
+    closure, begun = windowed(nodes), time.process_time()
+    assert len(closure) == len(set(closure.slots.tolist()))
+    return time.process_time() - begun
+
+
+def test_sets_that_families_share_take_time_as_their_number_not_as_that_of_all_pairs():
+    few, many = (min(seconds_of_size(nodes) for _ in range(2)) for nodes in (1_000, 8_000))
+    # All pairs would take 64 times as long.
+    assert many < 24 * few + 0.5, (few, many)

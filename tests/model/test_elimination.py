@@ -44,3 +44,14 @@ def test_nothing_sums_to_nothing() -> None:
     assert elimination_plan([]) == ()
     assert widest_scope(()) == 0
     assert eliminated([], (), np.max) == pytest.approx(0)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=4, unique=True), max_size=9))
+def test_the_next_variable_is_always_one_of_the_fewest_neighbours(scopes):
+    joined = {v: {u for scope in scopes if v in scope for u in scope} for scope in scopes for v in scope}
+    for variable, around in elimination_plan(scopes):
+        assert variable == min(joined, key=lambda v: (len(joined[v]), v))
+        assert around == tuple(sorted(joined.pop(variable) - {variable}))
+        for other in around:
+            joined[other] = (joined[other] | set(around)) - {variable}
+    assert not joined

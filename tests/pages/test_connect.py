@@ -1,6 +1,7 @@
 """Data > Connect: a table that stays where it is, from its first look to a real release, and what strangers try."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from tests.pages.conftest import (
     headline,
     one_sentence,
     open_page,
+    plain,
     press,
     sentences,
     settings_of,
@@ -67,6 +69,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
             database.register("frame", FRAME)
             for name in ("garden", "other")[:number]:
                 database.execute(f"create table {name} as select * from frame")
+    FIELD.to_parquet(root / "field.parquet")
     (root / "out.duckdb").symlink_to(root.parent / "secret.duckdb")
     return root
 
@@ -205,10 +208,78 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
         fine(at.switch_page(page).run())
         assert NEED_RECORDS[page] in everything(at)
     fine(at.switch_page(PAGE).run())
-    press(at, "Take the first 10,000 records as a table of their own")
+    monkeypatch.setattr("dpbayes.ui.pages.data.connect.MOST_RECORDS", 100)
+    fine(at.run())
+    press(at, "Draw a random sample of 100 records")
     assert settings_of(at).data == "upload"
-    assert headline(at).startswith("first records of garden.duckdb, main.garden: 300 records of 2 columns.")
-    assert at.session_state["upload"].encoded[0] == COLUMNS[0].domain
+    assert headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records of 2 columns.")
+    said = plain(everything(at))
+    assert "A simple random sample of 100 records of garden.duckdb, main.garden, drawn without replacement" in said
+    assert "with the seed 1." in said
+    mine = at.session_state["upload"]
+    assert mine.encoded[0] == COLUMNS[0].domain
+    drawn = set(mine.frame["height"].astype(int))
+    assert len(drawn) == 100
+    assert drawn != set(range(100))
+
+
+FIELD = FRAME.assign(grown=500 + np.arange(300) + np.random.default_rng(3).normal(0, 100, 300))
+REGRESSION = {"regression.points": "3", "regression.repeats": "2", "regression.records": "connected table"}
+BOUNDS = {0: {"lowest": 0, "highest": 299}, 1: {"lowest": 0, "highest": 1000}}
+
+
+def regression_page() -> AppTest:
+    """The Regression page with a file connected and the bounds of its columns of numbers typed."""
+    at = open_page(PAGE, data="connected:files", **REGRESSION)
+    fine(at.selectbox(key="connect.file").set_value("field.parquet").run())
+    press(at, "Open")
+    fine(at.switch_page("pages/regression.py").run())
+    assert "The picture comes once every column" in everything(at)
+    key = f"regression.bounds.{at.session_state['connected'].key}"
+    at.session_state[key] = {"edited_rows": BOUNDS, "added_rows": [], "deleted_rows": []}
+    return fine(at.run())
+
+
+def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out() -> None:
+    at = regression_page()
+    typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
+    assert typed["column"].tolist() == ["height", "grown"]
+    assert "The picture comes once the table is summed up." in everything(at)
+    assert not figures(at)
+    press(at, "Sum up the table")
+    assert not sentences(at)
+    assert "private draw predicts grown" in headline(at)
+    said = everything(at)
+    assert "300 records that stay where they are, 1 feature; 2 repeats with new draws" in said
+    assert "all records are trained on, and errors are on the same ones" in said
+    x, y = (FIELD["height"] - 149.5) / 149.5, (FIELD["grown"] - 500) / 500
+    baseline = next(each for each in figures(at)["regression.errors"]["data"] if each["name"] == "training mean")
+    assert baseline["y"][0] == pytest.approx(y.var(ddof=0), rel=1e-9)
+    exact = next(each for each in figures(at)["regression.errors"]["data"] if each["name"] == "exact")
+    ridge = [x @ y / (x @ x + b) for b in exact["x"]]
+    assert exact["y"] == pytest.approx([((y - w * x) ** 2).mean() for w in ridge], rel=1e-9)
+    command = next(each.value for each in at.code if each.language == "bash")
+    assert "--source=ADDRESS" in command
+    at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
+    fine(at.run())
+    assert set(figures(at)) == {"regression.epsilons"}
+    assert "Sum up" not in [button.label for button in at.button]
+
+
+def test_what_cannot_be_summed_up_is_one_sentence_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = regression_page()
+    monkeypatch.setenv(DATA_ROOT, "")
+    press(at, "Sum up the table")
+    one_sentence(at, "no connection called")
+    monkeypatch.setenv(DATA_ROOT, str(Path(__file__).parent))
+    press(at, "Try again")
+    press(at, "Sum up the table")
+    one_sentence(at, 'nothing called "field.parquet"')
+
+
+def test_without_a_connected_table_regression_says_where_to_connect_one() -> None:
+    for seat in Seat:
+        one_sentence(open_page("pages/regression.py", seat=seat.value, **REGRESSION), "Connect one on the Data page")
 
 
 def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:

@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import recipe_of
-from dpbayes.experiments.regression.records import NumericColumn, OwnColumns
+from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
 from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
 from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
@@ -458,4 +459,4 @@ def test_a_link_to_ones_own_table_says_that_it_is_missing() -> None:
 
 def test_the_options_are_the_scenario() -> None:
     assert Settings().options("regression") == RegressionScenario()
-    assert [record.value for record in Records] == ["synthetic", "Fulton census", "my table"]
+    assert [record.value for record in Records] == ["synthetic", "Fulton census", "my table", "connected table"]

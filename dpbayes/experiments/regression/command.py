@@ -26,12 +26,15 @@ from dpbayes.experiments.regression.scenario import (
     Records,
     RegressionScenario,
     StudyRecords,
+    SummedRecords,
     experiment,
     records_of,
     settings_text,
     study_records,
+    summing,
 )
 from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.files import read_table
 
 _PREFIX = "regression."
@@ -42,13 +45,15 @@ _SEEDS = ("seed", "data_seed")
 class RegressionRecipe:
     """Everything that gives an experiment's numbers again: settings, seeds, and a table of one's own, if it is used.
 
-    `table` is the name of its file, `columns` what is stated of it.
+    `table` is the name of its file, or `source` the address of one that is summed up where it lies; `columns` what is
+    stated of it.
     """
 
     scenario: RegressionScenario
     seed: int = 1
     data_seed: int = 1
     table: str = ""
+    source: str = ""
     columns: OwnColumns | None = None
 
     @property
@@ -56,7 +61,10 @@ class RegressionRecipe:
         """The words of the command line after `regression`; `recipe_of` reads them back."""
         texts = texts_of(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
         words = [word for name, text in texts.items() for word in (option(name), text)]
-        return [*words, f"--table={self.table}", "--columns", self.columns.text] if self.columns else words
+        if self.columns is None:
+            return words
+        which = f"--source={self.source}" if self.source else f"--table={self.table}"
+        return [*words, which, "--columns", self.columns.text]
 
     @property
     def command(self) -> str:
@@ -76,13 +84,16 @@ class RegressionRecipe:
     def settings(self) -> dict[str, str]:
         """What a file of results is to say of itself: the settings as a link has them, own columns, the command."""
         text = settings_text(self.scenario, seed=self.seed, data_seed=self.data_seed)
-        own = {"table": self.table, "columns": self.columns.text} if self.columns else {}
+        place = {"source": self.source} if self.source else {"table": self.table}
+        own = place | {"columns": self.columns.text} if self.columns else {}
         return own | {"command": self.command, "settings": text}
 
-    def records(self) -> StudyRecords:
-        """Return the records; a table of one's own is read from its file. Errors: InputError, OSError."""
+    def records(self) -> StudyRecords | SummedRecords:
+        """Return the records; a table of one's own is read from its file, or summed up. Errors: InputError, OSError."""
         if self.columns is None:
             return records_of(self.scenario, seed=self.data_seed)
+        if self.source:
+            return finished(summing(open_table(self.source), self.columns))
         return study_records(*numeric_table(_read(Path(self.table)), self.columns.features, self.columns.target))
 
     def result(self) -> RegressionResult:
@@ -107,6 +118,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table", default="", metavar="FILE", help="your own table, .csv, .xlsx or .parquet, with --columns"
     )
     parser.add_argument(
+        "--source",
+        default="",
+        metavar="ADDRESS",
+        help="a table that is summed up where it lies, such as parquet:visits, with --columns; nothing is held out",
+    )
+    parser.add_argument(
         "--columns",
         default="",
         metavar="JSON",
@@ -128,17 +145,23 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
     names = (*parameters_of(RegressionScenario), *_SEEDS)
     given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
     own = {"records": Records.UPLOAD.value} if asked.table else {}
+    own |= {"records": Records.CONNECTED.value} if asked.source else {}
     texts = own | _linked(asked.settings) | given
     seeds = {name: _seed(name, texts.pop(name, "1")) for name in _SEEDS}
     scenario = scenario_from(RegressionScenario, texts)
-    is_own = scenario.records is Records.UPLOAD
-    if is_own != bool(asked.table) or is_own != bool(asked.columns):
+    is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
+    if (scenario.records is Records.CONNECTED) != bool(asked.source):
+        raise InputError(
+            f"A table that stays where it is needs --source and --columns, and no --records but "
+            f'"{Records.CONNECTED.value}"; other records take no --source.'
+        )
+    if (scenario.records is Records.UPLOAD) != bool(asked.table) or is_own != bool(asked.columns):
         raise InputError(
             f'A table of one\'s own needs --table and --columns, and no --records but "{Records.UPLOAD.value}"; other '
             "records take neither."
         )
     columns = OwnColumns.from_text(asked.columns) if is_own else None
-    return RegressionRecipe(scenario=scenario, **seeds, table=asked.table, columns=columns)
+    return RegressionRecipe(scenario=scenario, **seeds, table=asked.table, source=asked.source, columns=columns)
 
 
 def run(asked: argparse.Namespace) -> str:

@@ -150,22 +150,32 @@ class RegressionStudy:
                 f"There are more features ({features:,}) than training records ({train:,}); take more records, a "
                 "larger share or fewer features."
             )
-        seconds = self.seconds(n, features=features)
+        self._check_time(self.seconds(n, features=features))
+        return train
+
+    def check_fit(self, n: int, *, features: int) -> None:
+        """Errors: InputError where all n records are too few to fit, and for more work than MOST_SECONDS."""
+        if n < max(1, features):
+            raise InputError(f"There are more features ({features:,}) than records ({n:,}); take fewer features.")
+        self._check_time(self.repeats * (_SECONDS_PER_REPEAT + self._seconds_of_draws(n, features)))
+
+    def seconds(self, n: int, *, features: int) -> float:
+        """Return roughly how long all repeats take on n records."""
+        train = self.training_records(n)
+        products = train * (features + 2) ** 2
+        each = _SECONDS_PER_REPEAT + products * _SECONDS_PER_PRODUCT + self._seconds_of_draws(train, features)
+        return self.repeats * each
+
+    def _seconds_of_draws(self, train: int, features: int) -> float:
+        return len(self.precisions) * self.draws_made(train) * features * _SECONDS_PER_COORDINATE
+
+    def _check_time(self, seconds: float) -> None:
         if seconds > MOST_SECONDS:
             possible = max(1, int(self.repeats * MOST_SECONDS / seconds))
             raise InputError(
                 f"{self.repeats:,} repeats would take about {_duration(seconds)}; at most {possible:,} repeats of this "
                 "setting fit into ten minutes."
             )
-        return train
-
-    def seconds(self, n: int, *, features: int) -> float:
-        """Return roughly how long all repeats take on n records."""
-        train = self.training_records(n)
-        products = train * (features + 2) ** 2
-        coordinates = len(self.precisions) * self.draws_made(train) * features
-        each = _SECONDS_PER_REPEAT + products * _SECONDS_PER_PRODUCT + coordinates * _SECONDS_PER_COORDINATE
-        return self.repeats * each
 
 
 def precision_grid(low: float, high: float, points: int) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ import pandas as pd
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.model.regression import MOST_BOUND, PublicBounds, RegressionData
+from dpbayes.model.regression import MOST_BOUND, NumericColumn, PublicBounds, RegressionData
 
 MOST_RECORDS = 1_000_000
 MOST_FEATURES = 100
@@ -59,16 +59,6 @@ def census_like(n: int, *, features: int = len(CENSUS_FEATURES), rng: np.random.
     log_income = 10.77 + 0.32 * gain + 0.148 * rng.standard_normal(n)
     values = np.column_stack([columns[name] for name in CENSUS_FEATURES[:d]])
     return RegressionData(values, np.exp(log_income), (*CENSUS_FEATURES[:d], TARGET))
-
-
-@dataclass(frozen=True)
-class NumericColumn:
-    """A column of numbers: its public bounds, and the public value that stands in where one is missing, if any."""
-
-    name: str
-    low: float
-    high: float
-    if_missing: float | None = None
 
 
 def stated_column(name: str, low: object, high: object, if_missing: object = None) -> NumericColumn:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.regression.design import (
@@ -22,11 +22,12 @@ from dpbayes.experiments.regression.design import (
     RegressionStudy,
     precision_grid,
 )
-from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
-from dpbayes.experiments.regression.study import RegressionResult, SplitTable, regression_curves
+from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, OwnColumns, census_like
+from dpbayes.experiments.regression.study import RegressionResult, SplitTable, fit_curves, regression_curves
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
-from dpbayes.model.regression import PublicBounds, RegressionData, scaled
+from dpbayes.model.regression import GramMatrix, PublicBounds, RegressionData, scaled
+from dpbayes.sources.engines.engine import Engine
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 
@@ -36,6 +37,7 @@ class Records(enum.Enum):
     SYNTHETIC = "synthetic"
     FULTON = "Fulton census"
     UPLOAD = "my table"
+    CONNECTED = "connected table"
 
 
 class NormBound(enum.Enum):
@@ -112,6 +114,31 @@ class StudyRecords:
         return self.table.n * (self.table.features + 1)
 
 
+@dataclass(frozen=True, eq=False)
+class SummedRecords:
+    """Sufficient statistics of records that stay where they are, which cannot be split; else as StudyRecords."""
+
+    gram: GramMatrix
+    target: TargetUnits
+
+    @property
+    def clipped(self) -> int:
+        """How many of `values` lay outside the bounds; the curator's to see."""
+        return self.gram.clipped
+
+    @property
+    def values(self) -> int:
+        """The number of values, the target's among them."""
+        return self.gram.n * (self.gram.features + 1)
+
+
+def summing(engine: Engine, columns: OwnColumns) -> Work[SummedRecords]:
+    """Sum up a table's sufficient statistics where it lies, in one scan and in steps. Errors: InputError."""
+    target = columns.target
+    units = TargetUnits(target.name, target.high / 2 - target.low / 2)
+    return mapped(engine.gram((*columns.features, target)), lambda gram: SummedRecords(gram, units))
+
+
 def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "") -> StudyRecords:
     """Scale records by their public bounds. Errors: InputError for a constant target, a column without bounds."""
     unit_ball, target = scaled(data, bounds), data.names[-1]
@@ -125,6 +152,8 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
         return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
     if scenario.records is Records.UPLOAD:
         raise InputError("A table of one's own is not part of the settings; load it on the Regression page.")
+    if scenario.records is Records.CONNECTED:
+        raise InputError("A connected table is not part of the settings; name its address, or connect it on Data.")
     census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
     return study_records(census, CENSUS_BOUNDS, unit="US dollars")
 
@@ -143,9 +172,17 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
     )
 
 
-def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Work[RegressionResult]:
-    """Take the repeats some at a time. Errors, before any work: InputError."""
-    return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
+def experiment(
+    scenario: RegressionScenario, records: StudyRecords | SummedRecords, *, seed: int
+) -> Work[RegressionResult]:
+    """Take the repeats some at a time: with new splits, or of sufficient statistics new draws alone.
+
+    Errors, before any work: InputError.
+    """
+    study, rng = study_of(scenario), stream(seed, "regression")
+    if isinstance(records, SummedRecords):
+        return fit_curves(records.gram, study, rng)
+    return regression_curves(records.table, study, rng)
 
 
 # Settings as text

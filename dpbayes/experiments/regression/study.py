@@ -5,6 +5,7 @@ every precision and every error on the rest: no record is read again. Errors are
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,13 +18,16 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
+from dpbayes.model.regression import GramMatrix, Moments, ScaledRegression, mean_squared_error
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
 _ENTRIES = 1 << 20
 """Numbers of training sets, and coordinates of draws, held at a time."""
 
 _REPEATS_AT_ONCE = 25
+
+_ROUNDING = 1e-12
+"""A share of the target's squares below which its variance is rounding."""
 
 EXACT_NAME = "exact"
 CUT_NAME = "exact, cut to the ball"
@@ -163,7 +167,8 @@ class RegressionResult:
 
     `exact`: ridge regression, the mean of the whole posterior. `cut`: the mean of the posterior inside the ball,
     estimated without bias, hence maybe below zero; see `shown_cut`. `one`: one draw. `several`: the mean of N draws.
-    Both are averages over the draws made. `baseline`: the training mean for everyone.
+    Both are averages over the draws made. `baseline`: the training mean for everyone. Where `test` is 0, no record was
+    held out, and the errors are on the records trained on.
     """
 
     study: RegressionStudy
@@ -266,13 +271,48 @@ def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.
 def _blocks(
     table: SplitTable, study: RegressionStudy, train: int, rngs: tuple[np.random.Generator, np.random.Generator]
 ) -> Work[RegressionResult]:
-    draws = study.draws_made(train)
-    size = max(1, min(_REPEATS_AT_ONCE, _ENTRIES // (len(study.precisions) * draws * table.features)))
+    size = _repeats_at_once(study, train, table.features)
 
     def block(start: int) -> RegressionResult:
         products = table.split_products(train, rngs[0], min(size, study.repeats - start))
-        return _evaluated(table, study, products, rngs[1])
+        return _evaluated(study, products, table.products - products, rngs[1], held_out=table.n - train)
 
+    return (yield from _added_blocks(study, size, block))
+
+
+def fit_curves(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
+    """Take the repeats some at a time on sufficient statistics alone: all records are trained on, none is held out.
+
+    Every repeat makes new draws; errors are those of the records trained on. Without splits the exact curve is the same
+    in each. Errors, before any work: InputError for too few records, a constant target, and for more work than
+    MOST_SECONDS.
+    """
+    study.check_fit(gram.n, features=gram.features)
+    total, squares = gram.products[-1, -2], gram.products[-2, -2]
+    if squares * gram.n - total**2 <= gram.n * squares * _ROUNDING:
+        raise InputError("The target is the same in every record; there is nothing to predict.")
+    return _fits(gram, study, rng.spawn(2)[1])
+
+
+def _fits(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
+    size = _repeats_at_once(study, gram.n, gram.features)
+
+    def block(start: int) -> RegressionResult:
+        repeats = min(size, study.repeats - start)
+        products = np.broadcast_to(gram.products, (repeats, *gram.products.shape))
+        return _evaluated(study, products, products, rng, held_out=0)
+
+    return (yield from _added_blocks(study, size, block))
+
+
+def _repeats_at_once(study: RegressionStudy, train: int, features: int) -> int:
+    each = len(study.precisions) * study.draws_made(train) * features
+    return max(1, min(_REPEATS_AT_ONCE, _ENTRIES // each))
+
+
+def _added_blocks(
+    study: RegressionStudy, size: int, block: Callable[[int], RegressionResult]
+) -> Work[RegressionResult]:
     result = block(0)
     for start in range(size, study.repeats, size):
         yield Partial(start / study.repeats, result)
@@ -281,11 +321,11 @@ def _blocks(
 
 
 def _evaluated(
-    table: SplitTable, study: RegressionStudy, products: FloatArray, rng: np.random.Generator
+    study: RegressionStudy, products: FloatArray, rest: FloatArray, rng: np.random.Generator, *, held_out: int
 ) -> RegressionResult:
-    """Return the errors of training sets with these products (R, d + 2, d + 2)."""
-    train, rest = round(float(products[0, -1, -1])), table.products - products
-    test = _moments(rest, table.n - train)
+    """Return the errors, on records with products `rest`, of training sets with `products`: (R, d + 2, d + 2) each."""
+    train, features = round(float(products[0, -1, -1])), products.shape[-1] - 2
+    test = _moments(rest, round(float(rest[0, -1, -1])))
     precisions = np.array(study.precisions)[:, None]
     posterior = weights_posterior(
         _moments(products, train), prior_precision=precisions, noise_variance=study.noise_variance
@@ -302,4 +342,4 @@ def _evaluated(
     several = share * each + (1 - share) * together
     baseline = np.repeat(_mean_baseline(products, rest)[None], len(precisions), axis=0)
     sums = [Errors.of(errors.T) for errors in (exact, cut, each, several, baseline)]
-    return RegressionResult(study, train, table.n - train, table.features, *sums)
+    return RegressionResult(study, train, held_out, features, *sums)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from dpbayes.base.validation import InputError, brief
@@ -94,6 +95,11 @@ class DuckDbSession:
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence."""
         return self.ask(statement(expression, "duckdb"))
+
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+        """Return `most` rows of an expression at random, from a reservoir. Errors: as of `answer`."""
+        rows, seed = statement(expression, "duckdb"), int(rng.integers(1 << 31))
+        return self.ask(f"select * from ({rows}) using sample reservoir({int(most)} rows) repeatable ({seed})")
 
     def ask(self, text: str) -> pa.Table:
         """Return what a statement says. Errors: InputError in one sentence."""

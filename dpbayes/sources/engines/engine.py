@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
 from dpbayes.base.steps import Work, mapped
@@ -12,15 +13,17 @@ from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import Column
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column as the engine has it: its name, and its type in the engine's own word."""
+    """A column as the engine has it: its name, its type in the engine's own word, and whether it holds numbers."""
 
     name: str
     type: str
+    is_number: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,12 @@ class Engine(Protocol):
         value in any of them. Errors: InputError in one sentence for whatever stands in the way.
         """
 
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up the products of columns mapped to [-1, 1], the target last, in one scan and in steps as `tally` does.
+
+        Errors: InputError for a column that is no numbers, values that are missing or not finite, and as of `tally`.
+        """
+
     def values(self, name: str, most: int) -> pd.Series:
         """Return up to `most` different values of a column as text, "" where missing, each with its records.
 
@@ -62,6 +71,13 @@ class Engine(Protocol):
 
     def head(self, most: int) -> pd.DataFrame:
         """Return a few records as text; for the curator alone."""
+
+    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+        """Draw `most` records at random without replacement, all if there are no more, as text; for the curator alone.
+
+        Any set of so many records is as likely as any other. It takes a scan, in steps as `tally` does; with the same
+        generator a table that lies as it did gives the same records. Errors: InputError.
+        """
 
 
 @dataclass(frozen=True, eq=False)

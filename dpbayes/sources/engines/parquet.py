@@ -15,13 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from dpbayes.base.steps import Work
-from dpbayes.base.types import BoolArray, Codes, IntArray
+from dpbayes.base.types import BoolArray, Codes, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import BLOCK, block_sums, values_of
 from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
 from dpbayes.sources.engines.arrow_codes import CodedValues, Coder, as_dictionary, coder
 from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.gram import Products, UnitMapping, no_numbers, require_mappings, scaled_gram
 from dpbayes.sources.tables import texts_of
 
 Item = TypeVar("Item")
@@ -41,6 +43,9 @@ BUFFER_BYTES = 1 << 26
 
 MOST_VALUES = 1_000_000
 """Different values of a column that are told apart."""
+
+SUMMED = 1 << 13
+"""Records whose products are summed up at a time, so that their numbers stay in the processor's cache."""
 
 CHANGED = "The table changed while it was counted; count it again."
 
@@ -62,7 +67,7 @@ class ParquetFiles:
     def fields(self) -> tuple[Field, ...]:
         """Return the columns, of the first file. Errors: InputError for what cannot be read."""
         with _opened(_parts(self.path)[0], ()) as file:
-            return tuple(Field(field.name, str(field.type)) for field in file.schema_arrow)
+            return tuple(Field(each.name, str(each.type), _is_number(each.type)) for each in file.schema_arrow)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
@@ -84,6 +89,22 @@ class ParquetFiles:
         if _is_changed(self.path, parts):
             raise InputError(CHANGED)
         return gathered.tally()
+
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up products, a batch a step, while the next is decoded. Errors: InputError, as of `tally`."""
+        mappings, parts = require_mappings(columns), _parts(self.path)
+        with _opened(parts[0], ()) as file:
+            for mapping in mappings:
+                _require_numbers(_field(file, mapping.column.name))
+        sums = Products.nothing(len(mappings))
+        with closing(_ahead(_batches(self.path, parts, [mapping.column.name for mapping in mappings]))) as batches:
+            for share, batch in batches:
+                for start in range(0, len(batch), SUMMED):
+                    sums += _products(batch.slice(start, SUMMED), mappings)
+                yield share
+        if _is_changed(self.path, parts):
+            raise InputError(CHANGED)
+        return scaled_gram(columns, sums)
 
     def values(self, name: str, most: int) -> pd.Series:
         """Return up to `most` different values of a column as text with their records, the most frequent first.
@@ -108,17 +129,35 @@ class ParquetFiles:
     def head(self, most: int) -> pd.DataFrame:
         """Return a few records as text, in the columns of one value per record; for the curator alone."""
         parts = _parts(self.path)
-        with _opened(parts[0], ()) as file:
-            names = [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
+        names = _shown(parts)
         texts: dict[str, list[str]] = {name: [] for name in names}
         rows = 0
         for _, batch in _batches(self.path, parts, names, most_rows=max(1, most)):
-            for name in names:
-                first = batch.column(batch.schema.get_field_index(name)).slice(0, most - rows)
-                texts[name] += texts_of(name, first).tolist()
+            _add_texts(texts, batch.slice(0, most - rows))
             rows += len(batch)
             if rows >= most:
                 break
+        return pd.DataFrame(texts, dtype="str")
+
+    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+        """Draw records at random without replacement, as text, a batch a step; for the curator alone.
+
+        The files say how many records they have, so places are drawn first. Errors: InputError, as of `tally`.
+        """
+        parts = _parts(self.path)
+        names, total = _shown(parts), sum(_records(part) for part in parts)
+        places = np.sort(rng.choice(total, min(most, total), replace=False))
+        texts: dict[str, list[str]] = {name: [] for name in names}
+        start = 0
+        with closing(_ahead(_batches(self.path, parts, names))) as batches:
+            for share, batch in batches:
+                inside = places[slice(*np.searchsorted(places, [start, start + len(batch)]))] - start
+                if len(inside):
+                    _add_texts(texts, batch.take(pa.array(inside)))
+                start += len(batch)
+                yield share
+        if _is_changed(self.path, parts):
+            raise InputError(CHANGED)
         return pd.DataFrame(texts, dtype="str")
 
 
@@ -175,6 +214,34 @@ class _Gathered:
 def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
     there = [mask for mask in masks if mask is not None]
     return np.logical_or.reduce(there) if there else None
+
+
+# Sums of products
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(plain) or pa.types.is_floating(plain) or pa.types.is_decimal(plain))
+
+
+def _require_numbers(field: pa.Field) -> None:
+    if not (_is_number(field.type) or pa.types.is_null(field.type)):
+        raise no_numbers(field.name, _said(field.type))
+
+
+def _products(batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
+    joint, tells = np.ones((len(mappings) + 1, len(batch))), np.empty((3, len(mappings)), dtype=np.int64)
+    for k, mapping in enumerate(mappings):
+        values = batch.column(batch.schema.get_field_index(mapping.column.name))
+        joint[k], tells[:, k] = mapping.mapped(*_doubles(values))
+    return Products(joint @ joint.T, tells)
+
+
+def _doubles(values: pa.Array) -> tuple[FloatArray, BoolArray | None]:
+    """Return numbers as doubles (n,), NaN where there is none, and where that is; None where it is nowhere."""
+    plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    missing = plain.is_null().to_numpy(zero_copy_only=False) if plain.null_count else None
+    return plain.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), missing
 
 
 # Reading
@@ -250,6 +317,22 @@ def _field(file: arrow_parquet.ParquetFile, name: str) -> pa.Field:
     if pa.types.is_nested(field.type):
         raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
     return field
+
+
+def _shown(parts: Sequence[_Part]) -> list[str]:
+    """Return the columns of one value per record."""
+    with _opened(parts[0], ()) as file:
+        return [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
+
+
+def _records(part: _Part) -> int:
+    with _opened(part, ()) as file:
+        return int(file.metadata.num_rows)
+
+
+def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
+    for name, known in texts.items():
+        known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
 
 
 def _scanned(

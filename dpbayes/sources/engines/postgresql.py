@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from dpbayes.base.validation import InputError, brief
@@ -124,9 +125,19 @@ class PostgresSession:
 
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence."""
-        text = statement(expression, "postgres")
-        if "\0" in text:
-            raise InputError("PostgreSQL holds no text with a zero character; declare the states without it.")
+        return self._rows(expression, _statement(expression))
+
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+        """Return `most` rows of an expression at random. Errors: as of `answer`.
+
+        TABLESAMPLE would know no views and no number of rows; the first of a random order are kept in one scan.
+        """
+        self.ask(f"select setseed({float(rng.random())!r})")
+        return self._rows(
+            expression, f"select * from ({_statement(expression)}) as shown order by random() limit {int(most)}"
+        )
+
+    def _rows(self, expression: "ir.Table", text: str) -> pa.Table:
         rows = self.ask(text)
         columns = zip(*rows, strict=True) if rows else [()] * len(expression.columns)
         kinds = expression.schema().values()
@@ -153,6 +164,13 @@ class PostgresSession:
         """Ask the server to give the statement up."""
         with suppress(Exception):  # where the connection is lost, so is the statement
             self.connection.cancel_safe(timeout=2)
+
+
+def _statement(expression: "ir.Table") -> str:
+    text = statement(expression, "postgres")
+    if "\0" in text:
+        raise InputError("PostgreSQL holds no text with a zero character; declare the states without it.")
+    return text
 
 
 def _table(name: tuple[str, ...], columns: list[tuple[Any, ...]]) -> "ir.Table":

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from dpbayes.base.validation import InputError, brief
@@ -75,7 +76,13 @@ class SparkSession:
         """Return what an expression says. Errors: InputError in one sentence."""
         with suppress(Exception):  # a driver that is gone is told of by the answer
             self.spark.sparkContext.setJobGroup(self.group, "dpbayes counts a table", interruptOnCancel=True)
-        return _answer(self.spark, self.cluster, expression)
+        return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
+
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+        """Return `most` rows of an expression at random. Errors: as of `answer`."""
+        with suppress(Exception):  # as of `answer`
+            self.spark.sparkContext.setJobGroup(self.group, "dpbayes draws a sample", interruptOnCancel=True)
+        return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
 
     def share(self) -> float:
         """Return the share of tasks that are done of the stages that are known; 0 where the driver is gone."""
@@ -110,7 +117,13 @@ class ConnectSession:
         """Return what an expression says. Errors: InputError in one sentence."""
         with suppress(Exception):  # a server that does not tell how far it is still counts
             self.spark.registerProgressHandler(self._watch)
-        return _answer(self.spark, self.cluster, expression)
+        return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
+
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+        """Return `most` rows of an expression at random. Errors: as of `answer`."""
+        with suppress(Exception):  # as of `answer`
+            self.spark.registerProgressHandler(self._watch)
+        return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
 
     def _watch(self, stages: Any, **others: object) -> None:
         tasks = sum(stage.num_tasks for stage in stages or ())
@@ -183,8 +196,13 @@ def _table(spark: Any, cluster: SparkCluster) -> "ir.Table":
     return named_table(cluster.name, schema)
 
 
-def _answer(spark: Any, cluster: SparkCluster, expression: "ir.Table") -> pa.Table:
-    text = statement(expression, "pyspark")
+def _sampled(expression: "ir.Table", most: int, rng: np.random.Generator) -> str:
+    """Return a statement for the first rows of a random order, of which each task keeps no more."""
+    rows, seed = statement(expression, "pyspark"), int(rng.integers(1 << 31))
+    return f"select * from ({rows}) order by rand({seed}) limit {int(most)}"
+
+
+def _answer(spark: Any, cluster: SparkCluster, text: str) -> pa.Table:
     try:
         return spark.sql(text).toArrow()
     except Exception as error:

@@ -4,7 +4,7 @@ An engine maps values to codes itself, and only joint codes with their numbers o
 """
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as StillBusy
 from contextlib import AbstractContextManager, contextmanager
@@ -19,9 +19,12 @@ from dpbayes.base.steps import Work
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
 from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, strides
 from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
+from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
 from dpbayes.sources.engines.terms import (
     NOT_DECLARED,
     TO_LEAVE_OUT,
@@ -64,6 +67,9 @@ class Session(Protocol):
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence for whatever the engine objects to."""
 
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+        """Return `most` rows of an expression, at random without replacement. Errors: as of `answer`."""
+
     def share(self) -> float:
         """Return how much of the answer on its way is worked out, 0 where the engine does not tell."""
 
@@ -103,7 +109,8 @@ class SqlTable:
     def fields(self) -> tuple[Field, ...]:
         """Return the table's columns. Errors: InputError where it cannot be reached."""
         with self.database.session() as session:
-            return tuple(Field(str(name), str(kind)) for name, kind in session.table().schema().items())
+            kinds = session.table().schema().items()
+            return tuple(Field(str(name), str(kind), is_number(kind)) for name, kind in kinds)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count in statements of MOST_ARMS clusters.
@@ -114,6 +121,12 @@ class SqlTable:
         """
         with self.database.session() as session:
             return (yield from _tally(session, network, columns, self.most_codes))
+
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up products, MOST_SUMS a statement. Errors: InputError, also for a table that changes meanwhile."""
+        mappings = require_mappings(columns)
+        with self.database.session() as session:
+            return scaled_gram(columns, (yield from _products(session, mappings)))
 
     def values(self, name: str, most: int) -> pd.Series:
         """Return up to `most` different values of a column as text with their records, the most frequent first."""
@@ -129,9 +142,13 @@ class SqlTable:
     def head(self, most: int) -> pd.DataFrame:
         """Return a few records as text; for the curator alone."""
         with self.database.session() as session:
-            table = session.table()
-            answer = session.answer(table.select(**{n: comparable(table[n]) for n in table.columns}).limit(most))
-        return pd.DataFrame({name: _texts(answer[name]) for name in answer.column_names}, dtype="str")
+            return _frame(session.answer(_shown(session.table()).limit(most)))
+
+    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+        """Draw records at random without replacement, as text; for the curator alone. Errors: InputError."""
+        with self.database.session() as session:
+            rows = _shown(session.table())
+            return _frame((yield from _waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
 
 
 def _tally(session: Session, network: Network, columns: Sequence[Column], most_codes: int) -> Waiting[Tally]:
@@ -163,7 +180,7 @@ def _sums(kept: "ir.Table", scan: "_Scan", others: Sequence[Column]) -> Waiting[
     for start in range(0, len(arms), MOST_ARMS):
         group = arms[start : start + MOST_ARMS]
         shares = start / len(arms), (start + len(group)) / len(arms)
-        answer = yield from _waited(scan.session, _together(group), *shares)
+        answer = yield from _answered(scan.session, _together(group), *shares)
         arm = answer["arm"].to_numpy()
         answers += [answer.filter(arm == place) for place in range(len(group))]
     total = answers.pop()["records"].to_pylist()[0] if kept is not scan.table else None
@@ -174,13 +191,33 @@ def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
     """Count by column the records whose value is not declared; one more scan, and only where there are any."""
     codes = [joint_code([term(kept, column, 1)]) for column in scan.columns]
     sums = {f"c{k}": as_whole(code < 0).sum() for k, code in enumerate(codes)}
-    answer = yield from _waited(scan.session, kept.aggregate(**sums), 1.0, 1.0)
+    answer = yield from _answered(scan.session, kept.aggregate(**sums), 1.0, 1.0)
     return {column.name: answer[f"c{k}"][0].as_py() or 0 for k, column in enumerate(scan.columns)}
 
 
-def _waited(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
+def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Products]:
+    table = session.table()
+    for mapping in mappings:
+        _require_column(table, mapping.column.name)
+    asked = list(statements(mapped_columns(table, mappings), len(mappings)))
+    sums: dict[str, Any] = {}
+    ns = set()
+    for place, each in enumerate(asked):
+        answer = yield from _answered(session, each, place / len(asked), (place + 1) / len(asked))
+        sums |= {name: answer[name][0].as_py() for name in answer.column_names}
+        ns.add(int(sums["records"]))
+    if len(ns) != 1:
+        raise InputError("The table changed while it was summed up; try it again.")
+    return products_of(sums, ns.pop(), len(mappings))
+
+
+def _answered(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
+    return (yield from _waited(session, lambda: session.answer(expression), start, end))
+
+
+def _waited(session: Session, ask: Callable[[], pa.Table], start: float, end: float) -> Waiting[pa.Table]:
     """Wait for an answer in steps; whoever takes no further step gives it up."""
-    with _asked(session, expression) as answer:
+    with _asked(session, ask) as answer:
         while True:
             try:
                 return answer.result(timeout=LOOK)
@@ -189,9 +226,9 @@ def _waited(session: Session, expression: "ir.Table", start: float, end: float) 
 
 
 @contextmanager
-def _asked(session: Session, expression: "ir.Table") -> "Iterator[Future[pa.Table]]":
+def _asked(session: Session, ask: Callable[[], pa.Table]) -> "Iterator[Future[pa.Table]]":
     pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
-    answer = pool.submit(session.answer, expression)
+    answer = pool.submit(ask)
     try:
         yield answer
     finally:
@@ -281,6 +318,14 @@ def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.
         raise InputError("The table changed while it was counted; count it again.")
     n = ns.pop()
     return _Sums(values, n, n if total is None else total, undeclared, to_leave_out)
+
+
+def _shown(table: "ir.Table") -> "ir.Table":
+    return table.select(**{name: comparable(table[name]) for name in table.columns})
+
+
+def _frame(answer: pa.Table) -> pd.DataFrame:
+    return pd.DataFrame({name: _texts(answer[name]) for name in answer.column_names}, dtype="str")
 
 
 def _texts(values: pa.ChunkedArray) -> pd.Series:

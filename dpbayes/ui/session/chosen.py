@@ -93,8 +93,9 @@ class Chosen:
             return _shipped(self.settings.data)
         if self.is_connected:
             raise InputError(
-                f"The records of {self.connected.title} stay where they are, and this needs records: on Data, draw "
-                "synthetic ones from the network, or take the first ones as a table of their own."
+                f"The records of {self.connected.title} stay where they are, and this needs records: counts "
+                "cannot be split, nor looked at one by one. On Data, draw synthetic ones from the network, or a random "
+                "sample of the table."
             )
         mine = upload()
         if mine is None:

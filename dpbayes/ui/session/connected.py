@@ -13,8 +13,11 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.regression.records import OwnColumns
+from dpbayes.experiments.regression.scenario import SummedRecords, summing
 from dpbayes.model.counts import Counts, counting
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
@@ -45,7 +48,8 @@ class Connected:
 
     `connection` is the public name that the owner gave, `path` what was typed below the data root, and `table` the name
     of the table there. `proposals` and `columns` go by its columns, as those of an `Upload`; `number` tells the tables
-    of a session apart, `version` counts the changes to what is declared. `head` is for the curator alone.
+    of a session apart, `version` counts the changes to what is declared. `head` is for the curator alone. `bounds`,
+    `target` and `own` are those of an `Upload`, for a regression.
     """
 
     connection: str
@@ -57,6 +61,9 @@ class Connected:
     columns: tuple[DeclaredColumn, ...]
     number: int = 1
     version: int = 0
+    bounds: pd.DataFrame | None = None
+    target: str = ""
+    own: OwnColumns | None = None
 
     @property
     def title(self) -> str:
@@ -198,10 +205,10 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
     return tuple(proposals)
 
 
-def first_records(mine: Connected, most: int) -> pd.DataFrame:
-    """Return the first records as text, for the curator alone. Errors: InputError."""
-    with _in_sentences("its first records were read"):
-        return engine_of(mine).head(most)
+def sampling(mine: Connected, most: int, seed: int) -> Work[pd.DataFrame]:
+    """Draw a random sample of the records as text, in steps, for the curator alone. Errors: InputError."""
+    with _in_sentences("a sample was drawn"):
+        return (yield from engine_of(mine).sample(most, stream(seed, "connected", "sample")))
 
 
 # Counts
@@ -242,8 +249,9 @@ def keep_scan(key: Hashable, scan: Scan) -> None:
 
 
 def forget_scans() -> None:
-    """Forget all scans: the table may have changed."""
+    """Forget all scans, and what was summed up: the table may have changed."""
     _scans().clear()
+    forget_sums()
 
 
 def _scans() -> dict[Hashable, Scan]:
@@ -293,3 +301,42 @@ def _scan_now(mine: Connected, network: Network) -> Scan | None:
     finally:
         work.close()
     return None
+
+
+# Sufficient statistics of a regression
+
+
+@dataclass(frozen=True, eq=False)
+class SummedUp:
+    """What one scan for a regression brought: sums, or the sentence that refused them, and how many seconds it took."""
+
+    records: SummedRecords | None
+    seconds: float
+    refused: str = ""
+
+
+def sums_key(mine: Connected) -> Hashable:
+    """Return what the sums for a regression depend on."""
+    return mine.number, mine.own
+
+
+def summing_up(mine: Connected, columns: OwnColumns) -> Work[SummedRecords]:
+    """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
+    with _in_sentences("it was summed up"):
+        return (yield from summing(engine_of(mine), columns))
+
+
+def summed_up(mine: Connected) -> SummedUp | None:
+    """Return what this session knows of the sums of the columns that are stated; None before they are scanned."""
+    key, sums = st.session_state.get("connected.sums", (None, None))
+    return sums if key == sums_key(mine) else None
+
+
+def keep_sums(mine: Connected, sums: SummedUp) -> None:
+    """Keep what a scan brought; it takes the place of the one before."""
+    st.session_state["connected.sums"] = (sums_key(mine), sums)
+
+
+def forget_sums() -> None:
+    """Forget what was summed up."""
+    st.session_state.pop("connected.sums", None)

@@ -14,6 +14,7 @@ from streamlit.errors import StreamlitAPIException
 
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.presence import end_when_gone
 
 Result = TypeVar("Result")
 
@@ -67,11 +68,11 @@ class Running(Generic[Result]):
         return self.result
 
     def stop(self) -> None:
-        """Let nothing go on until `go_on`."""
-        self.stopped = True
+        """Let nothing go on until `go_on`. Errors: ValueError while a step that is to be ended is being taken."""
         if self.anew is not None:
             self.steps.close()
             self.taken = max(1, self.taken)  # closed steps bring no first picture
+        self.stopped = True
 
     def go_on(self) -> None:
         """Go on where it was stopped, or anew where nothing could wait there."""
@@ -116,8 +117,14 @@ def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Runn
 
 
 def running_elsewhere(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
-    """Return work as `running` does that another program does: stopped, it is ended there too, and begins anew."""
-    return _kept(kind, key, lambda: Running(start(), anew=start))
+    """Return work as `running` does that another program does: stopped, it is ended there too, and begins anew.
+
+    It is stopped also once the browser of this session is gone.
+    """
+    work = _kept(kind, key, lambda: Running(start(), anew=start))
+    if work.going:
+        end_when_gone(work)
+    return work
 
 
 def forget(kind: str, key: Hashable) -> None:

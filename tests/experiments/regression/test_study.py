@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,6 @@ from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
     CENSUS_FEATURES,
     MOST_FEATURES,
-    NumericColumn,
     OwnColumns,
     census_like,
     is_numeric,
@@ -45,9 +45,9 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
     study_records,
 )
-from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, regression_curves
+from dpbayes.experiments.regression.study import Errors, RegressionResult, SplitTable, fit_curves, regression_curves
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
+from dpbayes.model.regression import GramMatrix, NumericColumn, RegressionData, ScaledRegression, moments, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 FAR = 6.2
@@ -391,10 +391,50 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
         pd.testing.assert_frame_equal(each[expected.columns], expected)
 
 
+def test_a_table_that_stays_where_it_is_is_fitted_by_its_sufficient_statistics(tmp_path: Path) -> None:
+    rng = stream(2, "source")
+    features = rng.uniform(-2, 4, (500, 2)) * [1, 2e5]
+    frame = pd.DataFrame({"a,b": features[:, 0], "é": features[:, 1], "=pay": features[:, 0] + rng.uniform(0, 4, 500)})
+    frame.to_parquet(tmp_path / "t.parquet")
+    asked = RegressionScenario(records=Records.CONNECTED, points=3, repeats=30, draws=3)
+    recipe = RegressionRecipe(scenario=asked, source=f"parquet:{tmp_path}/t.parquet", columns=OWN)
+    assert recipe_of(recipe.arguments) == recipe
+    result = recipe.result()
+    assert (result.train, result.test, result.features, result.repeats) == (500, 0, 2, 30)
+    data, bounds = numeric_table(frame.astype(str), OWN.features, OWN.target)
+    x, y = (units := scaled(data, bounds)).features, units.target
+    ridge = [np.linalg.solve(x.T @ x + b * np.eye(2), x.T @ y) for b in result.study.precisions]
+    np.testing.assert_allclose(result.exact.mean, [((y - x @ w) ** 2).mean() for w in ridge], rtol=1e-9)
+    np.testing.assert_allclose(result.baseline.mean, y.var(), rtol=1e-9)
+    for k, sampler in enumerate(result.study.samplers):
+        drawn = sampler.release(moments(units), stream(3, "draws"), (20_000,)).draws
+        errors = ((y - drawn[:, 0] @ x.T) ** 2).mean(axis=1)
+        spread = np.hypot(result.one.standard_error[k], errors.std() / np.sqrt(len(errors)))
+        assert abs(result.one.mean[k] - errors.mean()) < FAR * spread
+    told = recipe.frame(result)
+    assert set(told["source"]) == {recipe.source}
+    assert (set(told["training_records"]), set(told["test_records"])) == ({500}, {0})
+
+
+def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
+    rng, study = np.random.default_rng(1), RegressionStudy(precisions=(1.0,))
+    data = ScaledRegression(np.full((3, 4), 0.1), np.array([0.1, 0.2, 0.3]), tuple("abcdy"))
+    with pytest.raises(InputError, match="more features"):
+        fit_curves(GramMatrix.of(data), study, rng)
+    constant = ScaledRegression(rng.uniform(-0.5, 0.5, (30, 2)), np.full(30, 0.3), ("a", "b", "y"))
+    with pytest.raises(InputError, match="nothing to predict"):
+        fit_curves(GramMatrix.of(constant), study, rng)
+    with pytest.raises(InputError, match="fit into ten minutes"):
+        fit_curves(GramMatrix(table().products, ("a", "b", "c", "y")), replace(study, repeats=10**9), rng)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--table", "t.csv"), "needs --table and --columns"),
+        (("--source", "parquet:t"), "needs --table and --columns"),
+        (("--source", "parquet:t", "--columns", OWN.text, "--records", "my table"), "needs --source and --columns"),
+        (("--records", "connected table"), "needs --source and --columns"),
         (("--columns", OWN.text), "needs --table and --columns"),
         (("--records", "my table"), "needs --table and --columns"),
         (("--table", "t.csv", "--columns", OWN.text, "--records", "synthetic"), 'no --records but "my table"'),

@@ -1,8 +1,13 @@
 """A table has the same counts in a database as in memory."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +16,9 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, OwnState, encode
+from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.parquet import ParquetFiles
 from dpbayes.sources.engines.sql import SqlTable
 from tests.sources.engines.tables import InMemory, as_text
 
@@ -119,3 +126,50 @@ def test_what_is_no_number_and_no_text_is_shown_too() -> None:
     assert table.head(5)["x"].tolist() == ["[1, 2]", ""]
     assert table.values("d", 5).to_dict() == {"": 1, "1.00": 1}
     assert [field.name for field in table.fields()] == ["x", "d"]
+
+
+LEFT_OUT_TOO = pd.DataFrame({"sex": ["f", "x", "m", "y"], "note": ["a", "", "b", "NA"]})
+
+
+@pytest.mark.parametrize("names", [("sex", "note"), ("sex",)])
+def test_of_a_record_that_is_left_out_no_other_value_is_looked_at(tmp_path: Path, names: tuple[str, ...]) -> None:
+    columns = (Categories("sex", ("f", "m")), Categories("note", ("a", "b"), missing=DropRecord()))
+    network = network_over(tuple(column for column in columns if column.name in names))
+    path = tmp_path / "t.parquet"
+    for frame, is_refused in ((LEFT_OUT_TOO, False), (LEFT_OUT_TOO.assign(note=["a", "", "b", "b"]), True)):
+        frame.to_parquet(path)
+        tables = (
+            lambda frame=frame: encode(frame, columns),
+            lambda frame=frame: DeclaredTable(SqlTable(InMemory(frame)), columns),
+            lambda: DeclaredTable(ParquetFiles(path), columns),
+        )
+        for table in tables:
+            if is_refused:
+                with pytest.raises(InputError, match='"sex"'):
+                    dp.count(network, table())
+            else:
+                counts = dp.count(network, table())
+                assert (counts.n, network.table(counts.values, 0).sum()) == (2, 2)
+
+
+def test_a_query_ends_in_the_engine_when_no_further_step_is_taken() -> None:
+    numbers = "create or replace view \"a table\" as select 'a' as sex from range(3000000) a, range(3000000) b"
+    ended: list[str] = []
+
+    class Endless(InMemory):
+        @contextmanager
+        def session(self) -> Iterator[DuckDbSession]:
+            with duckdb.connect(config=NO_VARIABLES) as connection:
+                connection.execute(numbers)
+                try:
+                    yield DuckDbSession(connection, ("a table",))
+                finally:
+                    ended.append("closed")
+
+    columns = (Categories("sex", ("a",)),)
+    steps = DeclaredTable(SqlTable(Endless(None)), columns).counting(network_over(columns))
+    assert next(steps) < 1
+    begun = time.perf_counter()
+    steps.close()
+    assert ended == ["closed"]
+    assert time.perf_counter() - begun < 5, "nine million million records take longer"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
+import pandas as pd
 import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
@@ -16,9 +17,9 @@ from dpbayes.ui.session.connected import (
     Connected,
     connect,
     connected,
-    first_records,
     keep_connected,
     proposing,
+    sampling,
     scan_key,
     scanned,
     tables,
@@ -31,10 +32,10 @@ from dpbayes.ui.widgets.running import forget, progress, running_elsewhere
 from dpbayes.ui.widgets.show import refusal, sentence_instead
 
 OTHER = "Another path …"
-PROPOSING = "connected.proposing"
+PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
 
 MOST_RECORDS = 10_000
-"""First records that can be taken as a table of their own."""
+"""Records of a random sample that can be a table of its own."""
 
 
 def connector(chosen: Chosen) -> None:
@@ -140,7 +141,7 @@ def _table(name: str) -> None:
 
 
 def _records_instead(mine: Connected) -> None:
-    """Offer records for pages that look at some: synthetic ones, or the first of the table as one of their own."""
+    """Offer records for pages that look at some: synthetic ones, or a random sample as a table of its own."""
     st.caption("Pages that look at records, such as Accuracy, need a table of their own:")
     left, right = st.columns(2)
     if left.button(
@@ -150,18 +151,56 @@ def _records_instead(mine: Connected) -> None:
     ):
         Chosen.now().adopt_as_source()
         st.rerun()
-    if right.button(
-        f"Take the first {MOST_RECORDS:,} records as a table of their own",
+    right.button(
+        f"Draw a random sample of {MOST_RECORDS:,} records",
         width="stretch",
-        help="Not private, for the curator alone; as the engine hands them out, so no random sample.",
-    ):
-        with st.spinner("Reading …"):
-            frame = first_records(mine, MOST_RECORDS)
-        said = f"The first {len(frame):,} records of {mine.title}, as it hands them out: no random sample."
-        declared = {column.name: column for column in mine.columns if column.domain or not column.use}
-        take(f"first records of {mine.title}", TableFile(frame, said), declared=declared)
-        change(data="upload", graph="", row="", target="", evidence=())
+        help="One scan; a table of its own. Not private, for the curator alone.",
+        on_click=_ask_for_sample,
+        args=(mine.key,),
+    )
+    live(_sample, key="sample")
+
+
+def _ask_for_sample(key: str) -> None:
+    st.session_state[SAMPLING] = key
+
+
+def _sample(chosen: Chosen) -> bool:
+    """Draw a random sample that was asked for, and make it the session's table; whether it goes on."""
+    mine, seed = chosen.connected, chosen.settings.data_seed
+    if st.session_state.get(SAMPLING) != mine.key:
+        return False
+    key = mine.key, seed
+    work = running_elsewhere("sample", key, lambda: sampling(mine, MOST_RECORDS, seed))
+    is_taken = False
+    try:
+        work.work()
+        if work.result is None:
+            said = f"{work.share:.0%} of the table" if work.share else f"{numeral(work.seconds, 2)} seconds"
+            progress(work, said, key="sample.stop")
+            return work.going
+        _take_sample(mine, work.result, seed)
+        is_taken = True
+    except InputError as error:
+        refusal(error)
+    forget("sample", key)
+    del st.session_state[SAMPLING]
+    if is_taken:
         st.rerun()
+    return False
+
+
+def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
+    """Make a sample the session's table, with what is declared of the columns."""
+    said = f"All {len(frame):,} records of {mine.title}."
+    if len(frame) >= MOST_RECORDS:
+        said = (
+            f"A simple random sample of {len(frame):,} records of {mine.title}, drawn without replacement with the "
+            f"seed {seed}. Real records: for the curator alone."
+        )
+    declared = {column.name: column for column in mine.columns if column.domain or not column.use}
+    take(f"random sample of {mine.title}", TableFile(frame, said), declared=declared)
+    change(data="upload", graph="", row="", target="", evidence=())
 
 
 def _propose(chosen: Chosen) -> bool:

@@ -47,7 +47,12 @@ def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> Non
 
 def code(recipe: RegressionRecipe) -> None:
     """Show the experiment as Python and as a command, to copy."""
-    if recipe.columns:
+    if recipe.source:
+        st.markdown(
+            "Put the table's address for ADDRESS: whoever started the server knows it. Its columns in use and their "
+            "public bounds are named below, the target last."
+        )
+    elif recipe.columns:
         st.markdown(
             "The file is read from the folder in which this is run: CSV with commas, in UTF-8, or Parquet. The columns "
             "in use and their public bounds are named below, the target last."

@@ -1,6 +1,7 @@
 """The Regression page: Figure 2 of AAAI-16, with what is proved of epsilon at every point."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,10 +20,18 @@ from dpbayes.experiments.regression.scenario import (
 from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, several_name
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
-from dpbayes.ui.pages.regression.upload import own_table
-from dpbayes.ui.pages.regression.work import ErrorCurves, errors_of, own_columns, possible, public_size, recipe_for
+from dpbayes.ui.pages.regression.upload import connected_table, own_table
+from dpbayes.ui.pages.regression.work import (
+    ErrorCurves,
+    errors_of,
+    mine_of,
+    possible,
+    public_size,
+    recipe_for,
+    trained_on,
+)
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.uploads import upload
+from dpbayes.ui.session.connected import Connected, summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible
@@ -34,7 +43,7 @@ from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 def regression_page(chosen: Chosen) -> bool:
     """Show the errors first: they move with the precision looked at, all else follows when the hand rests."""
     asked: RegressionScenario = chosen.options("regression")
-    page = places(own_table if asked.records is Records.UPLOAD and chosen.is_curator else None)
+    page = places(_own_table(chosen, asked))
     nearby, work = page.first(_moving) or (None, None)
     scenario: RegressionScenario = nearby.settings.options("regression") if nearby is not None else asked
     with page.controls:
@@ -58,6 +67,16 @@ def regression_page(chosen: Chosen) -> bool:
     return work.going
 
 
+def _own_table(chosen: Chosen, asked: RegressionScenario) -> Callable[[], None] | None:
+    """Return what shows the table that the person brought along, if it is to be shown."""
+    if not chosen.is_curator or asked.records not in (Records.UPLOAD, Records.CONNECTED):
+        return None
+    mine = mine_of(asked, chosen.settings)
+    if asked.records is Records.UPLOAD:
+        return own_table
+    return partial(connected_table, mine) if isinstance(mine, Connected) else None
+
+
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[ErrorCurves] | None]:
     """Work for a moment on the nearest that can be computed to what is asked for, and show the errors so far."""
     asked: RegressionScenario = chosen.options("regression")
@@ -75,9 +94,8 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[Erro
 
 def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
     """Show what the draws cost to those who may not see what they are worth."""
-    n, d = public_size(scenario)
-    study = study_of(scenario)
-    size = (study.checked_training(n, features=d), d)
+    study, d = study_of(scenario), public_size(scenario, chosen.settings)[1]
+    size = (trained_on(scenario, chosen.settings), d)
     page.say(price(study, scenario, size=size))
     with page.top:
         st.caption("ErrorCurves on real records are not private, even those of private draws: the curator sees them.")
@@ -174,9 +192,11 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
         controls.parameter_control("regression.epsilon")
     for name in ("draws", "noise_variance", "repeats"):
         offer(name)
-    with st.expander("Training share, precisions and seed"):
+    splits = scenario.records is not Records.CONNECTED
+    with st.expander("Training share, precisions and seed" if splits else "Precisions and seed"):
         ends = ("lowest", "highest") if scenario.points > 1 else ()
-        for name in ("train_share", "points", *ends):
+        share = ("train_share",) if splits else ()
+        for name in (*share, "points", *ends):
             offer(name)
         controls.text_field("Seed of splits and draws", "seed", help=terms.SEED)
         if scenario.records is Records.SYNTHETIC:
@@ -188,10 +208,14 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
 
 def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
     """Return what can be run, nearest to what is asked for; what cannot is said."""
-    stated = scenario.records is not Records.UPLOAD or upload() is None or own_columns() is not None
-    if not stated and shows_errors(chosen, scenario):
-        st.info("The picture comes once every column in use has its public bounds.")
-        return None
+    mine = mine_of(scenario, chosen.settings)
+    if mine is not None and shows_errors(chosen, scenario):
+        if mine.own is None:
+            st.info("The picture comes once every column in use has its public bounds.")
+            return None
+        if isinstance(mine, Connected) and ((sums := summed_up(mine)) is None or sums.records is None):
+            st.info("The picture comes once the table is summed up.")
+            return None
     try:
         nearby = possible(chosen.settings)
     except InputError as error:
@@ -259,14 +283,28 @@ def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
         if shown.clipped
         else ""
     )
-    repeats = "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
     text = (
-        f"{whose}{result.train:,} records to train on, {result.test:,} to test, {_features(result.features)}; "
-        f"{repeats} with new splits, bands of one standard error, which takes splits that overlap as independent. "
-        f"{clipped}A simulation: splits and draws are seeded. Without an ε in the table there is no privacy; dotted "
-        "blue is the mean of the posterior that private draws come from, left out where too few draws tell its error."
+        f"{whose}{_split(result)} {clipped}A simulation: splits and draws are seeded. Without an ε in the table there "
+        "is no privacy; dotted blue is the mean of the posterior that private draws come from, left out where too few "
+        "draws tell its error."
     )
     return text if made_up else text + " Curator only: not private."
+
+
+def _split(result: RegressionResult) -> str:
+    """Say what was trained on, and what errors are on."""
+    features, repeats = _features(result.features), "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
+    if result.test:
+        return (
+            f"{result.train:,} records to train on, {result.test:,} to test, {features}; {repeats} with new splits, "
+            "bands of one standard error, which takes splits that overlap as independent."
+        )
+    return (
+        f"{result.train:,} records that stay where they are, {features}; {repeats} with new draws, bands of one "
+        "standard error. New splits would take the records themselves, and an engine hands out sums alone: all records "
+        "are trained on, and errors are on the same ones, which flatters an exact fit by a share of about 2d/n = "
+        f"{numeral(2 * result.features / result.train, 1)}."
+    )
 
 
 def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:

@@ -1,46 +1,121 @@
-"""The person's own table for a regression: which columns of numbers, and the public bounds that she types."""
+"""The person's own table for a regression, loaded or connected: its columns of numbers, and the bounds she types."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.regression.records import NumericColumn, OwnColumns, is_numeric, stated_column
+from dpbayes.experiments.regression.records import OwnColumns, is_numeric, stated_column
+from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.data.upload import loader
-from dpbayes.ui.pages.regression.work import own_columns
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.connected import (
+    Connected,
+    SummedUp,
+    forget_sums,
+    keep_connected,
+    keep_sums,
+    summed_up,
+    summing_up,
+    sums_key,
+)
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.widgets.page import live
+from dpbayes.ui.widgets.running import forget, progress, running_elsewhere
 from dpbayes.ui.widgets.show import refusal, sentence_instead
 
 NUMBERS = ("lowest", "highest", "if missing")
 EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)
-TARGET = "regression.target"
+TARGET, ASKED = "regression.target", "regression.sums.asked"
+
+
+Table = TypeVar("Table", Upload, Connected)
 
 
 def own_table() -> None:
     """Offer to load a table and state its columns' bounds; what is typed is kept for the session."""
-    with st.expander("Your own table", expanded=own_columns() is None):
+    mine = upload()
+    with st.expander("Your own table", expanded=mine is None or mine.own is None):
         loader()
         mine = upload()
         if mine is None:
             return
         with sentence_instead():
-            _editor(mine)
+            columns = _numeric_columns(mine.frame)
+            said = f"{mine.name}: {len(mine.frame):,} records"
+            _editor(mine, keep_upload, columns=columns, others=len(mine.frame.columns) - len(columns), said=said)
 
 
-def _editor(mine: Upload) -> None:
-    columns = _numeric_columns(mine.frame)
+def connected_table(mine: Connected) -> None:
+    """State the bounds of a connected table's columns, and sum it up; what is typed is kept for the session."""
+    with st.expander("The connected table", expanded=mine.own is None), sentence_instead():
+        columns = [field.name for field in mine.fields if field.is_number]
+        others = len(mine.fields) - len(columns)
+        _editor(mine, keep_connected, columns=columns, others=others, said=mine.title)
+    live(sum_up, key="regression.sums")
+
+
+def sum_up(chosen: Chosen) -> bool:
+    """Offer to sum the table up, or show how far that is or what it brought; whether it goes on."""
+    mine = chosen.connected
+    columns, sums, key = mine.own, summed_up(mine), sums_key(mine)
+    if columns is None:
+        return False
+    if sums is not None:
+        _summed(sums)
+        return False
+    if st.session_state.get(ASKED) != key:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Sum up the table", type="primary", key="regression.sum", on_click=_ask, args=(key,))
+            st.caption(
+                f"One scan of {escaped(mine.title)} brings {(len(columns.features) + 2) ** 2:,} sums of products. "
+                "Nothing is written there, and no record leaves it."
+            )
+        return False
+    work = running_elsewhere("regression.sums", key, lambda: summing_up(mine, columns))
+    try:
+        work.work()
+    except InputError as error:
+        keep_sums(mine, SummedUp(None, work.seconds, str(error)))
+    else:
+        if not work.done:
+            said = f"{work.share:.0%} of the table" if work.share else f"{numeral(work.seconds, 2)} seconds"
+            progress(work, said, key="regression.sums.stop")
+            return work.going
+        keep_sums(mine, SummedUp(work.result, work.seconds))
+    forget("regression.sums", key)
+    st.session_state.pop(ASKED, None)
+    st.rerun()
+
+
+def _summed(sums: SummedUp) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Sum up again" if sums.records else "Try again"
+        if st.button(label, key="regression.sum.again", help="Forgets what was summed up; the table may have changed."):
+            forget_sums()
+            st.rerun()
+        if sums.records is not None:
+            st.caption(f"One scan took {numeral(sums.seconds, 2)} seconds: {sums.records.gram.n:,} records.")
+    if sums.refused:
+        refusal(InputError(sums.refused))
+
+
+def _ask(key: Hashable) -> None:
+    st.session_state[ASKED] = key
+
+
+def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:
     if len(columns) < 2:
-        raise InputError(f"The table {brief(mine.name)} has fewer than two columns of numbers; a regression needs two.")
-    others = len(mine.frame.columns) - len(columns)
+        raise InputError(f"The table {brief(said)} has fewer than two columns of numbers; a regression needs two.")
     left_out = f" Left out, since not numbers: {others:,}." if others else ""
     st.caption(
-        escaped(f"{mine.name}: {len(mine.frame):,} records, {len(columns)} columns of numbers.{left_out}")
+        escaped(f"{said}, {len(columns)} columns of numbers.{left_out}")
         + " Type bounds that are known without looking at the records: bounds taken from them would be a leak. Values "
         "outside are clipped. *If missing* is a public number that stands in for missing values."
     )
@@ -62,18 +137,18 @@ def _editor(mine: Upload) -> None:
         key=_key(mine),
     )
     try:
-        keep_upload(replace(mine, own=stated(mine.bounds, mine.target)))
+        keep(replace(mine, own=stated(mine.bounds, mine.target)))
     except InputError as error:
-        keep_upload(replace(mine, own=None))
+        keep(replace(mine, own=None))
         refusal(error)
 
 
-def _key(mine: Upload) -> str:
-    return f"regression.bounds.{mine.number}.{mine.version}"
+def _key(mine: Table) -> str:
+    return f"regression.bounds.{mine.key}"
 
 
-def _typed(mine: Upload, columns: list[str]) -> Upload:
-    """Return the upload with the target that is chosen and the bounds that are typed."""
+def _typed(mine: Table, columns: list[str]) -> Table:
+    """Return the table with the target that is chosen and the bounds that are typed."""
     bounds = _blank(columns, _identifiers(mine)) if mine.bounds is None else mine.bounds
     if st.session_state.get(TARGET) not in columns:  # another table, or Streamlit forgot it while elsewhere
         likely = [name for name in columns if name not in _identifiers(mine)] or columns
@@ -99,7 +174,7 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
     return kept[1]
 
 
-def _identifiers(mine: Upload) -> frozenset[str]:
+def _identifiers(mine: Table) -> frozenset[str]:
     """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
     return frozenset(each.name for each in mine.proposals if each.reason and each.domain)
 

@@ -18,6 +18,7 @@ from dpbayes.experiments.regression.scenario import (
     Records,
     RegressionScenario,
     StudyRecords,
+    SummedRecords,
     TargetUnits,
     experiment,
     records_of,
@@ -25,8 +26,9 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.experiments.regression.study import RegressionResult
+from dpbayes.ui.session.connected import Connected, connected, summed_up
 from dpbayes.ui.session.settings import PARAMETERS, Settings
-from dpbayes.ui.session.uploads import upload
+from dpbayes.ui.session.uploads import Upload, upload
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
@@ -34,6 +36,9 @@ NO_TABLE = (
     "There is no uploaded table here, and uploads never leave their session. Load a file below, then tick its columns "
     "of numbers and state their public bounds."
 )
+
+NOT_CONNECTED = "No table is connected in this session. Connect one on the Data page, or choose other records here."
+NOT_SUMMED = "The table is not summed up yet; state the bounds of its columns, then press “Sum up the table”."
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +54,28 @@ class ErrorCurves:
 # The records
 
 
-def own_columns() -> OwnColumns | None:
-    """Return what the person stated of the uploaded table's columns in this session, if anything."""
-    mine = upload()
+def mine_of(scenario: RegressionScenario, settings: Settings) -> Upload | Connected | None:
+    """Return this session's own table, loaded or connected; None where there is none, or other records are meant."""
+    if scenario.records is Records.UPLOAD:
+        return upload()
+    return connected(settings.data.partition(":")[2]) if scenario.records is Records.CONNECTED else None
+
+
+def own_columns(scenario: RegressionScenario, settings: Settings) -> OwnColumns | None:
+    """Return what the person stated of the columns of her own table in this session, if anything."""
+    mine = mine_of(scenario, settings)
     return mine.own if mine else None
+
+
+def _summed(settings: Settings) -> SummedRecords:
+    """Return the connected table's sufficient statistics. Errors: InputError where there are none, and of the scan."""
+    mine = connected(settings.data.partition(":")[2])
+    if mine is None:
+        raise InputError(NOT_CONNECTED)
+    sums = summed_up(mine)
+    if sums is None or sums.records is None:
+        raise InputError(sums.refused if sums else NOT_SUMMED)
+    return sums.records
 
 
 def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
@@ -61,8 +84,10 @@ def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
         return Records.SYNTHETIC, scenario.n, scenario.features, settings.data_seed
     if scenario.records is Records.FULTON:
         return Records.FULTON
+    if scenario.records is Records.CONNECTED:
+        return Records.CONNECTED, _summed(settings)
     mine = upload()
-    return Records.UPLOAD, mine.number if mine else 0, own_columns()
+    return Records.UPLOAD, mine.number if mine else 0, own_columns(scenario, settings)
 
 
 @st.cache_resource(max_entries=1, show_spinner="Reading the table …")
@@ -70,16 +95,18 @@ def _fulton() -> StudyRecords:
     return records_of(RegressionScenario(records=Records.FULTON), seed=0)
 
 
-def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords:
+def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords | SummedRecords:
     """Return the records, of which the session keeps one set. Errors: InputError."""
     if scenario.records is Records.FULTON:
         return _fulton()
+    if scenario.records is Records.CONNECTED:
+        return _summed(settings)
     key = records_key(scenario, settings)
     kept = st.session_state.get("regression.records")
     if kept and kept[0] == key:
         return kept[1]
     if scenario.records is Records.UPLOAD:
-        records = _own(own_columns())
+        records = _own(own_columns(scenario, settings))
     else:
         with st.spinner(f"Making up {scenario.n:,} records …"):
             records = records_of(scenario, seed=settings.data_seed)
@@ -102,13 +129,16 @@ def _own(columns: OwnColumns | None) -> StudyRecords:
     return study_records(*numeric_table(frame, columns.features, columns.target))
 
 
-def public_size(scenario: RegressionScenario) -> tuple[int, int]:
+def public_size(scenario: RegressionScenario, settings: Settings) -> tuple[int, int]:
     """Return the numbers of records and features, which are public, without a look at any value. Errors: InputError."""
     if scenario.records is Records.SYNTHETIC:
         return scenario.n, scenario.features
     if scenario.records is Records.FULTON:
         return _fulton().table.n, _fulton().table.features
-    columns = own_columns()
+    if scenario.records is Records.CONNECTED:
+        gram = _summed(settings).gram
+        return gram.n, gram.features
+    columns = own_columns(scenario, settings)
     if columns is None:
         raise InputError(NO_TABLE)
     return len(own_frame()), len(columns.features)
@@ -121,20 +151,29 @@ def possible(settings: Settings) -> Possible:
     """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
     scenario: RegressionScenario = settings.options("regression")
     giving = {"regression.highest": highest("regression.highest"), "regression.lowest": lowest("regression.lowest")}
-    n, d = public_size(scenario)
+    n, d = public_size(scenario, settings)
     if scenario.records is Records.SYNTHETIC:
         giving["regression.features"] = d = int(lowest("regression.features"))
     share = PARAMETERS["regression.train_share"]
     assert isinstance(share, Parameter)
-    giving["regression.train_share"] = min(max((d + n - 1) / (2 * n), share.low), share.high)  # leaves most to both
+    if scenario.records is not Records.CONNECTED:
+        giving["regression.train_share"] = min(max((d + n - 1) / (2 * n), share.low), share.high)  # leaves most to both
     giving |= {f"regression.{name}": lowest(f"regression.{name}") for name in ("draws", "repeats")}
     return nearest(settings, giving, _checked)
 
 
 def _checked(settings: Settings) -> None:
     scenario: RegressionScenario = settings.options("regression")
-    n, features = public_size(scenario)
-    study_of(scenario).checked_training(n, features=features)
+    trained_on(scenario, settings)
+
+
+def trained_on(scenario: RegressionScenario, settings: Settings) -> int:
+    """Return how many records are trained on. Errors: InputError where the experiment cannot be run on them."""
+    (n, features), study = public_size(scenario, settings), study_of(scenario)
+    if scenario.records is not Records.CONNECTED:
+        return study.checked_training(n, features=features)
+    study.check_fit(n, features=features)
+    return n
 
 
 def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[ErrorCurves]:
@@ -151,8 +190,10 @@ def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[Error
 
 def recipe_for(scenario: RegressionScenario, settings: Settings) -> RegressionRecipe:
     """Return what gives the experiment's numbers again, outside of this session too."""
-    mine, columns = upload(), own_columns()
+    mine, columns = mine_of(scenario, settings), own_columns(scenario, settings)
     recipe = RegressionRecipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
-    if scenario.records is not Records.UPLOAD or mine is None or columns is None:
+    if mine is None or columns is None:
         return recipe
+    if isinstance(mine, Connected):  # its address is known to whoever started the server, and not told here
+        return replace(recipe, source="ADDRESS", columns=columns)
     return replace(recipe, table=mine.name, columns=columns)
