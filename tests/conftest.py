@@ -1,5 +1,6 @@
 """Two profiles, `fast` by default, `thorough` with HYPOTHESIS_PROFILE=thorough, and what each tries. Data to spoil."""
 
+import functools
 import gc
 import itertools
 import os
@@ -12,6 +13,7 @@ from typing import TypeVar
 import pytest
 import streamlit as st
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 
 from dpbayes.sources import data_files
 from dpbayes.sources.named_networks import load_named
@@ -52,13 +54,26 @@ def crossed(first: Sequence[First], second: Sequence[Second], *, each: int) -> l
 
 
 def pytest_collection_finish() -> None:
-    """Tell the garbage collector that what the tests are made of stays: it would go through it all the time."""
+    """Tell the garbage collector that what the tests are made of stays: it would go through it all the time.
+
+    What caches keep it goes through, too, and seldom: there is hardly more to find than in what is new.
+    """
     gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
 def pytest_unconfigure() -> None:
     """Let the interpreter end what was kept: connections that outlive it would be told of as leaks."""
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def components_scanned_once() -> Iterator[None]:
+    """Every AppTest makes Streamlit read the metadata of all installed packages, which takes longer than most pages."""
+    scan = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture

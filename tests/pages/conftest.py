@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import streamlit as st
 from streamlit import config
-from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -58,15 +57,6 @@ WITHOUT_DATA = (
 
 NO_LIMIT = 3600.0
 """Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
-
-
-@pytest.fixture(autouse=True, scope="session")
-def components_scanned_once() -> Iterator[None]:
-    """Every AppTest makes Streamlit read the metadata of all installed packages, which takes longer than most pages."""
-    scan = functools.cache(manifest_scanner.scan_component_manifests)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
-        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -25,6 +25,10 @@ Name = TypeVar("Name")
 _SCORED, _DESIGNED = 1 << 20, 1 << 22
 """Log-odds, and entries of the design, held at once: 4 and 16 megabytes."""
 
+TIE = np.float32(1e-5)
+"""Log odds that are apart by no more are a tie: equal probabilities come out so, by rounding that differs from one
+machine to the next, and so would the state that is predicted."""
+
 MOST_COLUMNS = 1024
 """Log-odds of more terms than this are looked up, family by family, instead of multiplied."""
 
@@ -224,9 +228,9 @@ def _summed(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, Fl
 def _score_two(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
     odds, first, second = log_odds[:, :, 0], weights[:, 0], weights[:, 1]
     both = first + second
-    chosen = (odds > 0).astype(np.float32)
-    if not odds.all():
-        chosen += np.float32(0.5) * (odds == 0)
+    chosen, ties = (odds > TIE).astype(np.float32), np.abs(odds) <= TIE
+    if ties.any():
+        chosen += np.float32(0.5) * ties
     right = first.sum(axis=-1, dtype=np.float64)[:, None] + _dot(chosen, second - first)
     # ln(1 + e^z) = (z + |z|)/2 + ln(1 + e^-|z|), less z itself where the second state is the true one.
     lost = np.abs(odds, out=chosen)
@@ -244,7 +248,7 @@ def _dot(values: SingleArray, weights: SingleArray) -> FloatArray:
 def _score_many(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
     scores = np.concatenate([np.zeros_like(log_odds[:, :, :1]), log_odds], axis=2)
     top = scores.max(axis=2, keepdims=True)
-    best = (scores == top).astype(np.float32)
+    best = (scores >= top - TIE).astype(np.float32)
     best /= best.sum(axis=2, keepdims=True)
     log_total = top + np.log(np.exp(scores - top).sum(axis=2, keepdims=True))
     right = np.einsum("recp,rcp->re", best, weights, dtype=np.float64)

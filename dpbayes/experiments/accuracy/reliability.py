@@ -9,6 +9,7 @@ from scipy import special
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
+from dpbayes.experiments.accuracy.blanket import TIE
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
@@ -103,7 +104,7 @@ def _binned(log_odds: SingleArray, weights: SingleArray) -> FloatArray:
     scores = np.concatenate([np.zeros_like(log_odds[:, :1]), log_odds], axis=1).astype(np.float64)
     chances = special.softmax(scores, axis=1)
     confidence = chances.max(axis=1)
-    best = scores == scores.max(axis=1, keepdims=True)
+    best = scores >= scores.max(axis=1, keepdims=True) - TIE
     right = (best / best.sum(axis=1, keepdims=True) * weights).sum(axis=1)
     records = np.broadcast_to(weights.sum(axis=1), confidence.shape)
     least = 1 / scores.shape[1]

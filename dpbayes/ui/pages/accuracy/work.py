@@ -75,7 +75,8 @@ def possible(chosen: Chosen) -> Possible:
 def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
     """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
     options, net, noise = settings.options("accuracy"), network_asked(chosen), settings.parameter("noise")
-    methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in options.left_out)
+    left_out = options.left_out  # asks every control of a method: once here, not once for each method
+    methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in left_out)
     plan = AccuracyPlan(
         network=net,
         target=settings.target if settings.target in net.names else default_target(net),
