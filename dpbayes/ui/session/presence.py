@@ -46,7 +46,9 @@ def end_when_gone(work: Endable) -> None:
         return
     with _lock:
         is_first = not _watched
-        _watched.setdefault(id(work), _Watched(run.session_id, weakref.ref(work)))
+        known = _watched.get(id(work))
+        if known is None or known.work() is not work:  # a number is given again when its object is gone
+            _watched[id(work)] = _Watched(run.session_id, weakref.ref(work))
     if is_first:
         threading.Thread(target=_watch, name="presence", daemon=True).start()
 
