@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from dpbayes.base.looks import EXACT
+from dpbayes.base.looks import BOUND, EXACT
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, plain, titled
@@ -57,7 +57,7 @@ def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
         "orientation": "h",
         "y": distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48),
         "x": [bar.mean for bar in ordered],
-        "error_x": {"type": "data", "array": [bar.error for bar in ordered], "thickness": 1.5},
+        "error_x": {"type": "data", "array": [bar.error for bar in ordered], "color": BOUND, "thickness": 1.5},
         "marker": {"color": [bar.colour for bar in ordered]},
         "hovertemplate": "%{y}<extra></extra>",
         "showlegend": False,
