@@ -32,7 +32,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import fine, headline, open_page
+from tests.pages.conftest import figures, fine, headline, open_page
 from tests.releases.made import COLUMNS, asked, counts, opened, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -63,8 +63,18 @@ def metrics(at: AppTest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("source", ["asia", DRAWN])
-def test_the_noise_on_network(source: str) -> None:
+def test_the_errors_of_the_headline_on_network(source: str) -> None:
     at = open_page("pages/network.py", source=source, epsilon="2")
+    (errors,) = printed(at)
+    assert f"releases are off by {numeral(min(errors.values()), 2)} on average" in headline(at)
+    told = [each.partition(": ")[2] for each in figures(at)["errors"]["data"][0]["y"]]
+    assert sorted(told) == sorted(numeral(error, 2) for error in errors.values())
+
+
+def test_the_noise_of_a_network_too_large_for_errors() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbayes.ui.pages.network.errors.MOST_NETWORK", 30)
+        at = open_page("pages/network.py", epsilon="2")
     laplace, fourier = printed(at)
     assert metrics(at)["Laplace noise per cell"] == numeral(laplace)
     assert metrics(at)["Fourier noise per cell"] == numeral(fourier)

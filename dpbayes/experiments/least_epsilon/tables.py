@@ -9,7 +9,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
-from dpbayes.model.cpts import checked_cpts
+from dpbayes.model.cpts import checked_cpts, random_cpts
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
@@ -41,6 +41,15 @@ def planned_tables(network: Network, probabilities: ArrayLike, n: int, draws: in
     if draws * n > MOST_DRAWN:
         raise InputError(f"{draws:,} tables of {n:,} records are too many to draw here; use fewer draws or records.")
     return Counts(network, _of_records(network, cpts, n, draws, rng), n)
+
+
+def evenly_planned_tables(network: Network, n: int, draws: int, rng: np.random.Generator) -> Counts:
+    """Return the counts (draws, K) of so many tables of n records, each from probabilities of its own, drawn evenly.
+
+    Errors: as of `planned_tables`.
+    """
+    tables = [planned_tables(network, random_cpts(network, rng), n, 1, rng).values for _ in range(draws)]
+    return Counts(network, np.concatenate(tables), n)
 
 
 def are_drawn_together(network: Network) -> bool:

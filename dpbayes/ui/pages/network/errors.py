@@ -16,12 +16,10 @@ from dpbayes.base.steps import Partial, Work
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
-from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.experiments.least_epsilon.tables import are_drawn_together, evenly_planned_tables, planned_tables
 from dpbayes.experiments.planned_errors import Plan, PlannedErrors, planned_errors, without_arrow
 from dpbayes.figures.structure import ErrorBar, errors_figure, errors_height
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.model.counts import Counts
-from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
@@ -75,15 +73,23 @@ def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors
         return known
 
     def start() -> Work[PlannedErrors]:
-        plan = planned(chosen)
-        mechanisms = _able(chosen, names)
-        at_once = max(2, AT_ONCE // chosen.network.cell_count)
+        plan, mechanisms, at_once = planned(chosen), _able(chosen, names), tables_at_once(chosen.network)
         return planned_errors(plan, mechanisms, lambda k: stream(chosen.seed, "network", "errors", k), at_once=at_once)
 
     work = running(_KIND, key, start)
     if not work.taken:
         work.work()
     return work
+
+
+def tables_at_once(network: Network) -> int:
+    """Return how many tables one step takes."""
+    return max(2, AT_ONCE // network.cell_count)
+
+
+def compared(chosen: Chosen, *, searched: bool) -> tuple[Any, ...]:
+    """Return the mechanisms whose errors are worked out, as `errors_under_way` does."""
+    return tuple(_able(chosen, _names(chosen, searched=searched)))
 
 
 def _names(chosen: Chosen, *, searched: bool) -> tuple[str, ...]:
@@ -116,36 +122,38 @@ def _key(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     asked = str(question(chosen)) if has_asked(chosen) else ""
     reading = chosen.options("release").reading
     source = chosen.settings.graph or chosen.settings.source
-    tables = source, chosen.network, _records(chosen), chosen.seed
+    tables = source, chosen.network, planned_records(chosen), chosen.seed
     return names, parameters, tables, chosen.settings.prior, asked, reading
 
 
-def _records(chosen: Chosen) -> int:
+def planned_records(chosen: Chosen) -> int:
+    """Return how many records a planned table has."""
     return min(USUAL_RECORDS if chosen.n is None else chosen.n, MOST_RECORDS)
 
 
 def planned(chosen: Chosen) -> Plan:
     """Return the planned tables: of published probabilities, else each of probabilities of its own."""
-    network, n, size = chosen.network, _records(chosen), _size(chosen)
+    network, n, size = chosen.network, planned_records(chosen), planned_size(chosen)
     cpts, is_published = public_cpts(chosen)
     rng = stream(chosen.seed, "network", "tables")
     if is_published:
         tables = planned_tables(network, cpts, n, size, rng)
     else:
-        each = [planned_tables(network, random_cpts(network, rng), n, 1, rng).values[0] for _ in range(size)]
-        tables = Counts(network, np.stack(each), n)
-    return Plan(tables, _reading(chosen), POINTS, question(chosen) if has_asked(chosen) else None)
+        tables = evenly_planned_tables(network, n, size, rng)
+    return Plan(tables, planned_reading(chosen), POINTS, question(chosen) if has_asked(chosen) else None)
 
 
-def _size(chosen: Chosen) -> int:
+def planned_size(chosen: Chosen) -> int:
+    """Return how many tables are planned."""
     network = chosen.network
     size = min(MOST_TABLES, MOST_CELLS // network.cell_count)
     if not are_drawn_together(network):
-        size = min(size, MOST_DRAWN // max(_records(chosen), 1))
+        size = min(size, MOST_DRAWN // max(planned_records(chosen), 1))
     return max(FEWEST_TABLES, size)
 
 
-def _reading(chosen: Chosen) -> Reading:
+def planned_reading(chosen: Chosen) -> Reading:
+    """Return how their releases are read."""
     reading: Reading = chosen.options("release").reading
     return reading if chosen.network.cell_count <= MOST_READ else Reading.AS_REAL
 
@@ -157,12 +165,12 @@ def plan_told(chosen: Chosen) -> str:
         if public_cpts(chosen)[1]
         else "probabilities that are drawn anew for each, evenly"
     )
-    is_aware = _reading(chosen) is Reading.NOISE_AWARE
+    is_aware = planned_reading(chosen) is Reading.NOISE_AWARE
     read = "read with its noise in mind where that is told" if is_aware else "its counts taken as real"
     return (
         "How far the probabilities of a release are from those of its own table, on average over all, of "
-        f"{_size(chosen):,} tables with "
-        f"{_records(chosen):,} records each from {source}, a release each, {read}. No record is looked at. "
+        f"{planned_size(chosen):,} tables with "
+        f"{planned_records(chosen):,} records each from {source}, a release each, {read}. No record is looked at. "
         "Release shows the errors on the table."
     )
 
@@ -172,7 +180,7 @@ def plan_told(chosen: Chosen) -> str:
 
 def verdict(chosen: Chosen, known: PlannedErrors) -> str:
     """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two."""
-    start = f"At ε = {chosen.epsilon:g} and {_records(chosen):,} records, releases are off by"
+    start = f"At ε = {chosen.epsilon:g} and {planned_records(chosen):,} records, releases are off by"
     least = f"{numeral(float(known.means[known.least]), 2)} on average"
     best = _name(known.mechanisms[known.least])
     if known.near:
@@ -276,7 +284,7 @@ def _without_each(
 def arrow_reading(chosen: Chosen, arrows: tuple[tuple[str, str], ...]) -> Reading:
     """Return how releases are read with an arrow removed: with counts as real where all else would take long."""
     is_quick = chosen.network.cell_count * len(arrows) <= MOST_ARROW_CELLS
-    return _reading(chosen) if is_quick else Reading.AS_REAL
+    return planned_reading(chosen) if is_quick else Reading.AS_REAL
 
 
 def with_errors(frame: pd.DataFrame, arrows: tuple[tuple[str, str], ...], known: Errors) -> pd.DataFrame:

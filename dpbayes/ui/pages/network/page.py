@@ -38,6 +38,7 @@ from dpbayes.ui.pages.network.errors import (
     with_errors,
 )
 from dpbayes.ui.pages.network.learn import learn_privately
+from dpbayes.ui.pages.network.python import python_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
@@ -47,7 +48,7 @@ from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import file_name
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, Meaning, dag_editor
-from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
+from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
@@ -112,24 +113,13 @@ def network_page(chosen: Chosen) -> bool:
         with page.picture:
             works += arrows(chosen, net)
         _meanings(chosen)
-        same_from_python(python_of(net, epsilon=chosen.epsilon), name="network")
+        same_from_python(python_of(chosen, searched=_is_quick(chosen.network)), name="network")
     learn_privately(chosen)
     exchange(chosen)
     going = [work for work in works if work.going]
     for work in going[:1]:
         work.work()  # once all is drawn, lest it stand faded meanwhile
     return bool(going)
-
-
-def python_of(net: Network, *, epsilon: float) -> str:
-    """Return the code that gives the noise per cell of Laplace and of Fourier."""
-    return program(
-        FACE,
-        "from dpbayes.experiments.structure import structure_cost",
-        network_in_python(net),
-        f"cost = structure_cost(network, {epsilon!r})",
-        "print(cost.laplace_noise, cost.fourier_noise)",
-    )
 
 
 def _meanings(chosen: Chosen) -> None:
