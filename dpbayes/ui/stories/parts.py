@@ -5,21 +5,22 @@ TOP = {"sentence": "", "slider": "", "picture": ""}
 
 PARTS: dict[str, dict[str, str]] = {
     "home": {},
-    "data": {},
-    "network": TOP | {"noise": "noise"},
+    "data": {"column": "distribution"},
+    "network": TOP | {"sizes": "costs", "noise": "noise"},
     "which_epsilon": TOP | {"errors": "which_epsilon-errors"},
     "release": TOP
     | {
         "releases": "dots",
-        "question": "evidence",
+        "question": "question",
         "rows": "rows",
         "divergences": "kl",
+        "numbers": "measures",
         "coverage": "coverage-open",
         "comparison": "comparison",
     },
     "audit": TOP | {"curve": "audit-curve"},
     "ledger": {},
-    "sampling": TOP | {"game": "game", "answers": "needed"},
+    "sampling": TOP | {"game": "game-told", "answers": "game-needed"},
     "hellinger": TOP | {"throws": "hellinger-throws"},
     "bounds": TOP,
     "stealth": TOP,

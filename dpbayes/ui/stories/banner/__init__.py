@@ -13,7 +13,7 @@ from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, t
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
-from dpbayes.ui.stories.story import OWN, Guess
+from dpbayes.ui.stories.story import OWN, Guess, Step
 
 MOST_GUESSED = 1e12
 
@@ -58,6 +58,9 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             if story.step is not None and story.step.page != page:
                 st.button("Its page", key="story.here", on_click=open_step, args=(story.key, story.number))
+            if story.step is not None:
+                with st.popover("Do", key="story-do"):  # style.css shows it where a window is too low for the text
+                    st.markdown(_to_do(story.step))
             _turns(story)
             st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
             st.button("Leave", key="story.leave", on_click=leave)
@@ -81,11 +84,12 @@ def _said(story: OpenStory) -> str:
     """Return the title, where in the story one is, and what is said there."""
     title, step = escaped(story.story.title), story.step
     if step is None:
-        return f"**{title}** · what was learnt  \n{escaped(story.story.learnt)}"
-    return (
-        f"**{title}** · {story.number} of {len(story.story.steps)}  \n{escaped(step.say)}  \n"
-        f"**Do:** {escaped(step.do)} **Watch:** {escaped(step.watch)}"
-    )
+        return f"**{title}** · what was learnt\n\n{escaped(story.story.learnt)}"
+    return f"**{title}** · {story.number} of {len(story.story.steps)}\n\n{escaped(step.say)}\n\n{_to_do(step)}"
+
+
+def _to_do(step: Step) -> str:
+    return f"**Do:** {escaped(step.do)} **Watch:** {escaped(step.watch)}"
 
 
 def _turns(story: OpenStory) -> None:
@@ -146,8 +150,19 @@ def _guess(story: OpenStory, guess: Guess) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         _asked(place, quantity)
-        if place in guesses:
+        if place not in guesses:
+            st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, ""), help="Without a guess")
+            _cover(quantity)
+        elif guesses[place]:
             st.markdown(guesses[place], width="content")
+
+
+def _cover(quantity: Quantity) -> None:
+    """Cover what tells the answer: one guesses before one sees. How a cover looks is in style.css."""
+    rules = ", ".join(f".st-key-{part} > *" for part in quantity.told)
+    covers = ", ".join(f".st-key-{part}::after" for part in quantity.told)
+    if rules:
+        st.html(f"<style>{rules} {{visibility: hidden; opacity: 0}} {covers} {{display: grid}}</style>")
 
 
 def _asked(place: tuple[str, int], quantity: Quantity) -> None:
