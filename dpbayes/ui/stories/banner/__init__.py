@@ -10,7 +10,7 @@ from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Present, change, current
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.parts import PARTS, shown_alone
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.stories.story import OWN, Guess, Step
@@ -18,6 +18,26 @@ from dpbayes.ui.stories.story import OWN, Guess, Step
 MOST_GUESSED = 1e12
 
 _GUESSES = "story.guesses"
+
+_COVER = """<style>
+{parts} {{ position: relative; }}
+{parts} > * {{ visibility: hidden; opacity: 0; }}
+{parts}::after {{
+  content: "Guess first";
+  position: absolute;
+  inset: 0;
+  display: grid;
+  place-items: center;
+  border-radius: 0.5rem;
+  background: color-mix(in srgb, currentColor 7%, transparent);
+}}
+</style>"""
+"""Parts of a page keep their place and show nothing, not even to who hears the page."""
+
+_ALONE = """<style>
+.stMainBlockContainer :has({part}) > :not({part}, :has({part}, .st-key-present)) {{ display: none; }}
+</style>"""
+"""What is presented where it is not the page's main picture."""
 
 _mount = st.components.v2.component(
     "dpbayes_story", js=(Path(__file__).parent / "banner.js").read_text(encoding="utf-8")
@@ -71,12 +91,16 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
 
 def _presented(story: OpenStory, page: str) -> None:
     sentence = story.step.say if story.step is not None else story.story.learnt
+    at = story.step.at if story.step is not None and story.step.page == page else ""
+    alone = shown_alone(page, at)
     with st.container(horizontal=True, vertical_alignment="top", key="story-line"):
-        with st.container(key="story-said"):
+        with st.container(key="story-said"), st.container(key="present-part" if alone else "present-page"):
             st.markdown(escaped(sentence))
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             _turns(story)
             st.button("End", key="story.end", on_click=_end, help="Escape")
+    if alone:
+        st.html(_ALONE.format(part=f".st-key-{alone}"))
     _hands(story, page)
 
 
@@ -158,11 +182,10 @@ def _guess(story: OpenStory, guess: Guess) -> None:
 
 
 def _cover(quantity: Quantity) -> None:
-    """Cover what tells the answer: one guesses before one sees. How a cover looks is in style.css."""
-    rules = ", ".join(f".st-key-{part} > *" for part in quantity.told)
-    covers = ", ".join(f".st-key-{part}::after" for part in quantity.told)
-    if rules:
-        st.html(f"<style>{rules} {{visibility: hidden; opacity: 0}} {covers} {{display: grid}}</style>")
+    """Cover what tells the answer: one guesses before one sees."""
+    if quantity.told:
+        parts = ", ".join(f".st-key-{part}" for part in quantity.told)
+        st.html(_COVER.format(parts=f":is({parts})"))
 
 
 def _asked(place: tuple[str, int], quantity: Quantity) -> None:

@@ -15,14 +15,15 @@ export default function ({ data, setTriggerValue }) {
   come(data, performance.now() + PATIENCE, null);
 }
 
-function come({ at, order }, end, before) {
+function come({ at: asked, order, presents }, end, before) {
+  const at = presents ? "" : asked; // what is presented is all there is
   if (order !== last || performance.now() > end) return;
   const main = document.querySelector("[data-testid=stMain]");
   const part = at ? document.querySelector(`.st-key-${CSS.escape(at)}`) : main;
   const running = document.querySelector("[data-test-script-state=running]");
   const place = part && at ? part.getBoundingClientRect().top + main.scrollTop : 0;
   if (part && !running && place === before) main.scrollTo({ top: at ? place - above() : first(main) });
-  else setTimeout(() => come({ at, order }, end, running || !part ? null : place), REST);
+  else setTimeout(() => come({ at: asked, order, presents }, end, running || !part ? null : place), REST);
 }
 
 // Where the page begins: in a low window at the banner, lest the picture be below it.
