@@ -167,7 +167,12 @@ def inside(screen: AppScreen, *selectors: str) -> None:
     raise AssertionError(f"{boxes} are not in {size}")
 
 
-ALONE_ON_A_SCREEN = {"census-1": "column-chart", "game-1": "game", "board-5": "ledger-shown", "dice-3": "hellinger-throws"}
+ALONE_ON_A_SCREEN = {
+    "census-1": "column-chart",
+    "game-1": "game",
+    "board-5": "ledger-shown",
+    "dice-3": "hellinger-throws",
+}
 """Steps about a picture that no main slider moves, and what a room sees of them."""
 
 

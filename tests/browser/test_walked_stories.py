@@ -210,7 +210,14 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [columns("answer", "private", "exact")],
         [saying(HEADLINE, "the claim holds")],
         [both_seats],
-        [seeing(*(f'input[aria-label="{label}"]' for label in ("Name of the dataset", "Its budget, in all", "Why so much")))],
+        [
+            seeing(
+                *(
+                    f'input[aria-label="{label}"]'
+                    for label in ("Name of the dataset", "Its budget, in all", "Why so much")
+                )
+            )
+        ],
     ),
     "intervals": (
         [seeing(chart("density"))],
@@ -228,7 +235,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     ),
     "paper": (
         [arrows_into("x1", "class")],
-        [saying(chart("accuracy-curves"), "majority class")],
+        [lambda screen: screen.settle(), saying(chart("accuracy-curves"), "majority class")],
         [changing(chart("accuracy-curves"), *map(choosing, ("accuracy by ε claimed", "accuracy by ε proved")))],
         [changing(HEADLINE, moving("ArrowLeft"), moving("ArrowRight"))],
     ),
@@ -263,7 +270,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [changing(HEADLINE, choosing("balanced"), choosing("skewed"))],
     ),
 }
-"""What is done, and then seen, at each step of a story; guesses come before it, and are made at every step that asks."""
+"""What is done, and then seen, at each step of a story; a guess comes before it, wherever a step asks."""
 
 
 # The walk

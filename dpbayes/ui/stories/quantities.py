@@ -226,9 +226,7 @@ QUANTITIES: dict[str, Quantity] = {
         options=(LAPLACE, FOURIER, TOO_NEAR),
         told=("costs", "bars", "arrows"),
     ),
-    "records": Quantity(
-        "Records of the table.", lambda chosen: float(chosen.dataset.n), "records", told=("headline",)
-    ),
+    "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records", told=("headline",)),
     "rows": Quantity(
         "Rows of all tables of the network.",
         lambda chosen: float(chosen.network.row_count),
