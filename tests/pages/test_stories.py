@@ -31,7 +31,10 @@ def labels(at: AppTest) -> str:
         names += [f"{control.label} {' '.join(map(str, control.options))}" for control in getattr(at, kind)]
     (said,) = (m.value for m in at.markdown if m.value.startswith("**") and " · " in m.value)
     assert said in names[0]
-    return "\n".join(names).replace(said, "")
+    whole, to_do = "\n".join(names), [m.value for m in at.markdown if m.value.startswith("**Do:**")]
+    for text in (said, *to_do):  # what is to be done is said once more where the window is low
+        whole = whole.replace(text, "")
+    return whole
 
 
 def named(text: str) -> list[str]:

@@ -5,21 +5,22 @@ TOP = {"sentence": "", "slider": "", "picture": ""}
 
 PARTS: dict[str, dict[str, str]] = {
     "home": {},
-    "data": {},
-    "network": TOP | {"noise": "noise"},
+    "data": {"column": "distribution"},
+    "network": TOP | {"sizes": "costs", "noise": "noise"},
     "which_epsilon": TOP | {"errors": "which_epsilon-errors"},
     "release": TOP
     | {
         "releases": "dots",
-        "question": "evidence",
+        "question": "question",
         "rows": "rows",
         "divergences": "kl",
+        "numbers": "measures",
         "coverage": "coverage-open",
         "comparison": "comparison",
     },
     "audit": TOP | {"curve": "audit-curve"},
     "ledger": {},
-    "sampling": TOP | {"game": "game", "answers": "needed"},
+    "sampling": TOP | {"game": "game-told", "answers": "game-needed"},
     "hellinger": TOP | {"throws": "hellinger-throws"},
     "bounds": TOP,
     "stealth": TOP,
@@ -31,3 +32,20 @@ PARTS: dict[str, dict[str, str]] = {
     "regression": TOP | {"price": "regression-epsilons"},
 }
 """By page, what its parts are called in a story, and the key of each in the page; "" is the page's top."""
+
+ALONE: dict[str, dict[str, str]] = {
+    "data": {"": "column-chart", "column": "column-chart"},
+    "network": {"noise": "noise"},
+    "ledger": {"": "ledger-shown"},
+    "sampling": {"game": "game", "answers": "needed"},
+    "hellinger": {"throws": "hellinger-throws"},
+    "papers": {"": "papers-verdicts"},
+    "regression": {"price": "regression-epsilons"},
+}
+"""By page, the parts that have a picture of their own, and its key; "" is a page that has no main slider."""
+
+
+def shown_alone(page: str, at: str) -> str:
+    """Return the key of what is presented of a page's part; empty where that is the page's main slider and picture."""
+    pictures = ALONE.get(page, {})
+    return pictures.get(at, pictures.get("", ""))

@@ -40,7 +40,8 @@ Answer = float | str
 class Quantity:
     """One quantity: what it means, how it is computed, and its unit; or the options, where it is a choice of some.
 
-    Where it depends on the records, only the curator is told. Errors of `of`: InputError where the settings have none.
+    `told` has the keys of the parts of its page that tell it: they are covered until a guess is made. Where it depends
+    on the records, only the curator is told. Errors of `of`: InputError where the settings have none.
     """
 
     means: str
@@ -48,6 +49,7 @@ class Quantity:
     unit: str = ""
     options: tuple[str, ...] = ()
     of_records: bool = False
+    told: tuple[str, ...] = ()
 
     def answer(self, chosen: Chosen) -> Answer:
         """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
@@ -183,22 +185,34 @@ QUANTITIES: dict[str, Quantity] = {
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,
+        told=("answer",),
     ),
-    "released probability": Quantity("The same as the first release says.", lambda chosen: _answers(chosen)[1], "%"),
+    "released probability": Quantity(
+        "The same as the first release says.",
+        lambda chosen: _answers(chosen)[1],
+        unit="%",
+        told=("headline", "answer"),
+    ),
     "error of probabilities": Quantity(
         "Mean distance of private probabilities from exact ones, over all rows and many releases.",
         _error,
         unit="points of 100",
         of_records=True,
+        told=("headline", "measures"),
     ),
     "coverage, counts as real": Quantity(
         "How much of the exact posterior of the cell in the picture the 95% interval holds that takes counts as real.",
         _coverage_as_real,
         unit="%",
         of_records=True,
+        told=("measures",),
     ),
     "coverage, noise-aware": Quantity(
-        "The same of the interval of a recipient who knows of the noise.", _coverage_aware, unit="%", of_records=True
+        "The same of the interval of a recipient who knows of the noise.",
+        _coverage_aware,
+        unit="%",
+        of_records=True,
+        told=("measures",),
     ),
     "mechanism with the smaller error": Quantity(
         "Laplace or Fourier, by the error of probabilities; if they are two standard errors apart.",
@@ -207,28 +221,56 @@ QUANTITIES: dict[str, Quantity] = {
         of_records=True,
     ),
     "mechanism with less noise": Quantity(
-        "Laplace or Fourier, by the noise per cell of the network.", _less_noise, options=(LAPLACE, FOURIER, TOO_NEAR)
+        "Laplace or Fourier, by the noise per cell of the network.",
+        _less_noise,
+        options=(LAPLACE, FOURIER, TOO_NEAR),
+        told=("costs", "bars", "arrows"),
     ),
-    "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records"),
-    "rows": Quantity("Rows of all tables of the network.", lambda chosen: float(chosen.network.row_count), "rows"),
-    "cells": Quantity("Cells of all tables of the network.", lambda chosen: float(chosen.network.cell_count), "cells"),
+    "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records", told=("headline",)),
+    "rows": Quantity(
+        "Rows of all tables of the network.",
+        lambda chosen: float(chosen.network.row_count),
+        "rows",
+        told=("costs", "arrows"),
+    ),
+    "cells": Quantity(
+        "Cells of all tables of the network.",
+        lambda chosen: float(chosen.network.cell_count),
+        "cells",
+        told=("costs", "arrows"),
+    ),
     "least epsilon": Quantity(
         "The least ε on Which epsilon, of the mechanism chosen, in the two digits of its sentence.",
         _least_epsilon,
         "as an ε",
+        told=("headline", "picture"),
     ),
-    "exact loss": Quantity("The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε"),
+    "exact loss": Quantity(
+        "The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε", told=("headline", "picture")
+    ),
     "answers needed": Quantity(
-        "Answers until the adversary of the query game is right in 95% of games.", _answers_needed, "answers"
+        "Answers until the adversary of the query game is right in 95% of games.",
+        _answers_needed,
+        "answers",
+        told=("game-told", "game-needed"),
     ),
-    "games guessed right": Quantity("Games in which she is right after the answers asked.", _guessed_right, "%"),
+    "games guessed right": Quantity(
+        "Games in which she is right after the answers asked.",
+        _guessed_right,
+        "%",
+        told=("game-told", "game-beliefs", "game-needed"),
+    ),
     "mechanism nearer to a die": Quantity(
         "Which family on Hellinger mechanism is nearer to the exact posterior.",
         _nearer_to_a_die,
         options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
+        told=("headline", "picture"),
     ),
     "epsilon of the weights": Quantity(
-        "The certified epsilon on Regression at the precision looked at.", _epsilon_of_weights, "as an ε"
+        "The certified epsilon on Regression at the precision looked at.",
+        _epsilon_of_weights,
+        "as an ε",
+        told=("headline", "picture"),
     ),
 }
 """Every quantity that a guess can be about, by its name in a story's file."""

@@ -278,7 +278,8 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
 
 
 def _distribution(data: Dataset) -> None:
-    st.subheader("Distribution of a column")
-    name = st.selectbox("Column", data.names, key="column")
-    states = data.domain(name)
-    column_chart(name, states, np.bincount(data.column(name), minlength=len(states)))
+    with st.container(key="distribution"):
+        st.subheader("Distribution of a column")
+        name = st.selectbox("Column", data.names, key="column")
+        states = data.domain(name)
+        column_chart(name, states, np.bincount(data.column(name), minlength=len(states)))

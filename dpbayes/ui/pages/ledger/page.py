@@ -42,7 +42,8 @@ def ledger_page(chosen: Chosen) -> None:
         headline("A release file can be checked and used by anybody, without the records.")
     elif not path.exists():
         headline("No dataset has a budget yet: open one, and the Release page can make a release of it.")
-        _open_dataset(path)
+        with st.container(key="ledger.shown"):
+            _open_dataset(path)
     else:
         _accounts(path)
     st.divider()
@@ -65,9 +66,10 @@ def _accounts(path: Path) -> None:
     accounts = ledger.accounts(path)
     headline(_sentence(accounts))
     if accounts:
-        for measure in PrivacyMeasure:
-            _budgets([account for account in accounts if account.measure is measure], measure)
-        _left_in_rho([account for account in accounts if account.measure is PrivacyMeasure.RHO])
+        with st.container(key="ledger.shown"):
+            for measure in PrivacyMeasure:
+                _budgets([account for account in accounts if account.measure is measure], measure)
+            _left_in_rho([account for account in accounts if account.measure is PrivacyMeasure.RHO])
         _releases(path, accounts)
     left, right = st.columns(2)
     with left.expander("Open a dataset", expanded=not accounts):

@@ -107,10 +107,10 @@ def network_page(chosen: Chosen) -> bool:
             with error_place:
                 st.caption(plan_told(chosen))
                 show_progress(work)
-        with page.controls, sentence_instead():
+        with page.controls, st.container(key="costs"), sentence_instead():
             costs(net, epsilon=chosen.epsilon)
             every_mechanism(comparison_of(chosen))
-        with page.picture:
+        with page.picture, st.container(key="arrows"):
             works += arrows(chosen, net)
         _meanings(chosen)
         same_from_python(python_of(chosen, searched=_is_quick(chosen.network)), name="network")

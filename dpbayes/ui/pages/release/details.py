@@ -142,7 +142,7 @@ def _spread_and_query(chosen: Chosen, readings: Readings, shown: ReleaseStudy, a
                 alt=f"Quantile dots of the private posterior mean of {name}.",
             )
             st.caption(f"{len(means)} simulated releases. Publishing them all would cost ε for each.")
-    with right if averages is not None else left, sentence_instead():
+    with right if averages is not None else left, st.container(key="question"), sentence_instead():
         st.subheader("Ask a question")
         _query(chosen, readings, shown)
 
@@ -165,7 +165,8 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         low, high = np.quantile(private, ends, axis=0)
         of = "nine of ten releases" if len(private) >= MANY_RELEASES else f"{len(private)} releases"
         frame[of] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
-    st.dataframe(frame.round(4), hide_index=True)
+    with st.container(key="answer"):
+        st.dataframe(frame.round(4), hide_index=True)
     if chosen.is_curator:
         st.caption("Exact and differences: curator only, not private.")
 

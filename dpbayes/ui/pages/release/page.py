@@ -180,9 +180,10 @@ def _measures(chosen: Chosen, readings: Readings, under_way: AveragesUnderWay | 
     controls.toggle("Zoom to the posteriors", "zoom")
     if under_way is not None:
         averages = under_way.by_now
-        _compared(averages.shown, row)
-        if readings.as_real.is_posterior:
-            _of_posteriors(readings, averages, row)
+        with st.container(key="measures"):
+            _compared(averages.shown, row)
+            if readings.as_real.is_posterior:
+                _of_posteriors(readings, averages, row)
         under_way.show_progress(releases_of(readings))
         st.caption(f"{averages.over} Curator only: not private.")
     _few_points(readings)

@@ -104,7 +104,7 @@ def game_section(chosen: Chosen) -> None:
     """Play the game: chart first, controls beside it."""
     options: SamplingOptions = chosen.options("sampling")
     st.subheader("The query game")
-    place = st.container()
+    place = st.container(key="game.told")
     controls.parameter_control("sampling.family")
     st.caption(HELP[options.family])
     left, right = st.columns([1, 2], gap="medium")
@@ -117,7 +117,8 @@ def game_section(chosen: Chosen) -> None:
         if game is not None:
             study = games_of(game, seed=chosen.seed)
             needed = needed_answers(study, level=LEVEL)
-            _belief(game, study)
+            with st.container(key="game.beliefs"):
+                _belief(game, study)
     with left:
         _controls(options)
     if game is None:
@@ -128,7 +129,8 @@ def game_section(chosen: Chosen) -> None:
             "An adversary knows both tables and wants to know which one answers; prior odds are even. The tables are "
             "hypothetical, so both seats see this. Games are simulated from a seed."
         )
-    _needed(game, study, needed)
+    with st.container(key="game.needed"):
+        _needed(game, study, needed)
     details_section(game.options, game.pair, game.mechanism)
 
 

@@ -10,14 +10,34 @@ from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Present, change, current
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.parts import PARTS, shown_alone
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
-from dpbayes.ui.stories.story import OWN, Guess
+from dpbayes.ui.stories.story import OWN, Guess, Step
 
 MOST_GUESSED = 1e12
 
 _GUESSES = "story.guesses"
+
+_COVER = """<style>
+{parts} {{ position: relative; }}
+{parts} > * {{ visibility: hidden; opacity: 0; }}
+{parts}::after {{
+  content: "Guess first";
+  position: absolute;
+  inset: 0;
+  display: grid;
+  place-items: center;
+  border-radius: 0.5rem;
+  background: color-mix(in srgb, currentColor 7%, transparent);
+}}
+</style>"""
+"""Parts of a page keep their place and show nothing, not even to who hears the page."""
+
+_ALONE = """<style>
+.stMainBlockContainer :has({part}) > :not({part}, :has({part}, .st-key-present)) {{ display: none; }}
+</style>"""
+"""What is presented where it is not the page's main picture."""
 
 _mount = st.components.v2.component(
     "dpbayes_story", js=(Path(__file__).parent / "banner.js").read_text(encoding="utf-8")
@@ -58,6 +78,9 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             if story.step is not None and story.step.page != page:
                 st.button("Its page", key="story.here", on_click=open_step, args=(story.key, story.number))
+            if story.step is not None:
+                with st.popover("Do", key="story-do"):  # style.css shows it where a window is too low for the text
+                    st.markdown(_to_do(story.step))
             _turns(story)
             st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
             st.button("Leave", key="story.leave", on_click=leave)
@@ -68,12 +91,16 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
 
 def _presented(story: OpenStory, page: str) -> None:
     sentence = story.step.say if story.step is not None else story.story.learnt
+    at = story.step.at if story.step is not None and story.step.page == page else ""
+    alone = shown_alone(page, at)
     with st.container(horizontal=True, vertical_alignment="top", key="story-line"):
-        with st.container(key="story-said"):
+        with st.container(key="story-said"), st.container(key="present-part" if alone else "present-page"):
             st.markdown(escaped(sentence))
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             _turns(story)
             st.button("End", key="story.end", on_click=_end, help="Escape")
+    if alone:
+        st.html(_ALONE.format(part=f".st-key-{alone}"))
     _hands(story, page)
 
 
@@ -81,11 +108,12 @@ def _said(story: OpenStory) -> str:
     """Return the title, where in the story one is, and what is said there."""
     title, step = escaped(story.story.title), story.step
     if step is None:
-        return f"**{title}** · what was learnt  \n{escaped(story.story.learnt)}"
-    return (
-        f"**{title}** · {story.number} of {len(story.story.steps)}  \n{escaped(step.say)}  \n"
-        f"**Do:** {escaped(step.do)} **Watch:** {escaped(step.watch)}"
-    )
+        return f"**{title}** · what was learnt\n\n{escaped(story.story.learnt)}"
+    return f"**{title}** · {story.number} of {len(story.story.steps)}\n\n{escaped(step.say)}\n\n{_to_do(step)}"
+
+
+def _to_do(step: Step) -> str:
+    return f"**Do:** {escaped(step.do)} **Watch:** {escaped(step.watch)}"
 
 
 def _turns(story: OpenStory) -> None:
@@ -146,8 +174,18 @@ def _guess(story: OpenStory, guess: Guess) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         _asked(place, quantity)
-        if place in guesses:
+        if place not in guesses:
+            st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, ""), help="Without a guess")
+            _cover(quantity)
+        elif guesses[place]:
             st.markdown(guesses[place], width="content")
+
+
+def _cover(quantity: Quantity) -> None:
+    """Cover what tells the answer: one guesses before one sees."""
+    if quantity.told:
+        parts = ", ".join(f".st-key-{part}" for part in quantity.told)
+        st.html(_COVER.format(parts=f":is({parts})"))
 
 
 def _asked(place: tuple[str, int], quantity: Quantity) -> None:

@@ -15,20 +15,32 @@ export default function ({ data, setTriggerValue }) {
   come(data, performance.now() + PATIENCE, null);
 }
 
-function come({ at, order }, end, before) {
+function come({ at: asked, order, presents }, end, before) {
+  const at = presents ? "" : asked; // what is presented is all there is
   if (order !== last || performance.now() > end) return;
   const main = document.querySelector("[data-testid=stMain]");
   const part = at ? document.querySelector(`.st-key-${CSS.escape(at)}`) : main;
   const running = document.querySelector("[data-test-script-state=running]");
   const place = part && at ? part.getBoundingClientRect().top + main.scrollTop : 0;
-  if (part && !running && place === before) main.scrollTo({ top: at ? place - above() : 0 });
-  else setTimeout(() => come({ at, order }, end, running || !part ? null : place), REST);
+  if (part && !running && place === before) main.scrollTo({ top: at ? place - above() : first(main) });
+  else setTimeout(() => come({ at: asked, order, presents }, end, running || !part ? null : place), REST);
+}
+
+// Where the page begins: in a low window at the banner, lest the picture be below it.
+function first(main) {
+  const banner = document.querySelector(".st-key-story");
+  const isLow = banner && matchMedia("(max-height: 600px)").matches;
+  return isLow ? banner.getBoundingClientRect().top + main.scrollTop - height(".stAppHeader") - 4 : 0;
 }
 
 // What stays above the page while it scrolls.
 function above() {
-  const stuck = [".stAppHeader", ".st-key-story"].map((name) => document.querySelector(name));
-  return stuck.reduce((sum, part) => sum + (part?.getBoundingClientRect().height ?? 0), 24);
+  const isStuck = getComputedStyle(document.querySelector("[data-testid=stLayoutWrapper]:has(> .st-key-over)")).position;
+  return 24 + height(".stAppHeader") + (isStuck === "sticky" ? height(".st-key-story") : 0);
+}
+
+function height(selector) {
+  return document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 }
 
 document.addEventListener("keydown", (e) => {

@@ -97,17 +97,18 @@ class Chart {
   get height() {
     if (document.fullscreenElement === this.root) return this.root.clientHeight;
     const room = this.room();
-    const most = presented() && room < Infinity ? room : this.figure.layout.height;
+    const most = presented() ? room : this.figure.layout.height;
     return Math.min(most, Math.max(LEAST_HEIGHT, room));
   }
 
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
   // and keeps that size: it is not to breathe with the number of its lines.
   room() {
+    if (presented()) return innerHeight - this.root.getBoundingClientRect().top - 8; // it is alone
     const picture = this.root.closest(".st-key-picture");
     if (picture?.querySelector(".dpbayes-chart") !== this.root) return Infinity;
     const main = this.root.closest("[data-testid=stMain]");
-    const screen = `${innerWidth} ${innerHeight} ${presented()}`;
+    const screen = `${innerWidth} ${innerHeight}`;
     if (this.screen !== screen) [this.screen, this.left] = [screen, Infinity];
     const top = this.root.getBoundingClientRect().top + (main?.scrollTop ?? 0);
     this.left = Math.min(this.left, innerHeight - top - 8);
