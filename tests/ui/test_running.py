@@ -1,5 +1,8 @@
 """Work in steps: nothing is done twice or left out, whenever it is stopped or a step raises."""
 
+import threading
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -206,3 +209,35 @@ def test_work_that_nobody_asks_for_any_more_is_ended(monkeypatch: pytest.MonkeyP
     for k in range(running.UNFINISHED + 1):
         running.running_elsewhere("test", k, lambda k=k: elsewhere(k)).work()
     assert ended == [0]
+
+
+def test_a_run_that_makes_room_for_the_next_one_gives_it_the_work_after_its_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A step that is being taken cannot be begun by another run: the work would be lost, and the page empty."""
+    monkeypatch.setattr(running, "FIRST", 60.0)
+    monkeypatch.setattr(running, "MOMENT", 60.0)
+    is_stepping, may_end = threading.Event(), threading.Event()
+    workers: list[str] = []
+
+    def step(k: int) -> int:
+        workers.append(threading.current_thread().name)
+        is_stepping.set()
+        assert may_end.wait(60)
+        return k
+
+    work = Running(in_parts(step, 5))
+    runs = [threading.Thread(target=work.work, name=name) for name in ("first", "second")]
+    runs[0].start()
+    assert is_stepping.wait(60)
+    before = work.worker
+    runs[1].start()
+    while work.worker is before:
+        time.sleep(0.001)
+    may_end.set()
+    for run in runs:
+        run.join(60)
+    assert work.done
+    assert not work.lost
+    assert work.result == (0, 1, 2, 3, 4)
+    assert workers == ["first", *["second"] * 4]

@@ -4,9 +4,10 @@ Each run works for a moment, shows what is in, and runs the page again. So the f
 answers meanwhile, and stopping is a button like any other.
 """
 
+import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -36,6 +37,9 @@ class Running(Generic[Result]):
     What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`. What another
     program does would go on there while it is stopped here: where there is `anew`, stopping ends the steps, and going
     on begins others.
+
+    A run of the page that makes room for the next one hears of that only when it shows something: meanwhile both may
+    be `at_work`. They take turns, and only the last `worker` goes on.
     """
 
     steps: Work[Result]
@@ -48,6 +52,8 @@ class Running(Generic[Result]):
     refused: str = ""
     lost: bool = False
     anew: Callable[[], Work[Result]] | None = None
+    at_work: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    worker: object = None
 
     @property
     def going(self) -> bool:
@@ -85,10 +91,14 @@ class Running(Generic[Result]):
         if self.refused:
             raise InputError(self.refused)
         end = time.perf_counter() + (MOMENT if self.taken else FIRST)
+        self.worker = run = object()
         while self.going or not self.taken:
-            start = time.perf_counter()
-            self._step()
-            self.seconds += time.perf_counter() - start
+            with self.at_work:
+                if self.worker is not run and self.taken:
+                    return
+                start = time.perf_counter()
+                self._step()
+                self.seconds += time.perf_counter() - start
             if time.perf_counter() >= end:
                 return
 
