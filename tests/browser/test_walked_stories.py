@@ -82,7 +82,7 @@ def moving(key: str, times: int = 6) -> Action:
 
 
 def choosing(option: str) -> Action:
-    return lambda screen: screen.main.get_by_role("radio", name=option, exact=True).click()
+    return lambda screen: outside(screen, screen.main.get_by_role("radio", name=option, exact=True)).first.click()
 
 
 def pressing(name: str) -> Action:
@@ -90,7 +90,7 @@ def pressing(name: str) -> Action:
 
 
 def chosen(option: str) -> Action:
-    return lambda screen: expect(screen.option(option)).to_be_checked(timeout=SLOW_MS)
+    return lambda screen: expect(outside(screen, screen.option(option)).first).to_be_checked(timeout=SLOW_MS)
 
 
 def opening(name: str) -> Action:
@@ -325,8 +325,7 @@ def guess(screen: AppScreen, asked: Guess) -> None:
         expect(part).to_be_attached(timeout=SLOW_MS)
         expect(part).to_be_hidden()
     if quantity.options:
-        banner(screen).get_by_role("combobox", name="Your guess").click()
-        screen.page.get_by_role("option", name=quantity.options[0], exact=True).click()
+        banner(screen).get_by_role("radio", name=quantity.options[0], exact=True).click()
     else:
         box = banner(screen).get_by_role("textbox", name="Your guess")
         box.fill("12.5")

@@ -68,7 +68,7 @@ def guess(at: AppTest, key: str, number: int, name: str) -> None:
     """Guess, and check that the person is told how near that was."""
     quantity, place = QUANTITIES[name], f"story.guess.{key}.{number}"
     if quantity.options:
-        fine(at.selectbox(key=place).set_value(quantity.options[0]).run())
+        fine(at.segmented_control(key=place).set_value(quantity.options[0]).run())
         told = [m.value for m in at.markdown if m.value.startswith(f"You said {quantity.options[0]}")]
         assert told[0].endswith((", and so it is.", *(f"it is **{option}**." for option in quantity.options)))
     else:

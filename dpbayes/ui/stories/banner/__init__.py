@@ -197,15 +197,9 @@ def _asked(place: tuple[str, int], quantity: Quantity) -> None:
             st.session_state[_GUESSES][place] = _judged(str(given), quantity)
 
     if quantity.options:
-        st.selectbox(
-            "Your guess",
-            quantity.options,
-            index=None,
-            placeholder="Choose",
-            key=key,
-            on_change=take,
-            label_visibility="collapsed",
-            width=180,
+        # A list would close while a page that works is drawn anew.
+        st.segmented_control(
+            "Your guess", quantity.options, key=key, on_change=take, label_visibility="collapsed", width="content"
         )
     else:
         st.text_input(
