@@ -325,7 +325,7 @@ def guess(screen: AppScreen, asked: Guess) -> None:
         expect(part).to_be_attached(timeout=SLOW_MS)
         expect(part).to_be_hidden()
     if quantity.options:
-        banner(screen).get_by_role("radio", name=quantity.options[0], exact=True).click()
+        banner(screen).get_by_role("radiogroup").get_by_text(quantity.options[0], exact=True).click()
     else:
         box = banner(screen).get_by_role("textbox", name="Your guess")
         box.fill("12.5")

@@ -27,7 +27,7 @@ def banner(at: AppTest) -> str:
 def labels(at: AppTest) -> str:
     """Return what a person reads on the page but for the banner, with all controls and their options, as one text."""
     names = [everything(at)]
-    for kind in ("segmented_control", "select_slider", "selectbox"):
+    for kind in ("segmented_control", "select_slider", "selectbox", "radio"):
         names += [f"{control.label} {' '.join(map(str, control.options))}" for control in getattr(at, kind)]
     (said,) = (m.value for m in at.markdown if m.value.startswith("**") and " · " in m.value)
     assert said in names[0]
@@ -68,7 +68,7 @@ def guess(at: AppTest, key: str, number: int, name: str) -> None:
     """Guess, and check that the person is told how near that was."""
     quantity, place = QUANTITIES[name], f"story.guess.{key}.{number}"
     if quantity.options:
-        fine(at.segmented_control(key=place).set_value(quantity.options[0]).run())
+        fine(at.radio(key=place).set_value(quantity.options[0]).run())
         told = [m.value for m in at.markdown if m.value.startswith(f"You said {quantity.options[0]}")]
         assert told[0].endswith((", and so it is.", *(f"it is **{option}**." for option in quantity.options)))
     else:

@@ -198,8 +198,15 @@ def _asked(place: tuple[str, int], quantity: Quantity) -> None:
 
     if quantity.options:
         # A list would close while a page that works is drawn anew.
-        st.segmented_control(
-            "Your guess", quantity.options, key=key, on_change=take, label_visibility="collapsed", width="content"
+        st.radio(
+            "Your guess",
+            quantity.options,
+            index=None,
+            horizontal=True,
+            key=key,
+            on_change=take,
+            label_visibility="collapsed",
+            width="content",
         )
     else:
         st.text_input(
