@@ -37,6 +37,7 @@ from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings, query_of
 from dpbayes.ui.session.uploads import Upload
+from dpbayes.ui.widgets import running
 from tests.conftest import thorough
 from tests.pages.conftest import (
     APP,
@@ -752,3 +753,13 @@ def test_a_choice_is_shown_on_the_next_page_at_once() -> None:
 def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str) -> None:
     at = open_page("pages/release.py", source="asia", target="dysp", evidence="smoke:yes", seat=seat)
     assert any(button.label == "Handout on one page (HTML)" for button in at.get("download_button"))
+
+
+@pytest.mark.parametrize("first", [0.0, 60.0])
+def test_the_sentence_and_the_numbers_are_of_the_same_releases(first: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where all of them are read in the first moment, after the sentence was written."""
+    monkeypatch.setattr(running, "FIRST", first)
+    at = open_page("pages/release.py", source="sprinkler", records="50", data_seed="2")
+    (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean difference, all rows")
+    assert f"moves the probabilities of this network by {numeral(difference, 2)} on average" in headline(at)
+    assert "over 200 releases" in everything(at)

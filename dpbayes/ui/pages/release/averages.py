@@ -51,17 +51,21 @@ class Averages:
 
 @dataclass(frozen=True, eq=False)
 class AveragesUnderWay:
-    """The averages by now, and the works that go on with them: none where all is known, or a hand moves."""
+    """The averages by now, and the works that go on with them: none where all is known, or a hand moves.
+
+    They may be `ahead` of the sentence above, which was written before.
+    """
 
     by_now: Averages
     works: tuple[Running[Any], ...] = ()
+    ahead: bool = False
 
     def go_on(self) -> bool:
         """Work for a moment, once all is drawn, lest it stand faded meanwhile; return whether there is more to show."""
         is_going = any(work.going for work in self.works)
         for work in self.works:
             work.work()
-        return is_going
+        return is_going or self.ahead
 
     def show_progress(self, total: int) -> None:
         """Show how many of all releases are read, and the button to stop, where there is long to go."""
@@ -99,7 +103,8 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
         return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells,))
     releases = _begun(running(_OF_ALL, of_all, lambda: _release_steps(readings)))
     shown = readings.as_real.read(releases.so_far)
-    return AveragesUnderWay(Averages(shown, cells.so_far), (cells, releases))
+    ahead = releases.result is not readings.known
+    return AveragesUnderWay(Averages(shown, cells.so_far), (cells, releases), ahead=ahead)
 
 
 def known_averages(chosen: Chosen) -> ReadReleases | None:
