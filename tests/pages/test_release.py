@@ -759,6 +759,7 @@ def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str) -> 
 def test_the_sentence_and_the_numbers_are_of_the_same_releases(first: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where all of them are read in the first moment, after the sentence was written."""
     monkeypatch.setattr(running, "FIRST", first)
+    monkeypatch.setattr(averages, "MOST_CELLS", 60_000)
     at = open_page("pages/release.py", source="sprinkler", records="50", data_seed="2")
     (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean difference, all rows")
     assert f"moves the probabilities of this network by {numeral(difference, 2)} on average" in headline(at)
