@@ -103,7 +103,8 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
         return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells,))
     releases = _begun(running(_OF_ALL, of_all, lambda: _release_steps(readings)))
     shown = readings.as_real.read(releases.so_far)
-    ahead = releases.result is not readings.known
+    written_of = readings.at_once if readings.known is None else len(readings.known.mean)
+    ahead = len(releases.so_far.mean) > written_of
     return AveragesUnderWay(Averages(shown, cells.so_far), (cells, releases), ahead=ahead)
 
 
