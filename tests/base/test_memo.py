@@ -1,37 +1,48 @@
+"""What is kept by what it was asked under."""
+
+import sys
+import threading
+from collections.abc import Iterator
+
 import pytest
 
 from dpbayes.base.memo import Memo
 
 
-def test_a_result_is_computed_once_for_each_key_and_function():
-    asked = []
+def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
+    memo, computed = Memo(most=2), list[int]()
 
-    def squared(x):
-        asked.append(x)
-        return x * x
+    def doubled(value: int) -> int:
+        computed.append(value)
+        return 2 * value
 
-    memo = Memo()
-    assert [memo.once(x, squared, x) for x in (2, 3, 2)] == [4, 9, 4]
-    assert asked == [2, 3]
-    assert memo.once(2, pow, 2, 5) == 32, "another function under the same key is another question"
+    assert [memo.once(key, doubled, key) for key in (1, 2, 1, 3, 1, 2)] == [2, 4, 2, 6, 2, 4]
+    assert computed == [1, 2, 3, 2]
 
 
-def test_the_result_not_asked_for_longest_is_forgotten():
-    memo, asked = Memo(most=2), []
-    for key in "abacab":
-        memo.once(key, asked.append, key)
-    assert asked == ["a", "b", "c", "b"], "b was the oldest when c came"
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads take turns as often as they can, so that what goes wrong between two steps does."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
-def test_what_raises_is_not_kept():
-    memo, answers = Memo(), iter([ZeroDivisionError(), 7])
+@pytest.mark.usefixtures("hasty")
+def test_threads_may_share_it() -> None:
+    memo, wrong = Memo(most=3), list[object]()
 
-    def answer():
-        value = next(answers)
-        if isinstance(value, Exception):
-            raise value
-        return value
+    def ask() -> None:
+        try:
+            wrong.extend(k for k in range(20_000) if memo.once(k % 7, str, k % 7) != str(k % 7))
+        except Exception as error:  # a thread's own error would be lost
+            wrong.append(error)
 
-    with pytest.raises(ZeroDivisionError):
-        memo.once("x", answer)
-    assert memo.once("x", answer) == 7
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(memo.results) == 3

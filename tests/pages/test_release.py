@@ -434,6 +434,7 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     drawn: list[int] = []
     simulate = details.study_release
     monkeypatch.setattr(details, "study_release", lambda *given: drawn.append(1) or simulate(*given))
+    details._of_everybody.clear()
     at = open_page(PAGE)
     first, shown = len(asked), figures(at)
     assert (first > 0, len(drawn)) == (True, 1)
@@ -446,8 +447,29 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     for place, (box, text) in enumerate((("box.epsilon", "2"), ("box.prior", "2"), ("box.seed", "2"))):
         put(at, box, text)
         assert len(drawn) == place + 2
-    settings = settings_of(at)
+    settings, kept = settings_of(at), len(drawn)
+    assert headline(at) == headline(open_page(PAGE, settings))
+    assert len(drawn) == kept, "everybody has these records, and one server works them out for all"
+    details._of_everybody.clear()
     assert headline(at) == headline(open_page(PAGE, settings)), "what was kept is what another session works out"
+    assert len(drawn) == kept + 1
+
+
+def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    simulate = details.study_release
+    monkeypatch.setattr(details, "study_release", lambda *given: drawn.append(1) or simulate(*given))
+    details._of_everybody.clear()
+    for session in (1, 2):
+        at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+        data = Dataset(("a", "b"), (("no", "yes"),) * 2, np.array([[0, 1], [1, 1], [0, 0]], dtype=np.uint8))
+        graph = code_of(Graph(data.names, (("a", "b"),), {}, dict(zip(data.names, data.states, strict=True))))
+        at.session_state["settings"] = Settings(data="upload", graph=graph)
+        at.session_state["upload"] = Upload("mine.csv", pd.DataFrame({"a": ["no"], "b": ["yes"]}), data)
+        at.switch_page(PAGE)
+        fine(at.run())
+        assert len(drawn) == session
+    assert not details._of_everybody().results
 
 
 def test_every_row_and_state_can_be_picked() -> None:

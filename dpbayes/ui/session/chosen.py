@@ -175,6 +175,12 @@ class Chosen:
         return data
 
     @property
+    def has_public_records(self) -> bool:
+        """Whether everybody has these records: shipped ones, or drawn from what stands in the link."""
+        settings = self.settings
+        return settings.data in SHIPPED or (settings.data == "synthetic" and settings.cpts is not Cpts.GIVEN)
+
+    @property
     def leaking_columns(self) -> frozenset[str]:
         """The columns whose domains were taken from the data and so tell something of it."""
         if self.is_connected:

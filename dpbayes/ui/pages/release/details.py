@@ -68,8 +68,11 @@ MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
 """Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
 page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
 
+SHARED, SHARED_VALUES = 64, 20_000
+"""How many simulations a server keeps for all, and the numbers of one of them: some 100 MB in all."""
+
 MOST_KEPT = 16
-"""Things worked out of the shown releases that the session keeps: of a few cells that were looked at one by one."""
+"""Things worked out of simulated releases that are kept with them: of a few cells that were looked at one by one."""
 
 
 def draws_of(mechanism: Mechanism[Outcome]) -> int:
@@ -96,18 +99,29 @@ def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
 def simulated_once(chosen: Chosen) -> Simulated:
     """Return the releases of the chosen mechanism, and what has been worked out of them.
 
-    The session keeps them until others are asked for, as a page runs again for much that does not change them; those
-    of a large network would take more of the server's memory than they are worth.
+    They are kept until others are asked for, as a page runs again for much that does not change them. Of records that
+    everybody may have, a server keeps some for all: the students of a class move their sliders over the same stops.
+    Those of a large network would take more of the server's memory than they are worth.
     """
-    asked = releases_key(chosen), draws_of(chosen.mechanism)
-    kept = st.session_state.get("releases")
-    if kept and kept[0] == asked:
-        releases: Simulated = kept[1]
-        return releases
-    releases = Simulated(simulate(chosen, chosen.mechanism), Memo(most=MOST_KEPT))
-    is_small = releases.study.release.outcome.probabilities.size <= MANY_VALUES
-    st.session_state["releases"] = (asked, releases) if is_small else None
-    return releases
+    mechanism = chosen.mechanism
+    draws = draws_of(mechanism)
+    asked = releases_key(chosen), draws
+    size = draws * chosen.network.cell_count * getattr(mechanism, "draws", 1)
+    if size > MANY_VALUES:
+        return _simulated(chosen)
+    if size <= SHARED_VALUES and chosen.has_public_records:
+        return _of_everybody().once(asked, _simulated, chosen)
+    mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
+    return mine.once(asked, _simulated, chosen)
+
+
+def _simulated(chosen: Chosen) -> Simulated:
+    return Simulated(simulate(chosen, chosen.mechanism), Memo(most=MOST_KEPT))
+
+
+@st.cache_resource(show_spinner=False)
+def _of_everybody() -> Memo:
+    return Memo(most=SHARED)
 
 
 def release_details(chosen: Chosen, readings: Readings, averages: Averages | None) -> bool:
