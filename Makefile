@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit browser engines bench chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines bench chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -14,11 +14,11 @@ run: $(VENV)/.run
 serve: $(VENV)/.run
 	$(BIN)/python -m dpbayes --class --port $(PORT)
 
-test: check unit browser
+test: check unit smoke
 
-# Every case where `make test` tries a sample, and 1000 examples of each property.
+# Every case where `make test` tries a sample, 1000 examples of each property, and all stories in the browser.
 thorough: export HYPOTHESIS_PROFILE := thorough
-thorough: test
+thorough: check unit browser
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -29,6 +29,10 @@ check: $(VENV)/.dev
 # A worker for each core: more threads for matrices would only stand in each other's way.
 unit: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not browser and not engines" --ignore=tests/browser
+
+# A story of each kind that only a browser can tell.
+smoke: $(VENV)/.dev chromium
+	$(BIN)/python -m pytest -n auto -m smoke tests/browser
 
 browser: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest -n auto -m browser tests/browser

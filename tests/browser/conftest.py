@@ -1,4 +1,7 @@
-"""One browser for all, and the app and the page of the editor, each served once for all who ask for it."""
+"""One browser for all, and the app and the page of the editor, each served once for all who ask for it.
+
+`make test` tells the stories of `SMOKE`, `make browser` all.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -8,6 +11,44 @@ from tests.browser import app_screen, dag_editor_screen
 from tests.browser.app_screen import Visit, visits
 from tests.browser.dag_editor_screen import Screen, editor_screens
 from tests.browser.serving import one_browser, streamlit_server
+
+SMOKE = {
+    "test_back.py::test_one_press_goes_back_to_the_setting_before",
+    "test_chart.py::test_a_chart_is_taken_home_with_title_settings_and_whole_legend[light]",
+    "test_chart.py::test_a_move_changes_the_chart_that_is_there_and_what_was_hidden_stays_so",
+    "test_class.py::test_every_student_of_a_small_class_is_answered_at_every_move",
+    "test_dag_editor.py::test_an_arrow_is_drawn_by_dragging_the_handle",
+    "test_dag_editor.py::test_names_are_text_whatever_they_hold",
+    "test_dag_editor.py::test_undo_and_redo_cover_a_move_an_arrow_and_a_deletion",
+    "test_dag_editor_keys.py::test_a_finger_drags_a_node_and_an_arrow_and_two_fingers_zoom",
+    "test_dag_editor_keys.py::test_two_nodes_are_added_connected_and_deleted_by_keys_alone",
+    "test_live.py::test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not",
+    "test_paper.py::test_a_report_prints_to_one_page_and_asks_nothing_of_anybody",
+    "test_seen.py::test_a_page_can_be_read_heard_and_walked_by_everyone[release]",
+    "test_slider.py::test_a_finger_moves_it",
+    "test_slider.py::test_a_thousand_moves_in_a_moment_are_few_for_python[?slow=0.4]",
+    "test_slider.py::test_keys_move_it",
+    "test_slider.py::test_python_hears_many_values_before_the_button_is_let_go",
+    "test_slider.py::test_the_last_value_wins_however_slow_the_page_is[?slow=0.4]",
+    "test_stories.py::test_a_copied_link_reopens_the_same_view_in_another_browser",
+    "test_stories.py::test_an_arrow_drawn_by_hand_changes_the_cost_and_a_cycle_does_not",
+    "test_stories.py::test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address",
+    "test_stories_ledger.py::test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_file",
+    "test_stories_seats.py::test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text",
+    "test_story_banner.py::test_a_slider_that_moves_leaves_the_banner_alone",
+}
+"""A story of each kind that only a browser can tell."""
+
+
+def story(item: pytest.Item) -> str:
+    """Return what a test is called in this folder."""
+    return item.nodeid.rpartition("/")[2]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if story(item) in SMOKE:
+            item.add_marker("smoke")
 
 
 @pytest.fixture(scope="session", autouse=True)

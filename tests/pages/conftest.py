@@ -93,6 +93,12 @@ def census_made_up_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody draws a picture here."""
+    monkeypatch.setattr("dpbayes.ui.widgets.page.HEAD_START", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def few_releases_are_averaged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Release averages over hundreds of releases once the hand rests; here over those that come first, unless thorough.
 

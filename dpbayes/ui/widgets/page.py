@@ -1,6 +1,7 @@
 """A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later."""
 
 import functools
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,12 @@ from dpbayes.ui.widgets.show import guarded, headline
 
 Result = TypeVar("Result")
 
+HEAD_START = 0.4
+"""Seconds that a browser gets for the picture of a page that was just opened: it would draw all that came meanwhile
+first, and the picture two seconds later."""
+
+_OPEN = "page.open"
+
 
 def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
     """Show a part that reruns alone, from the settings as they are then, and goes on as long as it returns True.
@@ -33,6 +40,8 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
         goes_on = None
         with guarded():
             goes_on = part(Chosen.now())
+        if not key:
+            st.session_state[_OPEN] = shown_page()
         write_link()
         if goes_on:
             run_again()
@@ -43,6 +52,13 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
 def _whole_page() -> str:
     """Return the key of the page's fragment: each page has its own, because a page that is left is kept for a while."""
     return f"page {shown_page()}"
+
+
+def _give_head_start() -> None:
+    """Wait before the rest of a page that was just opened: of one that is open already, the browser has the picture."""
+    if st.session_state.get(_OPEN) != shown_page():
+        st.session_state[_OPEN] = shown_page()
+        time.sleep(HEAD_START)
 
 
 def _follow() -> None:
@@ -90,6 +106,7 @@ class Places:
 
         alone()
         is_alone = True
+        _give_head_start()
         if refusals:  # the page as a whole says it, once
             raise refusals[0]
         return results[-1] if results else None
