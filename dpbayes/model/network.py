@@ -16,6 +16,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
+from dpbayes.model.labels import assignment, read_in_turn
 from dpbayes.model.residual_design import NoiseDesign, best_coefficients_steps, best_gaussian_steps
 from dpbayes.model.residuals import Residuals
 
@@ -297,7 +298,7 @@ class Network:
                 return int(self.row_offsets[node])
             if parents and label.startswith(start):
                 texts = [[assignment(self.names[j], state) for state in self.states[j]] for j in parents]
-                codes = _read_in_turn(label[len(start) :], texts)
+                codes = read_in_turn(label[len(start) :], texts)
                 if codes is not None:
                     row = 0
                     for j, code in zip(parents, codes, strict=True):
@@ -323,38 +324,6 @@ class Network:
         """Return this network with one arrow removed."""
         edges = [edge for edge in self.edges if edge != (parent, child)]
         return Network.from_edges(self.names, edges, dict(zip(self.names, self.states, strict=True)))
-
-
-def assignment(name: str, state: str) -> str:
-    """Return "smoke=yes", or "age < 25" where the state is itself a comparison."""
-    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}={state}"
-
-
-def _read_in_turn(text: str, options: Sequence[Sequence[str]]) -> tuple[int, ...] | None:
-    """Return which option of each list makes up the text, joined by commas: the first way of several, or None."""
-    # A state may hold a comma: the places that each list can begin at are found first, then those that lead to the end.
-    pieces = [[f"{each}, " for each in texts] for texts in options[:-1]] + [list(options[-1])]
-    reached = [{0}]
-    for texts in pieces:
-        reached.append({at + len(each) for at in reached[-1] for each in texts if text.startswith(each, at)})
-    useful = [reached.pop() & {len(text)}]
-    for texts, places in zip(reversed(pieces), reversed(reached), strict=True):
-        useful.append({at for at in places if _first_that_leads(text, texts, at, useful[-1]) is not None})
-    if not useful.pop():
-        return None
-    codes, at = [], 0
-    for texts, onward in zip(pieces, reversed(useful), strict=True):
-        code = _first_that_leads(text, texts, at, onward)
-        assert code is not None
-        codes.append(code)
-        at += len(texts[code])
-    return tuple(codes)
-
-
-def _first_that_leads(text: str, options: Sequence[str], at: int, onward: set[int]) -> int | None:
-    """Return the first option that the text goes on with at a place, to end at one of the places `onward`."""
-    fits = (k for k, each in enumerate(options) if at + len(each) in onward and text.startswith(each, at))
-    return next(fits, None)
 
 
 def _checked_states(name: str, states: Sequence[str]) -> tuple[str, ...]:

@@ -293,7 +293,7 @@ ABOUT = {
     "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression/design.py": "the experiment is about the regression sampler",
-    "experiments/regression/study.py": "the experiment is about the regression sampler",
+    "experiments/regression/result.py": "the experiment is about the regression sampler",
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "figures/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "figures/sampling.py": "the picture is of the sampler",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, Curve
-from dpbayes.experiments.regression.study import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
+from dpbayes.experiments.regression.result import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 

@@ -15,8 +15,8 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import recipe_of
 from dpbayes.experiments.regression.records import OwnColumns
+from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
-from dpbayes.experiments.regression.study import RegressionResult
 from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated

@@ -22,6 +22,7 @@ from dpbayes.experiments.command import (
     write,
 )
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
+from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import (
     Records,
     RegressionScenario,
@@ -33,7 +34,6 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
     summing,
 )
-from dpbayes.experiments.regression.study import RegressionResult
 from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.files import read_table
 

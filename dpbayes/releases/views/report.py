@@ -14,7 +14,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import ReleasedPosterior
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of

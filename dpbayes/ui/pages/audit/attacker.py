@@ -18,7 +18,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions

@@ -8,8 +8,8 @@ from dpbayes.base.text import latex
 from dpbayes.experiments.command import parquet_bytes
 from dpbayes.experiments.regression.command import RegressionRecipe
 from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
-from dpbayes.experiments.regression.study import RegressionResult
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.show import assumption, source
 

@@ -11,13 +11,13 @@ from dpbayes.base import terms
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
 from dpbayes.experiments.regression.scenario import (
     NormBound,
     Records,
     RegressionScenario,
     study_of,
 )
-from dpbayes.experiments.regression.study import ONE_NAME, RegressionResult, several_name
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import connected_table, own_table

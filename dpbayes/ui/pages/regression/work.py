@@ -14,6 +14,7 @@ from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.command import RegressionRecipe
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
+from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import (
     Records,
     RegressionScenario,
@@ -25,7 +26,6 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
     study_records,
 )
-from dpbayes.experiments.regression.study import RegressionResult
 from dpbayes.ui.session.connected import Connected, connected, summed_up
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.session.uploads import Upload, upload

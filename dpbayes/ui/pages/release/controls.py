@@ -8,7 +8,8 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
 from dpbayes.mechanisms.shares import takes_weights
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change, set_parameter

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpbayes.model.network import assignment
+from dpbayes.model.labels import assignment
 from dpbayes.releases.views.handout import Handout, html_handout
 from dpbayes.ui.pages.release.controls import question
 from dpbayes.ui.pages.release.readings import Readings

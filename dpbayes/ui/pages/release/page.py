@@ -12,7 +12,7 @@ from dpbayes.base.text import apart, escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure
-from dpbayes.model.network import assignment
+from dpbayes.model.labels import assignment
 from dpbayes.posteriors.noise_aware import POINTS, roughness
 from dpbayes.ui.pages.release.averages import (
     LEVEL,

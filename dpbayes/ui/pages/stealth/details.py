@@ -12,7 +12,8 @@ from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.stealth import Sense
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.fourier import table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,

@@ -13,7 +13,8 @@ from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answ
 from dpbayes.experiments.least_epsilon.search import LEAST_DRAWS, Wish
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
 from dpbayes.mechanisms.base import Mechanism, Outcome
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.which_epsilon import Recipient, WhichEpsilonOptions
