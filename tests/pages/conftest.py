@@ -16,7 +16,6 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
-from dpbayes.experiments.regression.scenario import Records, RegressionScenario, StudyRecords, records_of
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard, slider
 from tests.conftest import IS_THOROUGH
@@ -74,21 +73,6 @@ def runs_awaited_asleep() -> Iterator[None]:
     """An AppTest asks a thousand times a second whether its run is over, on the core of the run; here it waits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", lambda runner, _timeout: runner.join())
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def census_made_up_once() -> Iterator[None]:
-    """Every session on Regression makes up its 370,000 records, most of a page's time; here once for size and seed."""
-    keep = functools.lru_cache(maxsize=2)(records_of)
-
-    def kept(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
-        if scenario.records is not Records.SYNTHETIC:
-            return records_of(scenario, seed=seed)
-        return keep(RegressionScenario(n=scenario.n, features=scenario.features), seed=seed)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpbayes.ui.pages.regression.work.records_of", kept)
         yield
 
 

@@ -95,21 +95,25 @@ def _fulton() -> StudyRecords:
     return records_of(RegressionScenario(records=Records.FULTON), seed=0)
 
 
+@st.cache_resource(max_entries=2, show_spinner="Making up records …")
+def _made_up(n: int, features: int, seed: int) -> StudyRecords:
+    """Return synthetic records, the same for every session: a class would make up and hold as many sets."""
+    return records_of(RegressionScenario(n=n, features=features), seed=seed)
+
+
 def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords | SummedRecords:
-    """Return the records, of which the session keeps one set. Errors: InputError."""
+    """Return the records; of an uploaded table the session keeps one set. Errors: InputError."""
     if scenario.records is Records.FULTON:
         return _fulton()
     if scenario.records is Records.CONNECTED:
         return _summed(settings)
+    if scenario.records is Records.SYNTHETIC:
+        return _made_up(scenario.n, scenario.features, settings.data_seed)
     key = records_key(scenario, settings)
     kept = st.session_state.get("regression.records")
     if kept and kept[0] == key:
         return kept[1]
-    if scenario.records is Records.UPLOAD:
-        records = _own(own_columns(scenario, settings))
-    else:
-        with st.spinner(f"Making up {scenario.n:,} records …"):
-            records = records_of(scenario, seed=settings.data_seed)
+    records = _own(own_columns(scenario, settings))
     st.session_state["regression.records"] = (key, records)
     return records
 
