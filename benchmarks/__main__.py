@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmarks import accuracy, regression, releases
+from benchmarks import accuracy, noise_aware, regression, releases
 from benchmarks.classroom import classroom
 from benchmarks.core import andes_releases, asia_releases, counting, growth
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
@@ -36,6 +36,7 @@ def main() -> None:
         return
     records = [*asia_releases(), *andes_releases(), *counting(), *growth()]
     records += [*releases.named(), *releases.large()]
+    records += [*noise_aware.posteriors(), *noise_aware.least_epsilons()]
     measured = costs()
     records += [*audits(), *trimmed_draws(), *cut_draws(), *slopes(measured)]
     grown = accuracy.growth()

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import accuracy, record, regression, releases
+from benchmarks import accuracy, noise_aware, record, regression, releases
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
@@ -32,6 +32,26 @@ def test_every_benchmark_of_the_core_gives_sane_records():
         if r.unit == "ms":
             assert r.value > 0
     assert len(as_table(records).splitlines()) == 1 + len(records)
+
+
+def test_the_benchmarks_of_what_waits_for_a_slider_give_sane_records():
+    records = noise_aware.posteriors(names=("Asia",), repeats=1)
+    assert [(r.name.rpartition(", ")[2], r.bound) for r in records] == [
+        (noise, 20)
+        for noise in (
+            *("Laplace", "discrete Laplace", "consistent Laplace", "Gaussian cells", "Gaussian residuals"),
+            *("Fourier as printed", "Fourier certified", "weighted Fourier"),
+        )
+    ]
+    assert noise_aware.BOUNDS == {"Asia": 20, "Naive Bayes 16": 60, "Alarm": 500}
+    assert {name: len(network.names) for name, (network, _) in noise_aware.networks().items()} == {
+        "Asia": 8,
+        "Naive Bayes 16": 17,
+        "Alarm": 37,
+    }
+    searches = noise_aware.least_epsilons(draws=20, repeats=1)
+    assert len(searches) == 2 * len(records)
+    assert all(r.value > 0 and r.unit == "ms" and r.baseline_value is None for r in records + searches)
 
 
 def test_every_benchmark_of_the_mechanisms_gives_sane_records(tmp_path):

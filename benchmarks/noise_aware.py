@@ -1,0 +1,107 @@
+"""What waits for a slider: a release read with its noise in mind, and the least epsilon that answers well enough."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from benchmarks.core import counted
+from benchmarks.record import Record, median_ms
+from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
+from dpbayes.experiments.least_epsilon.search import Wish, least_epsilon
+from dpbayes.mechanisms import (
+    Calibration,
+    ConsistentLaplace,
+    GaussianResiduals,
+    GaussianUpdates,
+    LaplaceFourier,
+    LaplaceUpdates,
+    Mechanism,
+    Noise,
+    ReleasedPosterior,
+    WeightedFourier,
+)
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import load_named, naive_bayes
+
+N, FEATURES = 1000, 16
+
+BOUNDS = {"Asia": 20.0, "Naive Bayes 16": 60.0, "Alarm": 500.0}
+"""Most milliseconds of one release's posterior of all rows, by the network."""
+
+MOST_LEAST_EPSILON = 500.0
+"""Most milliseconds of a search for the least epsilon on Asia."""
+
+
+def networks() -> dict[str, tuple[Network, np.ndarray]]:
+    bayes = naive_bayes(FEATURES)
+    drawn = bayes, random_cpts(bayes, np.random.default_rng(3))
+    return {"Asia": load_named("asia"), "Naive Bayes 16": drawn, "Alarm": load_named("alarm")}
+
+
+def mechanisms_on(network: Network) -> dict[str, Mechanism[ReleasedPosterior]]:
+    """Return a mechanism of every law of noise that a recipient may know of, by what it is called in the table."""
+    every: dict[str, Mechanism[ReleasedPosterior]] = {
+        "Laplace": LaplaceUpdates(prior=network, epsilon=1.0),
+        "discrete Laplace": LaplaceUpdates(prior=network, epsilon=1.0, noise=Noise.WHOLE),
+        "consistent Laplace": ConsistentLaplace(prior=network, epsilon=1.0),
+        "Gaussian cells": GaussianUpdates(prior=network, epsilon=1.0),
+        "Gaussian residuals": GaussianResiduals(prior=network, epsilon=1.0),
+    }
+    if network.is_binary:
+        every |= {
+            "Fourier as printed": LaplaceFourier(prior=network, epsilon=1.0, calibration=Calibration.AS_PRINTED),
+            "Fourier certified": LaplaceFourier(prior=network, epsilon=1.0),
+            "weighted Fourier": WeightedFourier(prior=network, epsilon=1.0),
+        }
+    return every
+
+
+def posteriors(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 15) -> list[Record]:
+    """Time the posterior of all rows given one release, of every mechanism that tells its noise.
+
+    It has 512 points a row, at which the Release page reads the row in its picture; all rows it reads at 128.
+    """
+    records = []
+    for name in names:
+        network, cpts = networks()[name]
+        counts = counted(network, cpts, N)
+        for noise, mechanism in mechanisms_on(network).items():
+            release = mechanism.release(counts, np.random.default_rng(2))
+            records.append(
+                Record(
+                    name=f"{name}, one release read with its noise, {noise}",
+                    value=median_ms(release.noise_aware, repeats=repeats),
+                    unit="ms",
+                    bound=BOUNDS[name],
+                )
+            )
+    return records
+
+
+def least_epsilons(*, draws: int | None = None, repeats: int = 5) -> list[Record]:
+    """Time the search for the least epsilon at which P(dysp | smoke) on Asia is answered within .05 in 95 of 100."""
+    network, cpts = load_named("asia")
+    question = Question(network, "dysp", "yes", {"smoke": "yes"})
+    counts = counted(network, cpts, N)
+    return [
+        Record(
+            name=f"Least epsilon on Asia, {noise}, answered with {answer.label}",
+            value=median_ms(partial(least_epsilon, wish, np.random.default_rng(2)), repeats=repeats),
+            unit="ms",
+            bound=MOST_LEAST_EPSILON,
+        )
+        for answer in (AS_REAL, NOISE_AWARE)
+        for noise, mechanism in mechanisms_on(network).items()
+        for wish in [
+            Wish(
+                mechanism=mechanism,
+                question=question,
+                tables=counts,
+                tolerance=0.05,
+                draws=draws or answer.draws,
+                answer=answer,
+            )
+        ]
+    ]
