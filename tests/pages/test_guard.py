@@ -241,3 +241,19 @@ def test_what_is_pressed_outside_the_part_that_reruns_is_heard_by_the_whole_page
     session: Any = SimpleNamespace(session_state=state)
     guard._whole_where_asked(lambda _, client: sent.append(client))(session, client)
     assert [each.fragment_id for each in sent] == [fragment]
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize("page", ["release", "best_noise"])
+def test_a_control_that_the_browser_has_not_told_of_is_set_again(page: str) -> None:
+    """What a run draws is lost where the next one begins before it is sent: the browser has no such control then."""
+    at = open_page(f"pages/{page}.py", mechanism="GaussianResiduals", matters="dysp~~lung")
+    shown = at.multiselect(key="matters")
+    assert (shown.proto.set_value, list(shown.proto.raw_values)) == (True, ["lung", "dysp"])
+    others = [state for state in at._tree.get_widget_states().widgets if state.id != shown.proto.id]
+    again = fine(at._run(WidgetStates(widgets=others))).multiselect(key="matters")
+    assert (again.proto.set_value, list(again.proto.raw_values)) == (True, ["lung", "dysp"])
+    assert settings_of(at).matters == ("dysp", "lung")
+    told = fine(at.run()).multiselect(key="matters")
+    assert not told.proto.set_value, "a hand on the move is not pulled back"
+    assert told.value == ["lung", "dysp"]

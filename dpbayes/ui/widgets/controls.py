@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
@@ -23,21 +22,9 @@ FEW = 4
 def mirror(key: str, value: object) -> None:
     """Let the widget of this key show `value`; what was typed and refused does not linger.
 
-    What it shows already is not written again: that would go to the browser, and pull back a hand still on the move.
-    On another page it is another widget, which shows nothing yet.
+    A widget that shows it already is left alone (`_leave_what_is_shown` in `dpbayes/ui/widgets/guard.py`).
     """
-    run, pages = get_script_run_ctx(), st.session_state.setdefault("mirrored", {})
-    page = run.page_script_hash if run is not None else ""
-    if pages.get(key) != page or key not in st.session_state or not _same(st.session_state[key], value):
-        st.session_state[key] = value
-    pages[key] = page
-
-
-def _same(shown: object, value: object) -> bool:
-    try:
-        return bool(shown == value)
-    except Exception:  # what cannot even be compared is another
-        return False
+    st.session_state[key] = value
 
 
 def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> None:

@@ -130,6 +130,7 @@ def _guarding(
     @functools.wraps(register)
     def guarding(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> RegisterWidgetResult[Any]:
         _forget_unfit(session, metadata, key)
+        _leave_what_is_shown(session, metadata.id, key)
         if metadata.callback is not None:
             metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
         if metadata.callbacks is not None:  # of the graph editor, one for each event
@@ -147,6 +148,28 @@ def _is_unshown(session: SessionState, control: str) -> bool:
         return False
     session[_UNSHOWN].discard(control)
     return True
+
+
+def _leave_what_is_shown(session: SessionState, control: str, key: str | None) -> None:
+    """Do not set a control to what the browser said that it shows: that would pull back a hand still on the move.
+
+    What the browser has not said since it was set is set again. What a run draws may never be sent, where the next one
+    begins at once; the control would then stand in the browser as it was, or empty where it is new.
+    """
+    values, said = session._new_session_state, session._new_widget_state
+    if key is None or key not in values:
+        return
+    if control in said and _same(said[control], values[key]):
+        del values[key]
+    else:
+        said.pop(control, None)
+
+
+def _same(shown: object, value: object) -> bool:
+    try:
+        return bool(shown == value)
+    except Exception:  # what cannot even be compared is another
+        return False
 
 
 def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
