@@ -24,7 +24,7 @@ from dpbayes.mechanisms.base import (
     require_own_counts,
 )
 from dpbayes.mechanisms.noise import gaussian_noise, gaussian_shift_of
-from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_variances_steps
+from dpbayes.mechanisms.shares import gap_text, require_shares
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at
@@ -81,9 +81,7 @@ class GaussianResiduals:
         network = self.prior.network
         if self.prices:
             return gaussian_at(network.residuals, network.residuals.cells * np.array((0, *self.prices)))
-        if self.weights:
-            return (yield from weighted_variances_steps(network.residuals, tuple(self.weights)))
-        return (yield from network.gaussian_design_steps())
+        return (yield from network.gaussian_design_steps(self.weights))
 
     @cached_property
     def shift(self) -> float:

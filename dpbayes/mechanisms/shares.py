@@ -1,20 +1,17 @@
 """How noise is shared out among the sets of nodes: by what each table's error counts, or at prices that are stated."""
 
 import math
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from collections.abc import Container, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from dpbayes.base.steps import Work, finished
+from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import NoiseDesign, best_coefficients_steps, best_gaussian_steps
-from dpbayes.model.residuals import Residuals
+from dpbayes.model.residual_design import NoiseDesign
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
 """Between these a table's weight lies, all others being 1."""
@@ -55,48 +52,6 @@ def require_shares(network: Network, *, weights: Sequence[float], prices: Sequen
         raise InputError(f"{len(prices)} prices were given for {sets} sets of nodes; give one for each, or none.")
     if weights and prices:
         raise InputError("Weights choose the prices; give the one or the other.")
-
-
-def weighted_variances(residuals: Residuals, weights: tuple[float, ...]) -> NoiseDesign:
-    """Return `best_gaussian`, which a moving control asks for again and again: only shapes and weights are kept."""
-    return finished(weighted_variances_steps(residuals, weights))
-
-
-def weighted_variances_steps(residuals: Residuals, weights: tuple[float, ...]) -> Work[NoiseDesign]:
-    """Work out `weighted_variances` in steps, unless they are kept; afterwards they are."""
-    return _worked_out(best_gaussian_steps, residuals, weights)
-
-
-def weighted_scales(residuals: Residuals, weights: tuple[float, ...]) -> NoiseDesign:
-    """Return `best_coefficients`, kept likewise."""
-    return finished(weighted_scales_steps(residuals, weights))
-
-
-def weighted_scales_steps(residuals: Residuals, weights: tuple[float, ...]) -> Work[NoiseDesign]:
-    """Work out `weighted_scales` in steps likewise."""
-    return _worked_out(best_coefficients_steps, residuals, weights)
-
-
-Search = Callable[[Residuals, FloatArray], Work[NoiseDesign]]
-
-
-@dataclass(eq=False)
-class _Kept:
-    """The place of a design that is searched for, and that alone lasts from one search to the next."""
-
-    design: NoiseDesign | None = None
-
-
-@lru_cache(maxsize=16)
-def _kept(search: Search, residuals: Residuals, weights: tuple[float, ...]) -> _Kept:
-    return _Kept()
-
-
-def _worked_out(search: Search, residuals: Residuals, weights: tuple[float, ...]) -> Work[NoiseDesign]:
-    kept = _kept(search, residuals, weights)
-    if kept.design is None:
-        kept.design = yield from search(residuals, np.array(weights, dtype=np.float64))
-    return kept.design
 
 
 def searched(mechanism: Any) -> Work[None]:

@@ -22,7 +22,7 @@ from dpbayes.mechanisms.base import (
     require_own_counts,
 )
 from dpbayes.mechanisms.noise import laplace_noise, laplace_sds
-from dpbayes.mechanisms.shares import gap_text, require_shares, weighted_scales_steps
+from dpbayes.mechanisms.shares import gap_text, require_shares
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.fourier import coefficients, marginals, require_binary
@@ -78,9 +78,7 @@ class WeightedFourier:
         network = self.prior.network
         if self.prices:
             return coefficients_at(network.residuals, np.array((0, *self.prices), dtype=np.float64))
-        if self.weights:
-            return (yield from weighted_scales_steps(network.residuals, tuple(self.weights)))
-        return (yield from network.coefficient_design_steps())
+        return (yield from network.coefficient_design_steps(self.weights))
 
     @property
     def scales(self) -> FloatArray:

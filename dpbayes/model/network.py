@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
@@ -25,6 +26,11 @@ MAX_STATES = 256
 
 MAX_CELLS = 1_000_000
 """Most CPT cells of one network, so that 200 posterior draws stay within a machine's memory."""
+
+MOST_DESIGNS = 16
+"""Designs of noise that a network keeps: one for each way in which the errors of its tables may count."""
+
+Search = Callable[[Residuals, FloatArray], Work[NoiseDesign]]
 
 BINARY = ("no", "yes")
 _AFFIRMATIVE = ("yes", "true", "y", "1", "present")
@@ -152,29 +158,31 @@ class Network:
         return Residuals(self.closure, tuple(self.cards.tolist()))
 
     @cached_property
+    def designs(self) -> Memo:
+        """The best noise that has been searched for: a moving control asks for it again and again."""
+        return Memo(most=MOST_DESIGNS)
+
+    @property
     def gaussian_design(self) -> NoiseDesign:
         """The best variances of Gaussian noise on the residuals, every family's error alike, per unit of 2 rho."""
         return finished(self.gaussian_design_steps())
 
-    @cached_property
+    @property
     def coefficient_design(self) -> NoiseDesign:
         """The best Laplace scales of a binary network's integer Walsh coefficients, times epsilon."""
         return finished(self.coefficient_design_steps())
 
-    def gaussian_design_steps(self) -> Work[NoiseDesign]:
-        """Work out `gaussian_design` in steps, unless it is known; afterwards it is."""
-        return self._worked_out("gaussian_design", best_gaussian_steps)
+    def gaussian_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
+        """Work out `gaussian_design` in steps, unless it is known; with weights, one for each family's error."""
+        return self._designed(best_gaussian_steps, weights)
 
-    def coefficient_design_steps(self) -> Work[NoiseDesign]:
-        """Work out `coefficient_design` in steps, unless it is known; afterwards it is."""
-        return self._worked_out("coefficient_design", best_coefficients_steps)
+    def coefficient_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
+        """Work out `coefficient_design` in steps, unless it is known; with weights, one for each family's error."""
+        return self._designed(best_coefficients_steps, weights)
 
-    def _worked_out(self, name: str, steps: Callable[[Residuals, FloatArray], Work[NoiseDesign]]) -> Work[NoiseDesign]:
-        kept = vars(self)  # where `cached_property` keeps it too
-        if name not in kept:
-            kept[name] = yield from steps(self.residuals, np.ones(len(self.names)))
-        design: NoiseDesign = kept[name]
-        return design
+    def _designed(self, search: Search, weights: Sequence[float]) -> Work[NoiseDesign]:
+        counted = tuple(weights) or (1.0,) * len(self.names)
+        return self.designs.once_in_steps(counted, search, self.residuals, np.array(counted, dtype=np.float64))
 
     @cached_property
     def elimination(self) -> Plan:

@@ -1,5 +1,6 @@
 """What is kept by what it was asked under."""
 
+import pickle
 import sys
 import threading
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dpbayes.base.memo import Memo
+from dpbayes.base.steps import finished
 
 
 def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
@@ -46,3 +48,30 @@ def test_threads_may_share_it() -> None:
         thread.join()
     assert not wrong
     assert len(memo.results) == 3
+
+
+def test_work_in_steps_is_done_once_and_what_is_left_before_its_end_again():
+    memo, begun = Memo(most=1), []
+
+    def work(x):
+        begun.append(x)
+        yield 0.5
+        return [x]
+
+    assert next(memo.once_in_steps("a", work, 1)) == 0.5
+    assert not memo.results, "it was left"
+    result = finished(memo.once_in_steps("a", work, 1))
+    assert result == [1]
+    assert not list(memo.once_in_steps("a", work, 1)), "it takes no step"
+    assert finished(memo.once_in_steps("a", work, 1)) is result
+    assert begun == [1, 1]
+    assert finished(memo.once_in_steps("b", work, 2)) == [2]
+    assert finished(memo.once_in_steps("a", work, 3)) == [3], "it was forgotten for another"
+
+
+def test_a_copy_keeps_nothing_yet():
+    memo = Memo(most=2)
+    memo.once("a", str, 1)
+    copy = pickle.loads(pickle.dumps(memo))
+    assert (copy.most, copy.results) == (2, {})
+    assert copy.once("b", str, 2) == "2"

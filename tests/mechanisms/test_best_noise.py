@@ -1,6 +1,7 @@
 """Consistent Laplace, weighted Fourier and Gaussian residuals: what they hand over, and how noisy it is."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,10 +169,14 @@ def test_stated_prices_share_the_noise_out_and_are_not_said_to_be_the_best(kind)
             kind(prior=chain(2), epsilon=1.0, **wrong)
 
 
-def test_the_best_of_some_weights_is_searched_for_once():
+def test_the_best_of_some_weights_is_searched_for_once_and_kept_by_the_network_alone():
     weights = (1.0,) * 7 + (37.0,)
     first, second = (GaussianResiduals(prior=ASIA, epsilon=e, weights=weights) for e in (1.0, 2.0))
     assert first.design is second.design
+    alike = GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0,) * 8)
+    assert alike.design is GaussianResiduals(prior=ASIA, epsilon=1.0).design, "all alike are no weights"
+    assert replace(ASIA).designs is not ASIA.designs
+    assert replace(ASIA) == ASIA
 
 
 def test_weights_make_some_tables_better_and_a_wrong_number_is_refused():

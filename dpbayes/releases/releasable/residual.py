@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import GaussianResiduals
 from dpbayes.mechanisms.base import Noise, ReleasedPosterior
 from dpbayes.mechanisms.noise import inverse
-from dpbayes.mechanisms.shares import weighted_variances
 from dpbayes.model.network import Network
 from dpbayes.releases.amounts import PrivacyMeasure
 from dpbayes.releases.noise import (
@@ -25,11 +25,7 @@ from dpbayes.releases.releasable.entry import NINE_OF_TEN, SHOWN_DELTA, Asked, R
 
 
 def _priced(network: Network, weights: FloatArray) -> tuple[int, ...]:
-    design = (
-        network.gaussian_design
-        if np.all(weights == 1)
-        else weighted_variances(network.residuals, tuple(weights.tolist()))
-    )
+    design = finished(network.gaussian_design_steps(weights.tolist()))
     return whole_prices(inverse(design.scales * network.residuals.cells)[1:])
 
 

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import WeightedFourier
 from dpbayes.mechanisms.base import Noise, ReleasedPosterior
-from dpbayes.mechanisms.shares import weighted_scales
 from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.model.network import Network
 from dpbayes.releases.noise import (
@@ -23,11 +23,7 @@ from dpbayes.releases.releasable.entry import DISCRETE_LAPLACE, NINE_OF_TEN, PUR
 
 
 def _priced(network: Network, weights: FloatArray) -> tuple[int, ...]:
-    design = (
-        network.coefficient_design
-        if np.all(weights == 1)
-        else weighted_scales(network.residuals, tuple(weights.tolist()))
-    )
+    design = finished(network.coefficient_design_steps(weights.tolist()))
     return whole_prices(1 / design.scales[1:])
 
 
