@@ -75,3 +75,19 @@ def test_a_copy_keeps_nothing_yet():
     copy = pickle.loads(pickle.dumps(memo))
     assert (copy.most, copy.results) == (2, {})
     assert copy.once("b", str, 2) == "2"
+
+
+def test_work_that_others_have_done_meanwhile_takes_no_further_step():
+    memo, done = Memo(), []
+
+    def work():
+        for step in range(3):
+            done.append(step)
+            yield step / 3
+        return object()
+
+    left, other = memo.once_in_steps("a", work), memo.once_in_steps("a", work)
+    assert next(left) == 0
+    result = finished(other)
+    assert finished(left) is result
+    assert done == [0, 0, 1, 2]

@@ -506,6 +506,26 @@ def test_tables_that_matter_more_are_picked_weighed_and_in_the_link() -> None:
     assert "matters" not in [each.key for each in open_page(PAGE, mechanism="GaussianUpdates").multiselect]
 
 
+def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step in each run: the control answers meanwhile, and what is found is kept for every epsilon."""
+    monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
+    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+        at = open_page(PAGE, source="insurance", mechanism="GaussianResiduals", matters="Age", seat="recipient")
+        assert "is being searched for" in headline(at)
+        assert not figures(at)
+        shares: list[int] = []
+        while "is being searched for" in headline(at):
+            shares.append(at.get("progress")[0].proto.value)
+            put(at, "box.epsilon", str(1 + len(shares)))
+        assert len(shares) > 2
+        assert shares == sorted(shares)
+        assert shares[0] < shares[-1]
+    assert figures(fine(at.run()))
+    assert settings_of(at).parameter("epsilon") == 1 + len(shares)
+
+
 def test_a_query_about_a_column_with_a_name_of_ours_is_whole() -> None:
     names = ("private", "exact", "state")
     graph = code_of(Graph(names, (), {}, dict.fromkeys(names, ("low", "high"))))

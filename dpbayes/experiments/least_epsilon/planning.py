@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpbayes.base.steps import Partial, Work, finished
+from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.search import Wish, crossing, ranks, sizes_at
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.mechanisms.shares import searched
 
 MOST_RECORDS, _MOST_TOGETHER = 1_000_000, 2_000_000
 """Records of a planned table up to which it is asked whether an epsilon would do; and of all tables together, where
@@ -36,6 +37,7 @@ def error_steps(wish: Wish, epsilons: FloatArray, rng: np.random.Generator) -> W
     """Work out how large the errors of a wish's draws are at some epsilons (E,), which share their luck."""
     seed = int(rng.integers(2**63))
     so_far = ErrorCurve(epsilons, *np.full((2, len(epsilons)), np.nan))
+    yield from part_of(searched(wish.mechanism), 0.0, 0.0)
     for k, epsilon in enumerate(epsilons):
         try:
             sizes = sizes_at(wish, float(epsilon), np.random.default_rng(seed))

@@ -28,6 +28,7 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
 from dpbayes.mechanisms.base import EPSILON, Mechanism, Outcome, require_own_counts, simulated
+from dpbayes.mechanisms.shares import searched
 from dpbayes.model.counts import Counts
 
 LEAST_DRAWS, MOST_DRAWS = 20, 100_000
@@ -144,6 +145,7 @@ def least_epsilon(wish: Wish, rng: np.random.Generator) -> LeastEpsilon:
 
 def least_epsilon_steps(wish: Wish, rng: np.random.Generator) -> Work[LeastEpsilon]:
     """Do `least_epsilon` in steps: yield the share that is done."""
+    yield from part_of(searched(wish.mechanism), 0.0, 0.0)  # at every epsilon the same
     trials = _Trials(wish, tuple(_blocks(wish, rng)))
     rough = yield from part_of(_coarse(trials), 0.0, 0.3)
     ends = yield from part_of(_ends(trials, rough), 0.3, 0.7)

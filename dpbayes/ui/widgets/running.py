@@ -171,6 +171,12 @@ def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
 
 
+def blank(slots: int) -> None:
+    """Put nothing where an earlier run left something: what is not drawn again stays until a run ends by itself."""
+    for _ in range(slots):
+        st.empty()
+
+
 def run_again() -> None:
     """Run the page again to go on: its own part where that is what runs, else all of it."""
     try:

@@ -33,7 +33,7 @@ from dpbayes.ui.pages.audit.subject import (
     network_kind,
     setting_of,
 )
-from dpbayes.ui.pages.audit.work import audit_work, blank, show_progress
+from dpbayes.ui.pages.audit.work import audit_work, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
@@ -43,7 +43,8 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.running import Running
+from dpbayes.ui.widgets.running import Running, blank
+from dpbayes.ui.widgets.searching import search_under_way
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 KNOWN_CASES: dict[str, dict[str, object]] = {
@@ -77,7 +78,8 @@ def audit_page(chosen: Chosen) -> bool:
         return False
     if isinstance(report, Running):
         with page.picture:
-            show_progress(report, "the audit", key="audit.stop")
+            searched = hasattr(subject.mechanism, "design_steps")
+            show_progress(report, "the search for the best noise" if searched else "the audit", key="audit.stop")
             blank(SLOTS)
         blank(SLOTS)
         return _goes_on(report)
@@ -102,9 +104,7 @@ def python_of(subject: Audited) -> str:
     return program(FACE, *network, mechanism_in_python(subject.mechanism), report, "print(report.needed)")
 
 
-def _moving(
-    page: Places, chosen: Chosen
-) -> tuple[Possible | None, Audited | None, AuditReport | Running[AuditReport] | None]:
+def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | None, AuditReport | Running[Any] | None]:
     """Show the curve of what is audited; it is from the settings nearest to those asked for."""
     with page.picture:
         nearby = _possible(chosen)
@@ -195,12 +195,18 @@ def _possible(chosen: Chosen) -> Possible | None:
     return nearby
 
 
-def _curve(subject: Audited) -> AuditReport | Running[AuditReport] | None:
-    """Show the curve and return what it is of, or how far the audit is; what cannot be audited gets its sentence."""
+def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
+    """Show the curve and return what it is of, or how far the audit is, or the search for the noise that is audited.
+
+    What cannot be audited gets its sentence.
+    """
     if subject.known is UNKNOWN:
         st.caption("There is no curve: it takes the law of the releases, and nobody has written down what that loses.")
         return None
     try:
+        if (search := search_under_way(subject.mechanism)) is not None:
+            st.markdown("The best noise on this network is searched for first: it is what is audited.")
+            return search
         report = audit_work(subject)
     except InputError as error:
         refusal(error)

@@ -2,14 +2,12 @@
 
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.reports import AuditReport, recalibration_steps
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, report_of
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import Running, blank, progress, running
 
 Result = TypeVar("Result")
 
@@ -48,9 +46,3 @@ def show_progress(work: Running[Any], what: str, *, key: str) -> None:
     """Show how far the work is, and the button that stops it or goes on."""
     progress(work, f"{100 * work.share:.0f}% of {what}", key=key)
     blank(3)
-
-
-def blank(slots: int) -> None:
-    """Put nothing where an earlier run left something: what is not drawn again stays until a run ends by itself."""
-    for _ in range(slots):
-        st.empty()

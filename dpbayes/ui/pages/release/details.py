@@ -22,6 +22,7 @@ from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.export import release_json
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.shares import searched
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
@@ -294,6 +295,7 @@ def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
         start, end = (place / len(MECHANISM_NAMES) for place in (number, number + 1))
         try:
             mechanism = chosen.mechanism_called(name)
+            yield from part_of(searched(mechanism), start, end)
             readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)
             means = yield from part_of(averages(readings), start, end)
             known = (*known, _compared(means, mechanism, cell))

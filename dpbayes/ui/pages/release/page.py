@@ -33,9 +33,14 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.running import Running, blank
+from dpbayes.ui.widgets.searching import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
 
 SHOWN_CURVES = 16
+
+SLOTS = 40
+"""More than the elements that follow the picture."""
 
 
 def release_page(chosen: Chosen) -> bool:
@@ -46,6 +51,12 @@ def release_page(chosen: Chosen) -> bool:
         release_controls(chosen)
     if readings is None:
         return False
+    if isinstance(readings, Running):
+        with page.picture:
+            show_search(readings, key="release.search")
+            blank(SLOTS)
+        blank(SLOTS)
+        return readings.going
     row, _ = picked(chosen)
     under_way = averages_under_way(chosen, readings) if chosen.is_curator else None
     with page.picture:
@@ -60,12 +71,15 @@ def release_page(chosen: Chosen) -> bool:
     return goes_on or more
 
 
-def _moving(page: Places, chosen: Chosen) -> Readings | None:
+def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     _, cell = picked(chosen)
     with page.picture:
         readings = _picture(chosen, cell)
     lead_control(page, chosen)
-    if readings is not None:
+    if isinstance(readings, Running):
+        nodes = len(chosen.network.names)
+        page.say(f"The best noise on a network of {nodes} nodes is being searched for; no record is looked at.")
+    elif readings is not None:
         page.say(_headline(chosen, readings, cell))
     return readings
 
@@ -129,9 +143,14 @@ def _probability(value: float) -> str:
     return near_one(value) if value > 0.99 else numeral(value, 2)
 
 
-def _picture(chosen: Chosen, cell: int) -> Readings | None:
-    """Show the densities and return the releases behind them; a setting that cannot be released gets its sentence."""
+def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
+    """Show the densities and return the releases behind them; a setting that cannot be released gets its sentence.
+
+    As long as the noise is still being searched for, nothing is shown, and the search is returned.
+    """
     try:
+        if (search := search_under_way(chosen.mechanism)) is not None:
+            return search
         releases = simulated_once(chosen)
     except InputError as error:
         refusal(error)
