@@ -16,6 +16,7 @@ import pyarrow.parquet as arrow_parquet
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of, read
 from dpbayes.base.validation import InputError, brief
+from dpbayes.figures.style import Figure
 
 Settings = Mapping[str, str | int | float]
 
@@ -91,6 +92,22 @@ def write(frame: pd.DataFrame, out: Path, settings: Settings) -> str:
     else:
         out.write_bytes(parquet_bytes(frame, settings))
     return f"Written to {out}"
+
+
+def require_page(picture: Path | None) -> None:
+    """Refuse, before work begins, a picture in another kind of file. Errors: InputError."""
+    if picture is not None and picture.suffix != ".html":
+        raise InputError(f"The picture is drawn in a file ending in .html; {brief(picture.name)} does not.")
+
+
+def draw(figure: Figure, picture: Path) -> str:
+    """Write a figure as a page of its own, which needs no network, and return where. Errors: InputError, OSError."""
+    try:
+        plotly = figure.to_plotly()
+    except ImportError:
+        raise InputError("The picture needs Plotly, which is not installed: pip install plotly.") from None
+    plotly.write_html(picture, include_plotlyjs=True)
+    return f"Drawn in {picture}"
 
 
 def parquet_bytes(frame: pd.DataFrame, settings: Settings) -> bytes:

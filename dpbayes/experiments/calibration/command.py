@@ -1,19 +1,27 @@
 """The calibration experiment as a command line: every setting, and coverage of Asia's intervals against epsilon."""
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import whole_number
-from dpbayes.experiments.calibration.settings import against_epsilon, combinations
+from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon, combinations
 from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calibrate
-from dpbayes.experiments.command import add_out, require_suffix, write
+from dpbayes.experiments.command import add_out, draw, require_page, require_suffix, write
+from dpbayes.figures.calibration import coverage_figure
+from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
 
 RELEASES, MOST_RELEASES = 1000, 100_000
 """How many truths, each with a table and a release, are drawn for every setting."""
+
+LEVEL = 0.95
+"""Of the intervals in the picture."""
 
 
 def settings_along() -> tuple[Trial, ...]:
@@ -29,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--releases", help=f"of every setting: 2 to {MOST_RELEASES} ({RELEASES})")
     parser.add_argument("--seed", help="of the truths, the tables and the noise (1)")
     add_out(parser, otherwise="a table is printed")
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE", help="an .html file: coverage against epsilon, as on the Release page"
+    )
 
 
 def study_of(asked: argparse.Namespace) -> CalibrationStudy:
@@ -40,11 +51,21 @@ def study_of(asked: argparse.Namespace) -> CalibrationStudy:
 def run(asked: argparse.Namespace) -> str:
     """Run the experiment and return a table, or where it was written with all digits. Errors: InputError."""
     require_suffix(asked.out)
+    require_page(asked.picture)
     releases, seed = _numbers(asked)
-    frame = study_of(asked).frame()
-    if asked.out:
-        return write(frame, asked.out, {"releases": releases, "seed": seed})
-    return table_of(frame)
+    study = study_of(asked)
+    frame = study.frame()
+    said = [write(frame, asked.out, {"releases": releases, "seed": seed}) if asked.out else table_of(frame)]
+    if asked.picture:
+        said.append(draw(picture_of(study), asked.picture))
+    return "\n".join(said)
+
+
+def picture_of(study: CalibrationStudy) -> Figure:
+    """Return how often intervals hold the truth against epsilon, of the settings that differ in epsilon alone."""
+    some = slice(-len(settings_along()), None)
+    along = replace(study, settings=study.settings[some], ranks=study.ranks[some])
+    return coverage_figure(along.curves(LEVEL), np.array(EPSILONS), level=LEVEL)
 
 
 def table_of(frame: pd.DataFrame) -> str:

@@ -1,6 +1,7 @@
 """The command prints a table, writes files with their settings, and refuses in one sentence."""
 
 import json
+import sys
 
 import pandas as pd
 import pyarrow.parquet as arrow_parquet
@@ -8,7 +9,7 @@ import pytest
 
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.calibration import command
-from dpbayes.experiments.calibration.settings import combinations
+from dpbayes.experiments.calibration.settings import EPSILONS, combinations
 
 
 @pytest.fixture
@@ -41,7 +42,39 @@ def test_files_carry_all_digits_and_the_settings(two_settings, tmp_path, capsys)
     assert json.loads(stored.schema.metadata[b"dpbayes"]) == {"releases": 4, "seed": 1}
 
 
-@pytest.mark.parametrize("words", [["--releases", "1"], ["--seed", "x"], ["--out", "out.png"]])
+def test_the_picture_of_the_release_page_is_drawn_with_the_numbers_of_the_table(monkeypatch, tmp_path, capsys):
+    """Of two of its epsilons, beside a setting that is not in it."""
+    monkeypatch.setattr(command, "combinations", lambda: combinations()[-1:])
+    along = command.settings_along()
+    monkeypatch.setattr(command, "settings_along", lambda: along[:2])
+    drawn, picture_of = [], command.picture_of
+    monkeypatch.setattr(command, "picture_of", lambda study: drawn.append((study, picture_of(study))) or drawn[0][1])
+    words = ["calibration", "--releases", "5", "--picture", str(tmp_path / "out.html"), "--out"]
+    assert main([*words, str(tmp_path / "out.csv")]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"Written to {tmp_path / 'out.csv'}",
+        f"Drawn in {tmp_path / 'out.html'}",
+    ]
+    (study, figure), table = drawn[0], pd.read_csv(tmp_path / "out.csv").iloc[2:]
+    for look in study.looks:
+        (line,) = (each for each in figure.data if each["name"] == look.name)
+        told = table[table["reading"] == look.name]
+        assert list(line["x"]) == told["epsilon"].tolist() == [pytest.approx(each) for each in EPSILONS[:2]]
+        assert list(line["y"]) == pytest.approx(told["coverage of 95%"].tolist())
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "intervals that hold the truth" in page
+    assert len(page) > 1_000_000, "Plotly is in the file"
+
+
+def test_a_picture_without_plotly_is_refused_in_a_sentence(two_settings, monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    assert main(["calibration", "--releases", "2", "--picture", str(tmp_path / "out.html")]) == 2
+    assert capsys.readouterr().err == "The picture needs Plotly, which is not installed: pip install plotly.\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["--releases", "1"], ["--seed", "x"], ["--out", "out.png"], ["--picture", "out.png"]]
+)
 def test_bad_input_is_one_sentence(words, capsys):
     assert main(["calibration", *words]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
