@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import combinations, pairwise, product
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -135,3 +136,8 @@ def naive_closure(network: Network) -> set[int]:
         for size in range(len(family) + 1):
             found |= {sum(1 << j for j in subset) for subset in combinations(family, size)}
     return found
+
+
+def sd_of_cells(mechanism: Any) -> np.ndarray:
+    """Return the standard deviation of every cell's noise (K,): all cells of a table have the same."""
+    return np.repeat(mechanism.node_noise_sd, np.diff(mechanism.prior.network.cell_offsets))

@@ -67,13 +67,8 @@ class ConsistentLaplace:
         return NoiseLaw(self.noise, self.noise_scale)
 
     @property
-    def noise_sd(self) -> FloatArray:
-        """Standard deviation of what is left of the noise in every fitted cell, in counts: (K,)."""
-        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
-
-    @property
     def node_noise_sd(self) -> FloatArray:
-        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        """Standard deviation of the noise left in the cells of every node's fitted table, in counts: (|I|,)."""
         residuals = self.prior.network.residuals
         return self.noise_law.sd * np.sqrt(residuals.cell_variances(residuals.of_unit_cells))
 

@@ -104,13 +104,8 @@ class LaplaceFourier:
         return 2 * self.t * len(self.prior.network.closure) * self.noise_scale
 
     @property
-    def noise_sd(self) -> FloatArray:
-        """Standard deviation of every cell's noise, in counts: (K,); the lift is not noise and is left out."""
-        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
-
-    @property
     def node_noise_sd(self) -> FloatArray:
-        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        """Standard deviation of the noise, without the lift, in the cells of every node's table, in counts: (|I|,)."""
         cells = np.diff(self.prior.network.cell_offsets).astype(np.float64)
         noisy = cells if self.calibration is Calibration.AS_PRINTED else cells - 1
         return self.noise_law.sd * np.sqrt(noisy) / cells

@@ -77,13 +77,8 @@ class GaussianUpdates:
         return GaussianLaw(self.noise, self.noise_scale)
 
     @property
-    def noise_sd(self) -> FloatArray:
-        """Standard deviation of every cell's noise, in counts: (K,)."""
-        return np.full(self.prior.network.cell_count, self.noise_law.sd)
-
-    @property
     def node_noise_sd(self) -> FloatArray:
-        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        """Standard deviation of the noise in the cells of every node's table, in counts: (|I|,)."""
         return np.full(len(self.prior.network.names), self.noise_law.sd)
 
     @property

@@ -94,13 +94,8 @@ class GaussianResiduals:
         return self.design.scales / self.shift**2
 
     @property
-    def noise_sd(self) -> FloatArray:
-        """Standard deviation of every rebuilt cell's noise, in counts: (K,)."""
-        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
-
-    @property
     def node_noise_sd(self) -> FloatArray:
-        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        """Standard deviation of the noise in the cells of every node's rebuilt table, in counts: (|I|,)."""
         return np.sqrt(self.prior.network.residuals.cell_variances(self.variances))
 
     @property

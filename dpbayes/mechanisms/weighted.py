@@ -91,13 +91,8 @@ class WeightedFourier:
         return laplace_sds(self.noise, self.scales)
 
     @property
-    def noise_sd(self) -> FloatArray:
-        """Standard deviation of every rebuilt cell's noise, in counts: (K,)."""
-        return np.repeat(self.node_noise_sd, np.diff(self.prior.network.cell_offsets))
-
-    @property
     def node_noise_sd(self) -> FloatArray:
-        """The same in the cells of every node's table, which all have the same: (|I|,)."""
+        """Standard deviation of the noise in the cells of every node's rebuilt table, in counts: (|I|,)."""
         return np.sqrt(self.prior.network.residuals.cell_variances(self.noise_model.variances))
 
     @property

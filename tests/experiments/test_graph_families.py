@@ -21,6 +21,7 @@ from dpbayes.experiments.graph_families import (
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import chain, empty
+from tests.strategies import sd_of_cells
 
 
 def test_costs_without_arrows_are_those_by_hand() -> None:
@@ -46,8 +47,8 @@ def test_costs_are_the_mean_noise_of_the_mechanisms() -> None:
             (LaplaceFourier(prior=prior, epsilon=epsilon, t=0.0, calibration=Calibration.AS_PRINTED), costs.printed),
         )
         for mechanism, noise in mechanisms:
-            assert noise[i] / epsilon == pytest.approx(float(np.mean(mechanism.noise_sd)))
-        sd = mechanisms[1][0].noise_sd
+            assert noise[i] / epsilon == pytest.approx(float(np.mean(sd_of_cells(mechanism))))
+        sd = sd_of_cells(mechanisms[1][0])
         nodes = [sd[a] for a in network.cell_offsets[:-1]]
         assert costs.certified_by_node[i] / epsilon == pytest.approx(float(np.mean(nodes)))
 

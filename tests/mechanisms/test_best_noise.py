@@ -21,7 +21,7 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
-from tests.strategies import ASIA, V_STRUCTURE, chain, random_table
+from tests.strategies import ASIA, V_STRUCTURE, chain, random_table, sd_of_cells
 
 KINDS = (ConsistentLaplace, WeightedFourier, GaussianResiduals)
 TERNARY = Network.from_edges("abc", [("a", "b"), ("a", "c")], dict.fromkeys("abc", "xyz"))
@@ -50,10 +50,10 @@ def test_releases_are_consistent_tables_of_the_stated_mean_and_spread(mechanism)
     updates = mechanism.release(table, rng(), (draws,)).outcome.updates
     fitted = network.residuals.consistent(updates, float(table.n))
     np.testing.assert_allclose(fitted, updates, atol=1e-8)
-    slack = 6.2 * mechanism.noise_sd / math.sqrt(draws)
+    slack = 6.2 * sd_of_cells(mechanism) / math.sqrt(draws)
     assert np.all(np.abs(updates.mean(axis=0) - table.values) <= slack + 1e-9)
     kurtosis = 12 if mechanism.noise is Noise.WHOLE else 6
-    assert updates.std(axis=0) == pytest.approx(mechanism.noise_sd, rel=6.2 * math.sqrt(kurtosis / (4 * draws)))
+    assert updates.std(axis=0) == pytest.approx(sd_of_cells(mechanism), rel=6.2 * math.sqrt(kurtosis / (4 * draws)))
 
 
 @pytest.mark.parametrize("mechanism", CASES)

@@ -71,6 +71,7 @@ def _measured(chosen: Chosen) -> bool:
         )
     st.caption(
         f"{releases} networks drawn from the prior at every ε, with a table of {n:,} records and a release each. "
-        "Nothing here depends on the records."
+        "Nothing here depends on the records. What a release leaves open, the prior says: of one network that it "
+        "hardly expects, such as one whose probabilities are all near 0 or 1, intervals hold less at a small ε."
     )
     return work.going
