@@ -79,16 +79,15 @@ def _rounded_logistic(
 
 
 def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: FloatArray) -> FloatArray:
-    log_all = _log_mass((-0.5 - centre) / scale, (most + 0.5 - centre) / scale)
-    return _log_mass((drawn - 0.5 - centre) / scale, (drawn + 0.5 - centre) / scale) - log_all
+    return _log_mass(drawn - centre, 0.5, scale) - _log_mass(most / 2 - centre, (most + 1) / 2, scale)
 
 
-def _log_mass(start: FloatArray, end: FloatArray) -> FloatArray:
-    """ln P(start < z < end) of the standard logistic law: sinh((end - start)/2) / (2 cosh(start/2) cosh(end/2))."""
-    width = end - start
-    return width / 2 + np.log(-np.expm1(-width)) - _log_cosh(start / 2) - _log_cosh(end / 2) - 2 * math.log(2)
+def _log_mass(middle: FloatArray, half: FloatArray | float, scale: FloatArray) -> FloatArray:
+    """ln P(|x - middle| < half) of a logistic law: sinh h / (cosh z + cosh h), h and z being both over its scale.
 
-
-def _log_cosh(value: FloatArray) -> FloatArray:
-    size = np.abs(value)
-    return size + np.log1p(np.exp(-2 * size)) - math.log(2)
+    cosh z + cosh h = e^max(|z|, h) (1 + e^-(|z| + h)) (1 + e^-||z| - h|) / 2, in which nothing overflows.
+    """
+    away, reach = np.abs(middle) / scale, half / scale
+    beyond = away - reach
+    tails = (1 + np.exp(-away - reach)) * (1 + np.exp(-np.abs(beyond)))
+    return np.asarray(np.log(-np.expm1(-2 * reach)) - np.maximum(beyond, 0.0) - np.log(tails))
