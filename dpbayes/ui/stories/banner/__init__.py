@@ -19,6 +19,9 @@ MOST_GUESSED = 1e12
 
 _GUESSES = "story.guesses"
 
+DOWNLOADED = ("numbers-", "download-", "handout")
+"""What the keys of the parts begin with that offer a page's numbers."""
+
 _COVER = """<style>
 {parts} {{ position: relative; }}
 {parts} > * {{ visibility: hidden; opacity: 0; }}
@@ -182,10 +185,10 @@ def _guess(story: OpenStory, guess: Guess) -> None:
 
 
 def _cover(quantity: Quantity) -> None:
-    """Cover what tells the answer: one guesses before one sees."""
-    if quantity.told:
-        parts = ", ".join(f".st-key-{part}" for part in quantity.told)
-        st.html(_COVER.format(parts=f":is({parts})"))
+    """Cover what tells the answer, and what can be downloaded: one guesses before one sees."""
+    parts = [f".st-key-{part}" for part in quantity.told]
+    files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
+    st.html(_COVER.format(parts=f":is({', '.join(parts + files)})"))
 
 
 def _asked(place: tuple[str, int], quantity: Quantity) -> None:
