@@ -48,14 +48,14 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
             _domains(chosen.domains, chosen)
             if chosen.is_curator:
                 look_counted(chosen)
-            same_from_python(python_of(chosen), name="data")
+            same_from_python(python_of(chosen), name="data", chosen=chosen)
         return
     data = shown_table(chosen)
     with place:
         headline(about(data, chosen))
     if data is not None:
         look(data, chosen)
-        same_from_python(python_of(chosen), name="data")
+        same_from_python(python_of(chosen), name="data", chosen=chosen)
 
 
 def python_of(chosen: Chosen) -> str:
