@@ -268,7 +268,8 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
     )
     if readable:
         frame.insert(1, "what it says", [readable[name].told if name in readable else "" for name in domains])
-    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+    with st.container(key="domains"):
+        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
         many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
         st.warning(

@@ -10,7 +10,7 @@ from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Present, change, current
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.stories.parts import PARTS, shown_alone
+from dpbayes.ui.stories.parts import PARTS, WITHOUT_PICTURE, shown_alone
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.stories.story import OWN, Guess, Step
@@ -50,7 +50,7 @@ _mount = st.components.v2.component(
 def banner(page: str) -> None:
     """Show where in which story the person is; nothing while none is open. `page` is the one that is shown."""
     settings = current()
-    is_presented = settings.present is Present.ON
+    is_presented = settings.present is Present.ON and page not in WITHOUT_PICTURE
     with st.container(key="present" if is_presented else "story"):
         if not settings.story:
             return
@@ -85,7 +85,8 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
                 with st.popover("Do", key="story-do"):  # style.css shows it where a window is too low for the text
                     st.markdown(_to_do(story.step))
             _turns(story)
-            st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
+            if page not in WITHOUT_PICTURE:
+                st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
             st.button("Leave", key="story.leave", on_click=leave)
     if story.step is not None and story.step.guess is not None and story.step.page == page:
         _guess(story, story.step.guess)
@@ -95,7 +96,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
 def _presented(story: OpenStory, page: str) -> None:
     sentence = story.step.say if story.step is not None else story.story.learnt
     at = story.step.at if story.step is not None and story.step.page == page else ""
-    alone = shown_alone(page, at)
+    alone = shown_alone(page, at, current().seat)
     with st.container(horizontal=True, vertical_alignment="top", key="story-line"):
         with st.container(key="story-said"), st.container(key="present-part" if alone else "present-page"):
             st.markdown(escaped(sentence))
