@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import accuracy, noise_aware, record, regression, releases
+from benchmarks import accuracy, classroom, noise_aware, record, regression, releases
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
@@ -126,3 +126,13 @@ def test_records_are_kept_as_json(tmp_path, monkeypatch):
 def test_slopes_are_exponents_and_memory_is_per_thousand_moves():
     assert slope([10, 100, 1000], [1, 10, 100]) == pytest.approx(1)
     assert per_thousand(np.array([0.0, 500.0, 1000.0]), np.array([80.0, 81.0, 82.0])) == pytest.approx(2)
+
+
+def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
+    text = " ".join((classroom.ROOT / "docs" / "serving.md").read_text(encoding="utf-8").split())
+    *smaller, largest = map(str, classroom.SESSIONS)
+    assert f"for classes of {', '.join(smaller)} and {largest}:" in text
+    assert largest == "50"
+    assert "Fifty sessions, on one core" in text
+    assert classroom.PERIOD_S == 1
+    assert "epsilon on Release once a second" in text

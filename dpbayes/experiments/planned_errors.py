@@ -84,10 +84,16 @@ class PlannedErrors:
         The tables are the same for all, so that differences are of pairs.
         """
         best, others = self.cells[self.least], np.delete(np.arange(len(self.cells)), self.least)
-        return tuple(int(k) for k in others if _is_near(self.cells[k] - best, float(best.mean())))
+        return tuple(int(k) for k in others if is_near(self.cells[k] - best, float(best.mean())))
+
+    @property
+    def of_answer(self) -> "PlannedErrors | None":
+        """The errors of what is asked, in place of those over all cells; None where nothing is."""
+        return None if self.answers is None else PlannedErrors(self.mechanisms, self.answers)
 
 
-def _is_near(differences: FloatArray, least: float) -> bool:
+def is_near(differences: FloatArray, least: float) -> bool:
+    """Return whether differences of errors (tables,), of pairs, are too near to 0 to call, beside the least error."""
     if len(differences) < 2:
         return True
     error = float(standard_error(differences[:, None])[0])
@@ -139,18 +145,3 @@ def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:
         cells = np.arange(release.outcome.prior.network.cell_count)
         return release.noise_aware_means(cells, points=points)
     return np.asarray(outcome.probabilities)
-
-
-def without_arrow(tables: Counts, parent: str, child: str) -> Counts:
-    """Return the counts of the network without an arrow, of the same tables: those of the child's family add up."""
-    network = tables.network
-    shorter, node = network.without_edge(parent, child), network.index(child)
-    axis = network.families[node].index(network.index(parent))
-    values = np.asarray(tables.values)
-    kept: list[Any] = []
-    for each in range(len(network.names)):
-        table = np.asarray(network.table(values, each))
-        if each == node:
-            table = table.sum(axis=table.ndim - len(network.families[node]) + axis)
-        kept.append(table.reshape(*values.shape[:-1], -1))
-    return Counts(shorter, np.concatenate(kept, axis=-1), tables.n)

@@ -54,22 +54,34 @@ def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> Struc
     )
 
 
+REMOVED, NONE = "arrow removed", "none"
+"""The column that names the arrow which a network lacks, and what stands there for the network as it is drawn."""
+
+
 def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return one record for each arrow in `only`: what the whole network would cost with that arrow removed."""
-    records = []
-    for parent, child in only:
-        cost = structure_cost(network.without_edge(parent, child), epsilon)
-        records.append(
-            {
-                "arrow": f"{parent} → {child}",
-                "rows m": cost.rows,
-                "cells K": cost.cells,
-                "|N_I|": cost.closure,
-                "Laplace noise per cell": cost.laplace_noise,
-                "Fourier noise per cell": cost.fourier_noise,
-            }
-        )
-    return pd.DataFrame.from_records(records)
+    return pd.DataFrame.from_records(
+        [
+            _record(f"{parent} → {child}", structure_cost(network.without_edge(parent, child), epsilon))
+            for parent, child in only
+        ]
+    )
+
+
+def drawn_cost(network: Network, epsilon: float) -> pd.DataFrame:
+    """Return the record of the network with no arrow removed."""
+    return pd.DataFrame.from_records([_record(NONE, structure_cost(network, epsilon))])
+
+
+def _record(removed: str, cost: StructureCost) -> dict[str, str | float | None]:
+    return {
+        REMOVED: removed,
+        "rows m": cost.rows,
+        "cells K": cost.cells,
+        "|N_I|": cost.closure,
+        "Laplace noise per cell": cost.laplace_noise,
+        "Fourier noise per cell": cost.fourier_noise,
+    }
 
 
 def rms_over_cells(network: Network, node_sd: np.ndarray, weights: Sequence[float] = ()) -> float:

@@ -193,6 +193,18 @@ def test_a_room_sees_the_picture_of_the_step_where_no_main_slider_moves_it(visit
     assert not charts.count() or charts.first.bounding_box()["height"] > 450, "large"
 
 
+def test_a_recipient_of_a_table_is_presented_its_domains_and_home_nothing(visit):
+    screen = visit("data?story=census&step=1&data=adult&seat=recipient")
+    press(screen, "Present")
+    expect(screen.main.locator(".st-key-domains")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.headline).to_be_hidden()
+    expect(screen.main.get_by_role("heading", name="Public domains")).to_be_hidden()
+    home = visit("?story=census&step=1&data=adult&present=1")
+    expect(banner(home).get_by_role("button", name="Next", exact=True)).to_be_visible(timeout=SLOW_MS)
+    expect(banner(home).get_by_role("button", name="Present", exact=True)).to_have_count(0)
+    expect(home.main.get_by_role("heading", level=1)).to_be_visible()
+
+
 @pytest.mark.parametrize("key", thorough(sorted(STORIES), sample=["intervals"]))
 def test_every_part_that_a_story_scrolls_to_is_there_to_the_storys_end(visit, key):
     screen = visit(f"{STORIES[key].steps[0].page}?story={key}")

@@ -278,7 +278,7 @@ def test_the_contract_of_all_mechanisms_is_asked_of_the_new_one(recipe: Path) ->
 KINDS = {kind.__name__ for kind in MECHANISMS} | {audit.kind.__name__ for audit in AUDITS}
 
 ABOUT = {
-    "ui/pages/network/errors.py": "what an arrow costs is told of the two mechanisms that the paper compares",
+    "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
     "ui/pages/release/controls.py": "the increment is found by simulation, and only Fourier has one",
     "ui/pages/release/details.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",

@@ -310,7 +310,7 @@ def one_sentence(at: AppTest, part: str) -> None:
 
 def figures(at: AppTest) -> dict[str, dict[str, Any]]:
     """Return the figures on the page by key, as the browser gets them, with their arrays decoded and gaps None."""
-    return {chart["name"]: _decoded(chart["figure"]) for chart in charts(at)}
+    return {chart["name"]: decoded(chart["figure"]) for chart in charts(at)}
 
 
 def charts(at: AppTest) -> list[dict[str, Any]]:
@@ -323,13 +323,13 @@ def components(at: AppTest, name: str) -> list[Any]:
     return [element.proto for element in at.get("bidi_component") if element.proto.component_name == name]
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     if isinstance(value, dict):
         if set(value) >= {"dtype", "bdata"}:
             numbers = np.frombuffer(b64decode(value["bdata"]), dtype=value["dtype"]).tolist()
             return [None if number != number else number for number in numbers]
-        return {key: _decoded(inner) for key, inner in value.items()}
-    return [_decoded(inner) for inner in value] if isinstance(value, list) else value
+        return {key: decoded(inner) for key, inner in value.items()}
+    return [decoded(inner) for inner in value] if isinstance(value, list) else value
 
 
 def everything(at: AppTest) -> str:

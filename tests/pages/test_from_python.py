@@ -1,5 +1,6 @@
 """The code that a page shows runs as it stands, and prints the number that the page shows."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,14 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
+from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import empty, load_named
 from dpbayes.sources.shipped_tables import default_network
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.audit.subject import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.settings import Cpts, Settings
+from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -32,7 +34,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import figures, fine, headline, open_page
+from tests.pages.conftest import figures, fine, headline, open_page, plain
 from tests.releases.made import COLUMNS, asked, counts, opened, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -191,13 +193,7 @@ def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
 def test_a_recipient_reads_the_pictures_number_off_the_file(
     query: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, files = st.download_button, dict[str, Any]()
-
-    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name, *other, **more)
-
-    monkeypatch.setattr(st, "download_button", kept)
+    files = downloads(monkeypatch)
     at = open_page("pages/release.py", seat="recipient", **SMALL | query)
     (tmp_path / "simulated-release.json").write_bytes(files["simulated-release.json"]())
     monkeypatch.chdir(tmp_path)
@@ -231,7 +227,59 @@ def upload_of(folder: Path) -> Upload:
     table, _ = written(folder)
     frame = dp.read_table(table.name, table.read_bytes()).frame
     domains = [column.domain for column in COLUMNS if column.domain is not None]
-    return Upload(table.name, frame, dataset=dp.encode(frame, domains), columns=COLUMNS)
+    return Upload(table.name, frame, dataset=dp.encode(frame, domains), columns=COLUMNS, encoded=tuple(domains))
+
+
+def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what pages offer as files from now on, by name."""
+    real, files = st.download_button, dict[str, Any]()
+
+    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
+        files[file_name] = data
+        return real(label, data, file_name, *other, **more)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    return files
+
+
+def with_upload(page: str, mine: Upload) -> AppTest:
+    """Return a page on an uploaded table."""
+    rain = code_of(Graph(("rain", "grass"), (("rain", "grass"),)))
+    at = open_page("pages/home.py", Settings(data="upload", graph=rain))
+    at.session_state["upload"] = mine
+    return fine(at.switch_page(f"pages/{page}.py").run())
+
+
+@pytest.mark.parametrize("page", ["release", "sampling"])
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_offered(
+    page: str, is_declared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, mine = downloads(monkeypatch), upload_of(tmp_path)
+    (tmp_path / "domains.json").unlink()
+    if not is_declared:
+        encoded = tuple(dataclasses.replace(column, public=False) for column in mine.encoded)
+        names = tuple(DeclaredColumn(column.name) for column in mine.columns)
+        mine = dataclasses.replace(mine, columns=names, encoded=encoded)
+    at = with_upload(page, mine)
+    said = next(plain(each.value) for each in at.caption if "reads domains.json" in each.value)
+    assert 'domains.json and "garden.csv", the file that you loaded,' in said
+    assert ("read off the data" in said) != is_declared
+    (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    {"release": in_release, "sampling": in_sampling}[page](at, printed(at))
+
+
+def test_the_description_is_offered_where_code_reads_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = downloads(monkeypatch)
+    at = with_upload("release", upload_of(tmp_path))
+    assert "domains.json" in files
+    files.clear()
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
+    assert "domains.json" not in code(at)
+    assert "domains.json" not in files
+    open_page("pages/release.py", **SMALL)
+    assert "domains.json" not in files
 
 
 @pytest.mark.parametrize(

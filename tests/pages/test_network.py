@@ -10,10 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import numeral
 from dpbayes.experiments.best_noise import needs_delta, noisy_kinds
-from dpbayes.experiments.structure import arrow_costs, structure_cost
+from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, structure_cost
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.pages.network.errors import key_of
 from dpbayes.ui.pages.network.page import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
@@ -34,6 +35,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stopped_at_the_second_picture,
     story_list,
 )
 from tests.pages.test_links import long_names, packed, two
@@ -81,11 +83,80 @@ def test_what_is_asked_is_off_by_something_too() -> None:
     assert told.count(" with ") == len(figures(at)["errors"]["data"][0]["y"])
 
 
-def test_errors_with_an_arrow_removed_are_over_the_network_that_is_left() -> None:
+def prices(at: AppTest) -> list[pd.DataFrame]:
+    """The tables of what arrows cost: of all probabilities, and of the answer where something is asked."""
+    return [frame.value.set_index(REMOVED) for frame in at.dataframe if REMOVED in frame.value.columns]
+
+
+def told_of_arrows(at: AppTest) -> list[str]:
+    """What is said of the arrow that costs most."""
+    return [plain(m.value) for m in at.markdown if "releases with" in m.value and "as it is drawn" in m.value]
+
+
+def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_same_tables() -> None:
     at = open_page(PAGE, source="sprinkler", records="200")
-    frame = next(frame.value for frame in at.dataframe if "arrow" in frame.value.columns)
-    assert ((frame["error with Laplace"] > 0) & (frame["error with Laplace"] < 0.5)).all()
-    assert len(set(frame["error with Fourier"])) == len(frame)
+    (frame,) = prices(at)
+    errors = frame.filter(like="error with ")
+    assert list(frame.index) == [NONE, *(f"{a} → {b}" for a, b in load_named("sprinkler")[0].edges)]
+    assert ((errors > 0) & (errors < 0.7)).all(axis=None)
+    told = {bar.rpartition(": ")[2] for bar in figures(at)["errors"]["data"][0]["y"]}
+    assert {numeral(error, 2) for error in errors.loc[NONE]} == told
+    assert len(errors.columns) == len(figures(at)["errors"]["data"][0]["y"])
+    assert len(set(errors["error with Fourier"])) == len(frame)
+    (said,) = told_of_arrows(at)
+    prices_of = errors.loc[NONE] - errors.drop(NONE)
+    name, payer = prices_of.stack().idxmax()  # type: ignore[misc]
+    before, after = (numeral(errors[payer][row], 2) for row in (NONE, name))
+    mechanism = payer.removeprefix("error with ")
+    assert f'without "{name}", releases with {mechanism}' in said
+    assert f"off by {after}, and by {before} as it is drawn" in said
+    assert sum(part in said for part in ("costs most:", "costs most is too near to call", "too near to call:")) == 1
+
+
+def test_what_is_asked_has_its_own_price_of_every_arrow() -> None:
+    at = open_page(PAGE, source="sprinkler", records="200", target="wet", evidence="cloudy~yes")
+    whole, answer = prices(at)
+    assert list(answer.index) == list(whole.index)
+    assert list(answer.columns) == list(whole.filter(like="error with ").columns)
+    told = next(plain(c.value) for c in at.caption if "Your question" in c.value)
+    for label, error in answer.loc[NONE].items():
+        assert f"{numeral(error, 2)} with {str(label).removeprefix('error with ')}" in told
+    assert len(told_of_arrows(at)) == 2
+    assert "P(wet | cloudy=yes). " in told_of_arrows(at)[1]
+
+
+def test_arrows_are_weighed_while_one_watches_and_the_dearest_is_named_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = stopped_at_the_second_picture(monkeypatch)
+    at = open_page(PAGE, target="dysp")
+    assert seen
+    assert not told_of_arrows(at)
+    assert "is told once each has been removed" in everything(at)
+
+
+def test_mechanisms_that_would_take_long_on_every_arrow_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_SLOW", 0)
+    monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_READ", 0)
+    at = open_page(PAGE, source="sprinkler", records="200")
+    errors = prices(at)[0].filter(like="error with ")
+    assert not {"error with posterior sampling", "error with private MAP"} & set(errors)
+    assert {"error with Laplace", "error with Fourier"} <= set(errors)
+    text = everything(at)
+    assert "posterior sampling and private MAP would take long on so many networks and are left out" in text
+    assert "on the same planned tables, counts taken as real" in text
+
+
+def test_without_an_arrow_a_mechanism_is_as_it_would_be_once_it_is_removed() -> None:
+    at = open_page(PAGE, source="sprinkler", records="200", target="wet")
+    without = prices(at)[0].loc["sprinkler → wet"]
+    shorter = load_named("sprinkler")[0].without_edge("sprinkler", "wet")
+    drawn = metrics(open_page(PAGE, source="sprinkler", records="200", graph=code_of(Graph.of(shorter))))
+    assert [f"{int(without[name]):,}" for name in ("rows m", "cells K", "|N_I|")] == [
+        drawn[name] for name in ("Rows m", "Cells K", "|N_I|")
+    ]
+    for name in ("Laplace noise per cell", "Fourier noise per cell"):
+        assert float(without[name]) == pytest.approx(float(drawn[name]), rel=0.01)
 
 
 def test_errors_follow_when_the_hand_rests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +167,11 @@ def test_errors_follow_when_the_hand_rests(monkeypatch: pytest.MonkeyPatch) -> N
     assert f"of {cost.fourier_noise:.3g} (root mean square) with Fourier" in headline(at)
     assert "follows when the hand rests" in headline(at)
     assert "errors" not in figures(at)
+
+
+def test_errors_are_of_the_tables_that_matter_now(session: dict[str, object]) -> None:
+    matters = Settings(matters=("dysp",)).with_parameter("release.weight", 20.0)
+    assert key_of(Chosen(matters), ("WeightedFourier",)) != key_of(Chosen(Settings()), ("WeightedFourier",))
 
 
 def use(at: AppTest, kind: str, size: str = "8") -> AppTest:
@@ -197,8 +273,7 @@ def test_one_lonely_node() -> None:
 
 def test_every_arrow_has_its_cost() -> None:
     at = open_page(PAGE)
-    frame = at.dataframe[0].value
-    assert len(frame) == 8
+    assert len(at.dataframe[0].value) == 1 + 8, "and the network as it is drawn"
 
 
 def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
@@ -238,7 +313,7 @@ def test_andes_opens_and_only_the_arrow_that_is_picked_is_weighed(monkeypatch: p
         weighed.append(len(only))
         return arrow_costs(network, epsilon, only=only)
 
-    monkeypatch.setattr("dpbayes.ui.pages.network.page.arrow_costs", costs)
+    monkeypatch.setattr("dpbayes.ui.pages.network.arrows.arrow_costs", costs)
     at = open_page(PAGE, source="andes")
     assert metrics(at)["|N_I|"] == "1,712"
     assert weighed == [1]  # of 338, each of which takes about as long as the page

@@ -126,6 +126,39 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
     assert "4 of 5" in banner(at)
 
 
+def alone(at: AppTest) -> str:
+    """Return the key of what is presented of a page; empty where that is its main slider and picture."""
+    rule = re.compile(r"\s*<style>\s*\.stMainBlockContainer :has\(\.st-key-([\w-]+)\) >")
+    return next((known[1] for html in at.get("html") if (known := rule.match(html.proto.body))), "")
+
+
+def key_of(node: object) -> str:
+    """Return the class that an element has by its key."""
+    return re.sub(r"[^\w-]", "-", re.sub(r"^\$\$(ID|GENERATED)-\w{32}-", "", node.proto.id))
+
+
+@pytest.mark.parametrize(("seat", "key"), [("curator", "column-chart"), ("recipient", "domains")])
+def test_of_data_the_curator_presents_the_column_and_the_recipient_the_public_domains(seat: str, key: str) -> None:
+    at = open_page("pages/data.py", story="census", step="1", data="adult", present="1", seat=seat)
+    assert alone(at) == key
+    assert not sentences(at)
+    charts = [element for element in at.get("bidi_component") if key_of(element) == "column-chart"]
+    assert bool(charts) == (seat == "curator"), "there is nothing else of the table for the recipient"
+    tables = [box for box in at.get("flex_container") if getattr(box.proto, "id", "") and key_of(box) == "domains"]
+    assert len(tables[0].dataframe) == 1
+
+
+def test_home_has_no_picture_and_offers_no_presentation_of_it() -> None:
+    at = open_page("pages/release.py", story="clinic", step="3", present="1")
+    fine(at.switch_page("pages/home.py").run())
+    assert "3 of 5" in banner(at), "the banner with all that it offers, and not the sentence alone"
+    assert not alone(at)
+    assert not any(button.label in ("Present", "End") for button in at.button)
+    fine(at.switch_page("pages/release.py").run())
+    assert settings_of(at).present is Present.ON
+    assert any(button.label == "End" for button in at.button)
+
+
 @pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "drop its file on Home")])
 def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> None:
     at = open_page("pages/papers.py", story=query)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbayes.ui.pages
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
@@ -73,6 +75,17 @@ def test_a_mechanism_has_the_parameters_that_are_chosen_else_those_that_suit_the
         assert isinstance(fourier, LaplaceFourier)
         assert (fourier.epsilon, fourier.t) == (2.0, t)
         assert isinstance(chosen.mechanism, LaplaceUpdates)
+
+
+def test_a_mechanism_on_another_network_has_what_suits_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "stealth_increment", lambda network, *_: network.cell_count / 100)
+    chosen = Chosen(Settings(matters=("dysp",), prior=2.0).with_parameter("release.weight", 20.0))
+    shorter = chosen.network.without_edge("smoke", "bronc")
+    fourier: Any = chosen.mechanism_on(shorter, "LaplaceFourier")
+    assert (fourier.prior.network, fourier.t) == (shorter, shorter.cell_count / 100)
+    np.testing.assert_array_equal(fourier.prior.alpha, Dirichlets.symmetric(shorter, 2.0).alpha)
+    residuals: Any = chosen.mechanism_on(shorter, "GaussianResiduals")
+    assert residuals.weights == tuple(20.0 if name == "dysp" else 1.0 for name in shorter.names)
 
 
 def test_tables_that_matter_more_weigh_more_in_what_shares_its_noise_out() -> None:

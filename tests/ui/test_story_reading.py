@@ -1,8 +1,11 @@
 """A story's file becomes a value, or one sentence that says what is wrong with it."""
 
+import re
+
 import pytest
 
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import query_of, settings_from
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES
@@ -54,6 +57,39 @@ def test_a_file_is_read_as_it_is_written() -> None:
     assert story == read("\ufeff" + text.replace("\n", "\r\n")), "as an editor of another system saves it"
 
 
+def test_a_node_in_braces_has_its_readable_name_and_its_published_one_where_it_first_stands() -> None:
+    told = STEP.replace("Look.", "Who has {dysp}, a {nothing}, {a b} or {}?").replace("Move it.", "Guess {dysp}.")
+    guess = '[steps.guess]\nask = "P({dysp} | {smoke})?"\nquantity = "exact probability"\n'
+    votes = STEP.replace("What moves.", "{crime}, {dysp}, {mx_missile}") + '[steps.settings]\ndata = "house_votes_84"\n'
+    first, other = read(HEAD.replace("Something.", "{mx_missile}, {dysp}") + told + guess + votes).steps
+    assert first.say == "Who has shortness of breath (dysp), a {nothing}, {a b} or {}?"
+    assert first.do == "Guess shortness of breath."
+    assert first.guess is not None
+    assert first.guess.ask == "P(shortness of breath | smoking (smoke))?"
+    assert other.watch == "crime, {dysp}, MX missile (mx_missile)", "as far as the step's own table has names"
+    story = read(HEAD.replace("What is known of it?", "Of {dysp}?").replace("Something.", "{dysp}") + told)
+    assert (story.question, story.learnt) == ("Of shortness of breath (dysp)?", "shortness of breath")
+
+
+def test_shipped_stories_say_a_published_name_once_beside_the_readable_one() -> None:
+    for key, story in STORIES.items():
+        known: list[str] = []
+        for step in story.steps:
+            text = " ".join([step.say, step.do, step.watch, step.guess.ask if step.guess else ""])
+            assert "{" not in text, key
+            for node, readable in Chosen(step.settings).readable.items():
+                beside = text.count(f"{readable.name} ({node})")
+                assert text.count(f"({node})") == beside
+                known += [node] * beside
+                if not readable.name.lower().endswith(node.lower()) and node not in WORDS:
+                    assert len(re.findall(rf"\b{re.escape(node)}\b", text)) == beside, (key, node)
+        assert len(set(known)) == len(known), key
+
+
+WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
+"""Names of nodes that are words of a sentence too."""
+
+
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     "not TOML": ("title = ", "The story is not TOML: "),
     "nested": ("a = " + "[" * 50_000, "The story is not TOML: "),
@@ -69,6 +105,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "unknown part of a step": (HEAD + STEP + "color = 1", 'Step 1 has no part called "color"'),
     "empty sentence": (HEAD + STEP.replace("Move it.", "  "), "Step 1 needs do"),
     "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"up to {MOST_LETTERS} are shown"),
+    "long with names": (HEAD + STEP.replace("Look.", "{dysp} " * 20), "With readable names"),
     "unknown page": (HEAD + STEP + STEP.replace("release", "admin"), 'Step 2: there is no page called "admin"'),
     "page is no text": (HEAD + STEP.replace('"release"', "[]"), "there is no page called"),
     "unknown place": (HEAD + STEP + 'at = "cellar"', 'the page release has no part called "cellar"'),

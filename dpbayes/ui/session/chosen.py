@@ -302,11 +302,17 @@ class Chosen:
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
         """Return the mechanism of this class with the parameters that are chosen. Errors: InputError."""
-        kind = kind_called(name)
-        defaults = self.defaults_for(kind)
+        return self._mechanism(kind_called(name), self.prior)
+
+    def mechanism_on(self, network: Network, name: str) -> Mechanism[Outcome]:
+        """Return the same for another network over the same nodes. Errors: InputError."""
+        return self._mechanism(kind_called(name), Dirichlets.symmetric(network, self.settings.prior))
+
+    def _mechanism(self, kind: type[NetworkMechanism[Outcome]], prior: Dirichlets) -> Mechanism[Outcome]:
+        defaults = self._defaults(kind, prior)
         values = {each: self.parameter(each, defaults.get(each)) for each in parameters_of(kind)}
-        shared = {"weights": self.weights} if takes_weights(kind) else {}
-        return kind(prior=self.prior, **values, **shared)
+        shared = {"weights": self.weights_on(prior.network)} if takes_weights(kind) else {}
+        return kind(prior=prior, **values, **shared)
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -319,11 +325,14 @@ class Chosen:
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
         """Return the parameters that suit the network where the person has chosen none: the t that stealth needs."""
-        if "t" not in parameters_of(kind) or not self.network.is_binary:
+        return self._defaults(kind, self.prior)
+
+    def _defaults(self, kind: type[Any], prior: Dirichlets) -> dict[str, object]:
+        if "t" not in parameters_of(kind) or not prior.network.is_binary:
             return {}
         others = {name: self.parameter(name) for name in parameters_of(kind) if name != "t"}
-        law = kind(prior=self.prior, **others).noise_law.drawn_once
-        return {"t": stealth_increment(self.network, self.parameter("calibration"), STEALTH, law)}
+        law = kind(prior=prior, **others).noise_law.drawn_once
+        return {"t": stealth_increment(prior.network, self.parameter("calibration"), STEALTH, law)}
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")

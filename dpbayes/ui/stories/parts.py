@@ -1,5 +1,7 @@
 """The pages that a story may lead to, and the parts of each that it may scroll to."""
 
+from dpbayes.ui.session.settings import Seat
+
 TOP = {"sentence": "", "slider": "", "picture": ""}
 """What is seen without scrolling: nothing is to be scrolled for it."""
 
@@ -45,7 +47,16 @@ ALONE: dict[str, dict[str, str]] = {
 """By page, the parts that have a picture of their own, and its key; "" is a page that has no main slider."""
 
 
-def shown_alone(page: str, at: str) -> str:
+FOR_RECIPIENT = {"data": "domains"}
+"""By page, the key of what is presented to a recipient, who sees none of the pictures of the table."""
+
+WITHOUT_PICTURE = ("home",)
+"""Pages that are not presented: there is nothing to show alone."""
+
+
+def shown_alone(page: str, at: str, seat: Seat) -> str:
     """Return the key of what is presented of a page's part; empty where that is the page's main slider and picture."""
+    if seat is Seat.RECIPIENT and page in FOR_RECIPIENT:
+        return FOR_RECIPIENT[page]
     pictures = ALONE.get(page, {})
     return pictures.get(at, pictures.get("", ""))

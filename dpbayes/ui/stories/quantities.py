@@ -35,13 +35,20 @@ CLEARLY = 2.0
 
 Answer = float | str
 
+RELEASE_DETAILS = ("answer", "rows", "coverage-open", "exact-open", "comparison")
+"""What stands below on Release, or may be opened: it tells answers, errors, intervals and rows of all kinds."""
+
+MOVING, BELOW = ("headline", "picture"), "below"
+"""What moves with a page's slider, and what stands below it on the pages that have a part of that name."""
+
 
 @dataclass(frozen=True)
 class Quantity:
     """One quantity: what it means, how it is computed, and its unit; or the options, where it is a choice of some.
 
-    `told` has the keys of the parts of its page that tell it: they are covered until a guess is made. Where it depends
-    on the records, only the curator is told. Errors of `of`: InputError where the settings have none.
+    `told` has the keys of the parts of its page that tell it, those further down too: they are covered until a guess is
+    made, as is what can be downloaded. Where it depends on the records, only the curator is told. Errors of `of`:
+    InputError where the settings have none.
     """
 
     means: str
@@ -185,46 +192,47 @@ QUANTITIES: dict[str, Quantity] = {
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,
-        told=("answer",),
+        told=RELEASE_DETAILS,
     ),
     "released probability": Quantity(
         "The same as the first release says.",
         lambda chosen: _answers(chosen)[1],
         unit="%",
-        told=("headline", "answer"),
+        told=("headline", *RELEASE_DETAILS),
     ),
     "error of probabilities": Quantity(
         "Mean distance of private probabilities from exact ones, over all rows and many releases.",
         _error,
         unit="points of 100",
         of_records=True,
-        told=("headline", "measures"),
+        told=("headline", "measures", *RELEASE_DETAILS),
     ),
     "coverage, counts as real": Quantity(
         "How much of the exact posterior of the cell in the picture the 95% interval holds that takes counts as real.",
         _coverage_as_real,
         unit="%",
         of_records=True,
-        told=("measures",),
+        told=("measures", *RELEASE_DETAILS),
     ),
     "coverage, noise-aware": Quantity(
         "The same of the interval of a recipient who knows of the noise.",
         _coverage_aware,
         unit="%",
         of_records=True,
-        told=("measures",),
+        told=("measures", *RELEASE_DETAILS),
     ),
     "mechanism with the smaller error": Quantity(
         "Laplace or Fourier, by the error of probabilities; if they are two standard errors apart.",
         _smaller_error,
         options=(LAPLACE, FOURIER, TOO_NEAR),
         of_records=True,
+        told=("headline", "measures", *RELEASE_DETAILS),
     ),
     "mechanism with less noise": Quantity(
         "Laplace or Fourier, by the noise per cell of the network.",
         _less_noise,
         options=(LAPLACE, FOURIER, TOO_NEAR),
-        told=("costs", "bars", "arrows"),
+        told=("headline", "costs", "bars", "arrows"),  # while the hand moves, the sentence tells it
     ),
     "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records", told=("headline",)),
     "rows": Quantity(
@@ -243,10 +251,10 @@ QUANTITIES: dict[str, Quantity] = {
         "The least ε on Which epsilon, of the mechanism chosen, in the two digits of its sentence.",
         _least_epsilon,
         "as an ε",
-        told=("headline", "picture"),
+        told=(*MOVING, BELOW),
     ),
     "exact loss": Quantity(
-        "The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε", told=("headline", "picture")
+        "The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε", told=(*MOVING, BELOW)
     ),
     "answers needed": Quantity(
         "Answers until the adversary of the query game is right in 95% of games.",
@@ -264,13 +272,13 @@ QUANTITIES: dict[str, Quantity] = {
         "Which family on Hellinger mechanism is nearer to the exact posterior.",
         _nearer_to_a_die,
         options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
-        told=("headline", "picture"),
+        told=(*MOVING, BELOW),
     ),
     "epsilon of the weights": Quantity(
         "The certified epsilon on Regression at the precision looked at.",
         _epsilon_of_weights,
         "as an ε",
-        told=("headline", "picture"),
+        told=(*MOVING, BELOW),
     ),
 }
 """Every quantity that a guess can be about, by its name in a story's file."""

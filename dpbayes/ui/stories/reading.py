@@ -6,6 +6,7 @@ from typing import Any
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.ui.session.settings import PARAMETERS, READERS, Settings, settings_from
+from dpbayes.ui.stories.naming import with_readable_names
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.story import Guess, Step, Story
@@ -35,7 +36,20 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
         raise InputError(f"A story has 1 to {MOST_STEPS} steps; {count}.")
     everywhere = _query("The story", whole.get("settings", {}))
     steps = tuple(_step(f"Step {number}", each, everywhere) for number, each in enumerate(listed, start=1))
-    return Story(title, question, field, steps, learnt, follower)
+    story = with_readable_names(Story(title, question, field, steps, learnt, follower))
+    _short(story)
+    return story
+
+
+def _short(story: Story) -> None:
+    """Refuse texts that readable names have made too long."""
+    asked = [step.guess.ask for step in story.steps if step.guess is not None]
+    told = [text for step in story.steps for text in (step.say, step.do, step.watch)]
+    for text in (story.question, *told, *asked, story.learnt):
+        if len(text) > MOST_LETTERS:
+            raise InputError(
+                f"With readable names, {brief(text)} has {len(text):,} letters; up to {MOST_LETTERS} are shown."
+            )
 
 
 def _table(content: bytes) -> dict[str, Any]:

@@ -11,8 +11,12 @@ import numpy as np
 import streamlit as st
 
 import dpbayes as dp
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import brief
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.columns import Column
+from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network
 from dpbayes.ui.session.chosen import Chosen
@@ -33,10 +37,49 @@ MOST_CELLS = 200
 """So many probabilities that were typed or loaded are written out; more are read from their file."""
 
 
-def same_from_python(python: str, *, name: str) -> None:
-    """Offer code whose last line prints what the page shows."""
+DESCRIPTION = "domains.json"
+"""The file that code reads the domains of a person's own columns from."""
+
+
+def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) -> None:
+    """Offer code whose last line prints what the page shows, and the description that it reads, of a `chosen` table."""
     with st.expander("The same from Python", key=f"python.{name}"):
         st.code(python, language="python", wrap_lines=True)
+        if chosen is not None and DESCRIPTION in python:
+            _description_beside(chosen, name)
+
+
+def _description_beside(chosen: Chosen, name: str) -> None:
+    """Say which files the code reads from its folder, and offer the one that the person does not have."""
+    used = _columns_in_use(chosen)
+    file = _file_name(chosen)
+    other = "" if file is None else f" and {escaped(brief(file))}, the file that you loaded,"
+    said = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
+    if not all(column.public for column in used):
+        said += " Domains that were read off the data are in the description too, not marked as public."
+    st.caption(said)
+    st.download_button(
+        f"Download {DESCRIPTION}",
+        write_domains(DeclaredColumn(column.name, column) for column in used),
+        DESCRIPTION,
+        mime="application/json",
+        key=f"python.{name}.domains",
+        on_click="ignore",
+    )
+
+
+def _columns_in_use(chosen: Chosen) -> tuple[Column, ...]:
+    """Return the domains of the person's own columns that are in use: declared, or proposed from the data."""
+    if chosen.is_connected:
+        return chosen.connected.in_use
+    mine = upload()
+    return () if mine is None else mine.encoded
+
+
+def _file_name(chosen: Chosen) -> str | None:
+    """Return the name of the file that was loaded; None where the code finds the records without one."""
+    mine = None if chosen.is_connected else upload()
+    return None if mine is None or any(table.title == mine.name for table in SHIPPED.values()) else mine.name
 
 
 def program(*parts: str) -> str:
@@ -70,8 +113,8 @@ def table_in_python(chosen: Chosen) -> str:
         return _synthetic(chosen)
     if settings.data in SHIPPED:
         return f"data = dp.load_shipped({settings.data!r})"
-    description = "# Data, Download domain description"
-    described = f'{PATH}\ncolumns = dp.read_domains(Path("domains.json").read_bytes())  {description}'
+    description = "# offered beside this code"
+    described = f'{PATH}\ncolumns = dp.read_domains(Path("{DESCRIPTION}").read_bytes())  {description}'
     in_use = "[column.domain for column in columns if column.use and column.domain]"
     if chosen.is_connected:
         address = 'dp.open_table("…")  # the table’s address, as whoever started the server gave it'

@@ -86,12 +86,13 @@ def audit_page(chosen: Chosen) -> bool:
     with page.picture:
         _numbers(subject, report)
         _data(report)
-    worst_section(subject, report)
-    if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
-        draws_section(subject, seed=chosen.seed)
-    searching = recalibration(chosen, subject, report)
-    attack_section(chosen, subject, report)
-    details(chosen, subject, report)
+    with st.container(key="below"):
+        worst_section(subject, report)
+        if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
+            draws_section(subject, seed=chosen.seed)
+        searching = recalibration(chosen, subject, report)
+        attack_section(chosen, subject, report)
+        details(chosen, subject, report)
     same_from_python(python_of(subject), name="audit")
     return searching is not None and _goes_on(searching)
 

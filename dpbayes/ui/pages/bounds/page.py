@@ -62,7 +62,7 @@ def bounds_page(chosen: Chosen) -> bool:
         details(evaluation)
     table_1_live(chosen, net)
     if evaluation is not None:
-        same_from_python(python_of(chosen, evaluation), name="bounds")
+        same_from_python(python_of(chosen, evaluation), name="bounds", chosen=chosen)
     return evaluation is not None and evaluation.work.going
 
 

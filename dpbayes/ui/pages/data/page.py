@@ -48,14 +48,14 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
             _domains(chosen.domains, chosen)
             if chosen.is_curator:
                 look_counted(chosen)
-            same_from_python(python_of(chosen), name="data")
+            same_from_python(python_of(chosen), name="data", chosen=chosen)
         return
     data = shown_table(chosen)
     with place:
         headline(about(data, chosen))
     if data is not None:
         look(data, chosen)
-        same_from_python(python_of(chosen), name="data")
+        same_from_python(python_of(chosen), name="data", chosen=chosen)
 
 
 def python_of(chosen: Chosen) -> str:
@@ -268,7 +268,8 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
     )
     if readable:
         frame.insert(1, "what it says", [readable[name].told if name in readable else "" for name in domains])
-    st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+    with st.container(key="domains"):
+        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
         many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
         st.warning(

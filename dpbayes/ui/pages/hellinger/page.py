@@ -60,9 +60,10 @@ def hellinger_page(chosen: Chosen) -> None:
     noise = noise_here(scenario, seed=chosen.seed)
     with page.picture:
         _table(scenario, laws, seed=chosen.seed)
-    pictures(chosen, scenario, laws, noise)
-    sweeps(scenario, laws, seed=chosen.seed)
-    details(scenario, seed=chosen.seed)
+    with st.container(key="below"):
+        pictures(chosen, scenario, laws, noise)
+        sweeps(scenario, laws, seed=chosen.seed)
+        details(scenario, seed=chosen.seed)
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:

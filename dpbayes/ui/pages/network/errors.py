@@ -1,27 +1,24 @@
 """The price of a structure in error: how far releases would be from exact, of every mechanism, on planned tables."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpbayes.base.estimates import Estimate
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial, Work
+from dpbayes.base.steps import Work
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, evenly_planned_tables, planned_tables
-from dpbayes.experiments.planned_errors import Plan, PlannedErrors, planned_errors, without_arrow
+from dpbayes.experiments.planned_errors import Plan, PlannedErrors, planned_errors
 from dpbayes.figures.structure import ErrorBar, errors_figure, errors_height
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.pages.release.controls import has_asked, question
@@ -42,16 +39,13 @@ MOST_NETWORK, MOST_SLOW, MOST_READ = 20_000, 400, 4_000
 """Cells of a network whose errors are worked out; of those where mechanisms that draw one by one take part, and where
 releases are read with their noise in mind, as on Release."""
 
-MOST_ARROW_CELLS = 3_000
-"""Cells of all networks with an arrow removed whose releases are read with their noise in mind."""
-
 USUAL_RECORDS, MOST_RECORDS, MOST_DRAWN = 1_000, 100_000, 1_000_000
 """Records of a planned table where there is no table, at most, and of all tables that are drawn one by one."""
 
 POINTS = 64
 """Points of every row of a release that is read with the noise in mind."""
 
-_KIND, _ARROWS = "network.errors", "network.arrows"
+_KIND = "network.errors"
 
 
 def is_too_large(network: Network) -> bool:
@@ -66,15 +60,15 @@ def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors
     """
     if is_too_large(chosen.network):
         return None
-    names = _names(chosen, searched=searched)
-    key = _key(chosen, names)
+    names = names_compared(chosen, searched=searched)
+    key = key_of(chosen, names)
     if hand_moves():
         known: PlannedErrors | None = so_far(_KIND, key)
         return known
 
     def start() -> Work[PlannedErrors]:
         plan, mechanisms, at_once = planned(chosen), _able(chosen, names), tables_at_once(chosen.network)
-        return planned_errors(plan, mechanisms, lambda k: stream(chosen.seed, "network", "errors", k), at_once=at_once)
+        return planned_errors(plan, mechanisms, partial(stream, chosen.seed, "network", "errors"), at_once=at_once)
 
     work = running(_KIND, key, start)
     if not work.taken:
@@ -89,10 +83,11 @@ def tables_at_once(network: Network) -> int:
 
 def compared(chosen: Chosen, *, searched: bool) -> tuple[Any, ...]:
     """Return the mechanisms whose errors are worked out, as `errors_under_way` does."""
-    return tuple(_able(chosen, _names(chosen, searched=searched)))
+    return tuple(_able(chosen, names_compared(chosen, searched=searched)))
 
 
-def _names(chosen: Chosen, *, searched: bool) -> tuple[str, ...]:
+def names_compared(chosen: Chosen, *, searched: bool) -> tuple[str, ...]:
+    """Return the names of the mechanisms whose errors would be worked out if all can be run."""
     is_small = chosen.network.cell_count <= MOST_SLOW
     kinds = {name: kind_called(name) for name in MECHANISM_NAMES}
     return tuple(
@@ -116,14 +111,15 @@ def _able(chosen: Chosen, names: tuple[str, ...]) -> list[Any]:
     return able
 
 
-def _key(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
+def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
+    """Return what errors of these mechanisms depend on."""
     every = {each for name in names for each in parameters_of(kind_called(name))}
     parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
     asked = str(question(chosen)) if has_asked(chosen) else ""
     reading = chosen.options("release").reading
     source = chosen.settings.graph or chosen.settings.source
     tables = source, chosen.network, planned_records(chosen), chosen.seed
-    return names, parameters, tables, chosen.settings.prior, asked, reading
+    return names, parameters, chosen.weights, tables, chosen.settings.prior, asked, reading
 
 
 def planned_records(chosen: Chosen) -> int:
@@ -182,15 +178,15 @@ def verdict(chosen: Chosen, known: PlannedErrors) -> str:
     """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two."""
     start = f"At ε = {chosen.epsilon:g} and {planned_records(chosen):,} records, releases are off by"
     least = f"{numeral(float(known.means[known.least]), 2)} on average"
-    best = _name(known.mechanisms[known.least])
+    best = name_of(known.mechanisms[known.least])
     if known.near:
-        others = ", ".join(_name(known.mechanisms[k]) for k in known.near)
+        others = ", ".join(name_of(known.mechanisms[k]) for k in known.near)
         said = f"{start} {least} with {best}; too near to call against {others}"
     else:
         said = f"{start} {least} with {best}, the least of all"
     named = {known.least, *known.near}
     papers = [
-        f"{numeral(float(known.means[k]), 2)} with {_name(each)}"
+        f"{numeral(float(known.means[k]), 2)} with {name_of(each)}"
         for k, each in enumerate(known.mechanisms)
         if type(each) in (LaplaceUpdates, LaplaceFourier) and k not in named
     ]
@@ -206,89 +202,42 @@ def needs_binary(network: Network) -> str:
     return "" if name is None else f" Fourier needs binary nodes, and {escaped(brief(name))} {taken}"
 
 
-def _name(mechanism: Any) -> str:
+def name_of(mechanism: Any) -> str:
+    """Return what a mechanism is called inside a sentence, with its delta."""
     delta = f" (δ = {numeral(mechanism.delta)})" if needs_delta(type(mechanism)) else ""
     return f"{inside(mechanism.label)}{delta}"
 
 
 def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
     """Return a place as high as the bars, whether they are known or not: while a hand moves, nothing is to shift."""
-    return st.container(height=errors_height(len(_names(chosen, searched=searched))) + 24, border=False)
+    return st.container(height=errors_height(len(names_compared(chosen, searched=searched))) + 24, border=False)
 
 
 def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
     """Show the expected error of every mechanism, and that of the answer where something is asked."""
     bars = [
-        ErrorBar(_name(each)[0].upper() + _name(each)[1:], each.colour, mean, error)
+        ErrorBar(name_of(each)[0].upper() + name_of(each)[1:], each.colour, mean, error)
         for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
     ]
     told = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
     chart(errors_figure(bars), key="errors", alt=f"Bars: expected error of probabilities. {told}.")
-    if known.answers is not None:
-        target, given = question(chosen)
-        asked = f"P({target} | {', '.join(f'{name}={state}' for name, state in given.items())})" if given else target
-        pairs = zip(known.mechanisms, known.answers, strict=True)
-        errors = [(Estimate.of(values).value, _name(each)) for each, values in pairs]
-        said = ", ".join(f"{numeral(error, 2)} with {name}" for error, name in sorted(errors))
-        st.caption(f"Your question, {escaped(asked)}, is off by {said}.")
+    answers = known.of_answer
+    if answers is not None:
+        ordered = sorted(zip(answers.means, map(name_of, answers.mechanisms), strict=True))
+        said = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
+        near = " and ".join(name_of(answers.mechanisms[k]) for k in answers.near)
+        told = f"; the least is too near to call against {near}" if near else ""
+        st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
+
+
+def asked(chosen: Chosen) -> str:
+    """Return the person's question as a sentence has it."""
+    target, given = question(chosen)
+    names = ", ".join(assignment(name, state) for name, state in given.items())
+    return escaped(f"P({target} | {names})" if given else f"P({target})")
 
 
 def show_progress(work: Running[PlannedErrors]) -> None:
     """Show how many tables are in, where there is long to go."""
     if work.is_long:
         progress(work, f"{work.share:.0%} of the planned tables", key="errors.stop")
-
-
-# Arrows
-
-
-Errors = Mapping[tuple[str, str], dict[str, float]]
-
-
-def arrow_errors(chosen: Chosen, arrows: tuple[tuple[str, str], ...]) -> Running[Errors] | None:
-    """Return the work on the errors with each of some arrows removed, begun; None for a large network."""
-    if is_too_large(chosen.network):
-        return None
-    names = (LaplaceUpdates.__name__, LaplaceFourier.__name__)
-
-    def start() -> Work[Errors]:
-        plan = planned(chosen)
-        return _without_each(plan, _able(chosen, names), arrows, chosen)
-
-    work = running(_ARROWS, (*_key(chosen, names), arrows), start)
-    if not work.taken:
-        work.work()
-    return work
-
-
-def _without_each(
-    plan: Plan, mechanisms: list[Any], arrows: tuple[tuple[str, str], ...], chosen: Chosen
-) -> Work[Errors]:
-    known: dict[tuple[str, str], dict[str, float]] = {}
-    for place, arrow in enumerate(arrows, start=1):
-        tables = without_arrow(plan.tables, *arrow)
-        prior = Dirichlets.symmetric(tables.network, chosen.settings.prior)
-        fewer = [replace(mechanism, prior=prior) for mechanism in mechanisms]
-        shorter = Plan(tables, arrow_reading(chosen, arrows), plan.points)
-        steps = planned_errors(shorter, fewer, lambda k: stream(chosen.seed, "network", "errors", k), at_once=plan.size)
-        try:
-            while True:
-                next(steps)
-        except StopIteration as end:
-            errors: PlannedErrors = end.value
-        known[arrow] = {each.label: float(mean) for each, mean in zip(fewer, errors.means, strict=True)}
-        yield Partial(place / len(arrows), dict(known))
-    return known
-
-
-def arrow_reading(chosen: Chosen, arrows: tuple[tuple[str, str], ...]) -> Reading:
-    """Return how releases are read with an arrow removed: with counts as real where all else would take long."""
-    is_quick = chosen.network.cell_count * len(arrows) <= MOST_ARROW_CELLS
-    return planned_reading(chosen) if is_quick else Reading.AS_REAL
-
-
-def with_errors(frame: pd.DataFrame, arrows: tuple[tuple[str, str], ...], known: Errors) -> pd.DataFrame:
-    """Return the table of arrows with the errors in front of the noise, as far as they are in."""
-    labels = dict.fromkeys(label for errors in known.values() for label in errors)
-    columns = {f"error with {inside(label)}": [known.get(a, {}).get(label, np.nan) for a in arrows] for label in labels}
-    return pd.concat([frame.iloc[:, :1], pd.DataFrame(columns), frame.iloc[:, 1:]], axis=1)

@@ -14,19 +14,16 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.experiments.planned_errors import PlannedErrors
-from dpbayes.experiments.structure import arrow_costs, structure_cost
+from dpbayes.experiments.structure import structure_cost
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.figures.structure import NoiseBars, noise_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.network import Network
-from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED, chain_over, empty_over, naive_bayes_over
+from dpbayes.ui.pages.network.arrows import MANY_ARROWS, arrows, costs_without
 from dpbayes.ui.pages.network.errors import (
-    Errors,
-    arrow_errors,
-    arrow_reading,
     error_bars,
     errors_under_way,
     is_too_large,
@@ -35,7 +32,6 @@ from dpbayes.ui.pages.network.errors import (
     plan_told,
     show_progress,
     verdict,
-    with_errors,
 )
 from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.pages.network.python import python_of
@@ -52,9 +48,6 @@ from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
-
-MANY_ARROWS = 60
-"""Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
 
 SEARCHED_SETS = 256
 """Sets of nodes within families up to which the best scales of noise are found in a moment."""
@@ -111,7 +104,7 @@ def network_page(chosen: Chosen) -> bool:
             costs(net, epsilon=chosen.epsilon)
             every_mechanism(comparison_of(chosen))
         with page.picture, st.container(key="arrows"):
-            works += arrows(chosen, net)
+            works += arrows(chosen, searched=_is_quick(net))
         _meanings(chosen)
         same_from_python(python_of(chosen, searched=_is_quick(chosen.network)), name="network")
     learn_privately(chosen)
@@ -193,7 +186,7 @@ def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
         return {}
     if not 0 < len(net.edges) <= MANY_ARROWS:
         return {}
-    frame = _arrow_costs(net, chosen.epsilon, net.edges)
+    frame = costs_without(net, chosen.epsilon, net.edges)
     sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
     return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
 
@@ -370,46 +363,6 @@ def costs(net: Network, *, epsilon: float) -> None:
             "Remark 1 of the paper compares scales of coefficients; counted in records, denser graphs are worse."
         )
         source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))
-
-
-def arrows(chosen: Chosen, net: Network) -> list[Running[Errors]]:
-    """Show what the network would cost with each arrow removed, in error and in noise; return the work on that."""
-    epsilon = chosen.epsilon
-    if not net.edges:
-        st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
-        return []
-    shown = net.edges
-    if len(net.edges) > MANY_ARROWS:
-        labels = [f"{a} → {b}" for a, b in net.edges]
-        picked = st.selectbox("Arrow to remove", range(len(labels)), format_func=labels.__getitem__)
-        shown = (net.edges[picked],)
-    frame = _arrow_costs(net, epsilon, shown)
-    work = arrow_errors(chosen, shown)
-    frame = frame.dropna(axis="columns").round(2)
-    if work is not None:
-        frame = with_errors(frame, shown, work.so_far)
-    number = st.column_config.NumberColumn(format="%.3f")
-    st.markdown("**With one arrow removed**, the network would cost:")
-    st.dataframe(
-        frame,
-        hide_index=True,
-        height=min(38 + 35 * len(frame), 320),
-        placeholder="…",  # not in yet
-        column_config={str(name): number for name in frame.columns if str(name).startswith("error")},
-    )
-    if work is None:
-        return []
-    as_real = "" if arrow_reading(chosen, shown) is Reading.NOISE_AWARE else ", counts taken as real"
-    st.caption(
-        f"Errors are over the probabilities that are left, on the same planned tables{as_real}; what the arrow itself "
-        "tells is lost besides. Noise explains them in part: fewer rows hold more records each."
-    )
-    return [work]
-
-
-@st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
-def _arrow_costs(net: Network, epsilon: float, only: tuple[tuple[str, str], ...]) -> pd.DataFrame:
-    return arrow_costs(net, epsilon, only=only)
 
 
 # In and out

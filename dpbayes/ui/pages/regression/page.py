@@ -108,7 +108,8 @@ def _below(
     """Show what both seats may see: epsilon, which depends on public numbers alone."""
     with page.picture:
         _epsilons(study, chosen, scenario, size=size)
-    details(study, scenario, size=size)
+    with st.container(key="below"):
+        details(study, scenario, size=size)
 
 
 def shows_errors(chosen: Chosen, scenario: RegressionScenario) -> bool:

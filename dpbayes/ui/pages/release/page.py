@@ -66,7 +66,7 @@ def release_page(chosen: Chosen) -> bool:
         make_release(chosen)
     st.divider()
     goes_on = release_details(chosen, readings, under_way.by_now if under_way else None)
-    same_from_python(python_of(chosen, readings), name="release")
+    same_from_python(python_of(chosen, readings), name="release", chosen=chosen)
     more = under_way is not None and under_way.go_on()
     return goes_on or more
 

@@ -48,7 +48,7 @@ def sampling_page(chosen: Chosen) -> None:
         data_and_download(lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator)
     _promise(chosen, shown)
     draws_section(chosen, shown)
-    same_from_python(python_of(chosen, shown), name="sampling")
+    same_from_python(python_of(chosen, shown), name="sampling", chosen=chosen)
 
 
 def python_of(chosen: Chosen, shown: ShownRow) -> str:

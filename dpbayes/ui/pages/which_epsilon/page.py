@@ -64,11 +64,12 @@ def which_epsilon_page(chosen: Chosen) -> bool:
         _told(asking, least)
     works: list[Running[Any]] = [least, errors]
     if least.done and errors.done:
-        with sentence_instead():
-            if np.isfinite(errors.so_far.wanted).any():
-                works.append(_records(asking))
-        if not works[-1].going:
-            works.append(_mechanisms(asking, least.so_far))
+        with st.container(key="below"):
+            with sentence_instead():
+                if np.isfinite(errors.so_far.wanted).any():
+                    works.append(_records(asking))
+            if not works[-1].going:
+                works.append(_mechanisms(asking, least.so_far))
     data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=False)
     recipes(asking)
     st.page_link("pages/release.py", label="Release, at an ε of your own", icon=":material/arrow_forward:")

@@ -10,7 +10,7 @@ from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Present, change, current
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.stories.parts import PARTS, shown_alone
+from dpbayes.ui.stories.parts import PARTS, WITHOUT_PICTURE, shown_alone
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.stories.story import OWN, Guess, Step
@@ -18,6 +18,9 @@ from dpbayes.ui.stories.story import OWN, Guess, Step
 MOST_GUESSED = 1e12
 
 _GUESSES = "story.guesses"
+
+DOWNLOADED = ("numbers-", "download-", "handout")
+"""What the keys of the parts begin with that offer a page's numbers."""
 
 _COVER = """<style>
 {parts} {{ position: relative; }}
@@ -47,7 +50,7 @@ _mount = st.components.v2.component(
 def banner(page: str) -> None:
     """Show where in which story the person is; nothing while none is open. `page` is the one that is shown."""
     settings = current()
-    is_presented = settings.present is Present.ON
+    is_presented = settings.present is Present.ON and page not in WITHOUT_PICTURE
     with st.container(key="present" if is_presented else "story"):
         if not settings.story:
             return
@@ -82,7 +85,8 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
                 with st.popover("Do", key="story-do"):  # style.css shows it where a window is too low for the text
                     st.markdown(_to_do(story.step))
             _turns(story)
-            st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
+            if page not in WITHOUT_PICTURE:
+                st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
             st.button("Leave", key="story.leave", on_click=leave)
     if story.step is not None and story.step.guess is not None and story.step.page == page:
         _guess(story, story.step.guess)
@@ -92,7 +96,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
 def _presented(story: OpenStory, page: str) -> None:
     sentence = story.step.say if story.step is not None else story.story.learnt
     at = story.step.at if story.step is not None and story.step.page == page else ""
-    alone = shown_alone(page, at)
+    alone = shown_alone(page, at, current().seat)
     with st.container(horizontal=True, vertical_alignment="top", key="story-line"):
         with st.container(key="story-said"), st.container(key="present-part" if alone else "present-page"):
             st.markdown(escaped(sentence))
@@ -182,10 +186,10 @@ def _guess(story: OpenStory, guess: Guess) -> None:
 
 
 def _cover(quantity: Quantity) -> None:
-    """Cover what tells the answer: one guesses before one sees."""
-    if quantity.told:
-        parts = ", ".join(f".st-key-{part}" for part in quantity.told)
-        st.html(_COVER.format(parts=f":is({parts})"))
+    """Cover what tells the answer, and what can be downloaded: one guesses before one sees."""
+    parts = [f".st-key-{part}" for part in quantity.told]
+    files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
+    st.html(_COVER.format(parts=f":is({', '.join(parts + files)})"))
 
 
 def _asked(place: tuple[str, int], quantity: Quantity) -> None:

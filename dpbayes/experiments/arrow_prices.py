@@ -1,0 +1,130 @@
+"""What each arrow of a network costs in error: of every mechanism, on the same planned tables with and without it."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbayes.base.steps import Partial, Work, part_of
+from dpbayes.base.types import FloatArray
+from dpbayes.experiments.planned_errors import Plan, PlannedErrors, is_near, planned_errors
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+
+Arrow = tuple[str, str]
+
+
+class Payer(NamedTuple):
+    """An arrow and a mechanism that pays for it, by their places."""
+
+    arrow: int
+    mechanism: int
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowPrices:
+    """Errors as the network is drawn (mechanisms, tables), and without each arrow (arrows, mechanisms, tables)."""
+
+    drawn: FloatArray
+    without: FloatArray
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """By how much the error of each table's release is smaller without an arrow: (arrows, mechanisms, tables)."""
+        return np.asarray(self.drawn - self.without)
+
+    @cached_property
+    def dearest(self) -> Payer:
+        """The arrow that costs most, and the mechanism that pays this, as far as is known."""
+        means = self.prices.mean(axis=-1)
+        arrow, mechanism = np.unravel_index(np.argmax(means), means.shape)
+        return Payer(int(arrow), int(mechanism))
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the dearest arrow costs anything that is not too near to call, by the rule of `is_near`."""
+        return not is_near(self.prices[self.dearest], self.least)
+
+    @property
+    def near(self) -> tuple[Payer, ...]:
+        """The others that may cost as much, the dearest first, by the same rule on the same tables."""
+        means = self.prices.mean(axis=-1)
+        order = (Payer(*map(int, np.unravel_index(place, means.shape))) for place in np.argsort(-means, axis=None))
+        most = self.prices[self.dearest]
+        others = (each for each in order if each != self.dearest)
+        return tuple(each for each in others if is_near(most - self.prices[each], self.least))
+
+    @property
+    def drawn_error(self) -> float:
+        """The error of the mechanism that pays most, as the network is drawn."""
+        return float(self.drawn[self.dearest.mechanism].mean())
+
+    @property
+    def least(self) -> float:
+        """The error that is left of it without the dearest arrow."""
+        return float(self.without[self.dearest].mean())
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowErrors:
+    """Errors of releases of a network as it is drawn, and without each of the arrows that are in by now."""
+
+    drawn: PlannedErrors
+    without: Mapping[Arrow, PlannedErrors]
+
+    @property
+    def prices(self) -> ArrowPrices:
+        """What the arrows, in the order of `without`, cost the probabilities that are left; there must be one."""
+        return ArrowPrices(self.drawn.cells, np.stack([each.cells for each in self.without.values()]))
+
+    @property
+    def of_answer(self) -> "ArrowErrors | None":
+        """The errors of what is asked, in place of those over all cells; None where nothing is."""
+        drawn = self.drawn.of_answer
+        without = {arrow: each.of_answer for arrow, each in self.without.items()}
+        told = {arrow: each for arrow, each in without.items() if each is not None}
+        return None if drawn is None else ArrowErrors(drawn, told)
+
+
+def arrow_errors(
+    plan: Plan,
+    mechanisms_on: Callable[[Network], Sequence[Any]],
+    arrows: Sequence[Arrow],
+    rng: Callable[[int], np.random.Generator],
+    *,
+    at_once: int,
+) -> Work[ArrowErrors]:
+    """Work out the errors on the network as it is drawn, then without each arrow, as `planned_errors` does.
+
+    `mechanisms_on` a network, drawn or shorter, are the same in the same order. Every step has some tables of one
+    network. Errors: InputError of `planned_errors`.
+    """
+    networks = 1 + len(arrows)
+
+    def errors_on(part: Plan, place: int) -> Generator[float, None, PlannedErrors]:
+        work = planned_errors(part, mechanisms_on(part.network), rng, at_once=at_once)
+        return part_of(work, place / networks, (place + 1) / networks)
+
+    known = ArrowErrors((yield from errors_on(plan, 0)), {})
+    for place, arrow in enumerate(arrows, start=1):
+        yield Partial(place / networks, known)
+        errors = yield from errors_on(replace(plan, tables=without_arrow(plan.tables, *arrow)), place)
+        known = replace(known, without={**known.without, arrow: errors})
+    return known
+
+
+def without_arrow(tables: Counts, parent: str, child: str) -> Counts:
+    """Return the counts of the network without an arrow, of the same tables: those of the child's family add up."""
+    network = tables.network
+    shorter, node = network.without_edge(parent, child), network.index(child)
+    axis = network.families[node].index(network.index(parent))
+    values = np.asarray(tables.values)
+    kept: list[Any] = []
+    for each in range(len(network.names)):
+        table = np.asarray(network.table(values, each))
+        if each == node:
+            table = table.sum(axis=table.ndim - len(network.families[node]) + axis)
+        kept.append(table.reshape(*values.shape[:-1], -1))
+    return Counts(shorter, np.concatenate(kept, axis=-1), tables.n)

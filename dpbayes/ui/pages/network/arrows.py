@@ -1,0 +1,192 @@
+"""The price of each arrow: what the network would cost without it, in error of every mechanism and in noise."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Work
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import brief
+from dpbayes.experiments.arrow_prices import Arrow, ArrowErrors, arrow_errors
+from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, drawn_cost
+from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.ui.pages.network.errors import (
+    asked,
+    compared,
+    is_too_large,
+    key_of,
+    name_of,
+    planned,
+    planned_reading,
+    tables_at_once,
+)
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.show import inside
+
+MANY_ARROWS = 60
+"""Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
+
+MOST_READ, MOST_SLOW = 3_000, 9_000
+"""Cells of all networks with an arrow removed whose releases are read with their noise in mind, and of those where
+mechanisms that draw one by one take part."""
+
+MOST_NAMED = 3
+"""Arrows that are named where it is too near to call which costs most."""
+
+WAITING = "Which arrow costs most is told once each has been removed …"
+
+_KIND = "network.arrows"
+
+
+def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
+    """Show what the network would cost with each arrow removed, in error and in noise; return the work on that."""
+    net = chosen.network
+    if not net.edges:
+        st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
+        return []
+    shown = net.edges
+    if len(net.edges) > MANY_ARROWS:
+        labels = [f"{a} → {b}" for a, b in net.edges]
+        picked = st.selectbox("Arrow to remove", range(len(labels)), format_func=labels.__getitem__)
+        shown = (net.edges[picked],)
+    work = _under_way(chosen, shown, searched=searched)
+    noise = pd.concat([drawn_cost(net, chosen.epsilon), costs_without(net, chosen.epsilon, shown)], ignore_index=True)
+    noise = noise.dropna(axis="columns").round(2)
+    st.markdown("**With one arrow removed**, the network would cost:")
+    if work is None:
+        _table(noise, key="arrows.noise")
+        return []
+    known = work.result
+    st.markdown(verdict(known) if known is not None and work.done else WAITING)
+    _table(pd.concat([noise.iloc[:, :1], _errors(known, shown), noise.iloc[:, 1:]], axis=1), key="arrows.errors")
+    _of_answer(chosen, work, shown)
+    if work.is_long:
+        progress(work, f"{work.share:.0%} of the networks", key="arrows.stop")
+    st.caption(_told(chosen, shown, searched=searched))
+    return [work]
+
+
+def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow]) -> None:
+    """Show what each arrow costs the answer to what the person asks, if she does."""
+    answer = None if work.result is None else work.result.of_answer
+    if answer is None:
+        return
+    st.markdown(f"**Your question**, {asked(chosen)}. {verdict(answer) if work.done else WAITING}")
+    removed = pd.DataFrame({REMOVED: [NONE, *(f"{parent} → {child}" for parent, child in shown)]})
+    _table(pd.concat([removed, _errors(answer, shown)], axis=1), key="arrows.answer")
+
+
+@st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
+def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.DataFrame:
+    """Return sizes and noise of a network without each of some arrows."""
+    return arrow_costs(net, epsilon, only=only)
+
+
+# The work
+
+
+def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> Running[ArrowErrors] | None:
+    """Return the work on the errors, begun; None for a large network."""
+    if is_too_large(chosen.network):
+        return None
+    places = _places(chosen, shown, searched=searched)
+    names = tuple(places)
+
+    def on(network: Network) -> list[Any]:
+        return [chosen.mechanism_on(network, name) for name in names]
+
+    def rng(place: int) -> np.random.Generator:
+        return stream(chosen.seed, "network", "errors", places[names[place]])
+
+    def start() -> Work[ArrowErrors]:
+        plan = replace(planned(chosen), reading=_reading(chosen, shown))
+        return arrow_errors(plan, on, shown, rng, at_once=tables_at_once(chosen.network))
+
+    work = running(_KIND, (*key_of(chosen, names), shown), start)
+    if not work.taken:
+        work.work()
+    return work
+
+
+def _places(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> dict[str, int]:
+    """Return the mechanisms that take part, by name, with their places above: those in the bars that are quick."""
+    is_small = chosen.network.cell_count * len(shown) <= MOST_SLOW
+    kinds = [type(each) for each in compared(chosen, searched=searched)]
+    return {kind.__name__: k for k, kind in enumerate(kinds) if is_small or hasattr(kind, "node_noise_sd")}
+
+
+def _reading(chosen: Chosen, shown: Sequence[Arrow]) -> Reading:
+    """Return how releases are read: with counts as real where all else would take long."""
+    is_quick = chosen.network.cell_count * len(shown) <= MOST_READ
+    return planned_reading(chosen) if is_quick else Reading.AS_REAL
+
+
+# In tables and words
+
+
+def _errors(known: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
+    """Return the errors of every mechanism as the network is drawn, then without each arrow, as far as they are in."""
+    if known is None:
+        return pd.DataFrame()
+    rows = [known.drawn, *(known.without.get(arrow) for arrow in shown)]
+    labels = [f"error with {inside(each.label)}" for each in known.drawn.mechanisms]
+    return pd.DataFrame([[np.nan] * len(labels) if each is None else each.means for each in rows], columns=labels)
+
+
+def _table(frame: pd.DataFrame, *, key: str) -> None:
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=min(38 + 35 * len(frame), 320),
+        placeholder="…",  # not in yet
+        column_config={str(name): number for name in frame.columns if str(name).startswith("error")},
+        key=key,
+    )
+
+
+def verdict(known: ArrowErrors) -> str:
+    """Name the arrow that costs most, and the mechanism that pays it, or what is too near to call."""
+    prices, shown, mechanisms = known.prices, list(known.without), known.drawn.mechanisms
+    dearest, near = prices.dearest, prices.near
+    name, payer = _called(shown[dearest.arrow]), name_of(mechanisms[dearest.mechanism])
+    before, after = (numeral(float(each), 2) for each in (prices.drawn_error, prices.least))
+    told = f"without {name}, releases with {payer} are off by {after}, and by {before} as it is drawn"
+    if not prices.is_clear:
+        return f"Whether any arrow costs something is too near to call: {told}."
+    rivals = list(dict.fromkeys(_called(shown[each.arrow]) for each in near if each.arrow != dearest.arrow))
+    if rivals:
+        return f"Which arrow costs most is too near to call between {_listed([name, *rivals])}: {told}."
+    others = [name_of(mechanisms[each.mechanism]) for each in near]
+    against = f"; for whom is too near to call against {_listed(others)}" if others else ""
+    return f"The arrow {name} costs {'most' if len(shown) > 1 else 'something'}: {told}{against}."
+
+
+def _called(arrow: Arrow) -> str:
+    return escaped(brief(" → ".join(arrow)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    named = list(names[:MOST_NAMED]) + [f"{more} more"] * (more > 0)
+    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+
+
+def _told(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> str:
+    """Say what the errors are of, and which mechanisms are left out and why."""
+    as_real = "" if _reading(chosen, shown) is Reading.NOISE_AWARE else ", counts taken as real"
+    taken = _places(chosen, shown, searched=searched)
+    kinds = [type(each) for each in compared(chosen, searched=searched)]
+    absent = [inside(kind.label) for kind in kinds if kind.__name__ not in taken]
+    left_out = f" {_listed(absent)} would take long on so many networks and are left out." if absent else ""
+    return (
+        f"Errors are over the probabilities that are left, on the same planned tables{as_real}; what the arrow itself "
+        f"tells is lost besides. Noise explains them in part: fewer rows hold more records each.{left_out}"
+    )

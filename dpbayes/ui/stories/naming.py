@@ -1,0 +1,45 @@
+"""Readable names in a story's texts: {dysp} is what that node is called, its published name beside it at first."""
+
+import re
+from dataclasses import replace
+
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.stories.story import Step, Story
+
+_NAMED = re.compile(r"\{([^{}]+)\}")
+
+
+def with_readable_names(story: Story) -> Story:
+    """Return a story in the words of the field: a node in braces is called by its readable name.
+
+    Where it first stands, its published name follows in brackets, unless that is the same word. What has no readable
+    name in the network or table that the step shows stays as it is.
+    """
+    known: set[str] = set()
+    steps = tuple(_named_step(step, known) for step in story.steps)
+    question = _named(story.question, story.steps[0].settings, set())
+    return replace(story, question=question, steps=steps, learnt=_named(story.learnt, steps[-1].settings, known))
+
+
+def _named_step(step: Step, known: set[str]) -> Step:
+    say, do, watch = (_named(text, step.settings, known) for text in (step.say, step.do, step.watch))
+    guess = step.guess and replace(step.guess, ask=_named(step.guess.ask, step.settings, known))
+    return replace(step, say=say, do=do, watch=watch, guess=guess)
+
+
+def _named(text: str, settings: Settings, known: set[str]) -> str:
+    """Return a text with readable names; `known` gets the nodes whose published names the reader has seen by now."""
+    readable = Chosen(settings).readable
+
+    def called(braces: re.Match[str]) -> str:
+        node = braces[1]
+        if node not in readable:
+            return braces[0]
+        name = readable[node].name
+        if node in known or name.lower() == node.lower():
+            return name
+        known.add(node)
+        return f"{name} ({node})"
+
+    return _NAMED.sub(called, text)

@@ -1,0 +1,196 @@
+"""Until a guess is made, no part of its page tells the answer: neither in a text, a number nor a picture."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.base.text import numeral
+from dpbayes.ui.pages.which_epsilon.page import rounded_up
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.stories.banner import DOWNLOADED
+from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
+from dpbayes.ui.stories.shipped import STORIES
+from tests.conftest import thorough
+from tests.pages.conftest import decoded, fine, open_page, put
+
+GUESSES = {
+    f"{key} {number}": (key, number, step.guess.quantity)
+    for key, story in STORIES.items()
+    for number, step in enumerate(story.steps, start=1)
+    if step.guess is not None
+}
+
+ABOVE = ("bar", "over")
+"""The bar of all pages, and the banner with the question."""
+
+OPENED = {"make", "person-open", "learn"}
+"""Parts that are filled once they are opened, and tell no answer: what a release asks for, what ε means, and what a
+graph that is chosen privately costs."""
+
+MOST_MARKS = 40
+"""Numbers of a picture that a person could read off, as bars and dots are; a curve has more."""
+
+COMPARED = {
+    "mechanism with the smaller error": ("moves", "difference", "diff."),
+    "mechanism with less noise": ("noise",),
+    "mechanism nearer to a die": ("misses", "wins", "median"),
+}
+"""Words beside a number and an option's name that tell a choice."""
+
+
+@pytest.mark.parametrize("guess", thorough(sorted(GUESSES), sample=["clinic 2", "exercise 1", "exercise 3", "paper 1"]))
+def test_until_a_guess_is_made_the_answer_stands_in_covered_parts_alone(
+    guess: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, number, name = GUESSES[guess]
+    at, quantity = open_page("pages/home.py", story=key, step=str(number)), QUANTITIES[name]
+    (cover,) = covers(at)
+    assert set(re.findall(r"\.st-key-([\w-]+)", cover)) == set(quantity.told)
+    assert set(re.findall(r'\[class\*="st-key-([\w-]+)"\]', cover)) == set(DOWNLOADED)
+    shown = [(path, told) for path, told in texts(at) if not set(path) & set(ABOVE)]
+    answer = answer_of(at, key, number, quantity, monkeypatch)
+    assert not covers(at)
+    telling = [(path, told) for path, told in shown if tells(told, answer, name)]
+    assert not [(path[-2:], told[:200]) for path, told in telling if not set(path) & set(quantity.told)]
+    assert telling or _is_of_one_digit(answer), "what is covered tells it"
+
+
+@pytest.mark.parametrize("guess", thorough(sorted(GUESSES), sample=["clinic 2", "paper 1"]))
+def test_what_is_opened_on_demand_is_covered_too(guess: str) -> None:
+    key, number, name = GUESSES[guess]
+    at = open_page("pages/home.py", story=key, step=str(number))
+    covered = {*ABOVE, *QUANTITIES[name].told}
+    empty = {path[-1] for path, block in blocks(at) if block.type == "expander" and not block.children
+             and not set(path) & covered}  # fmt: skip
+    assert {each for each in empty if not each.startswith(DOWNLOADED)} <= OPENED
+
+
+@pytest.mark.parametrize(
+    ("told", "answer", "name", "is_told"),
+    [
+        ("In all 33 rows.", 33.0, "rows", True),
+        ("In all 330 rows of 1.33.", 33.0, "rows", False),
+        ("It is 0.434 of yes.", 43.39, "released probability", True),
+        ("It is 43% of yes.", 43.39, "released probability", True),
+        ("It is 0.4 of yes.", 43.39, "released probability", False),
+        ("ε = 0.0942 keeps it", 0.095, "least epsilon", True),
+        ("Fourier noise 14.2, Laplace noise 15.8", "Fourier", "mechanism with less noise", True),
+        ("Fourier 0.1, Laplace 0.2", "Fourier", "mechanism with less noise", False),
+    ],
+)
+def test_what_tells_an_answer_is_noticed(told: str, answer: Answer, name: str, is_told: bool) -> None:
+    assert tells(told, answer, name) == is_told
+
+
+# What a page shows
+
+
+def covers(at: AppTest) -> list[str]:
+    """Return what covers the parts that tell an answer."""
+    return [html.proto.body for html in at.get("html") if "Guess first" in html.proto.body]
+
+
+def answer_of(at: AppTest, key: str, number: int, quantity: Quantity, monkeypatch: pytest.MonkeyPatch) -> Answer:
+    """Guess, and return the answer that this is compared with."""
+    answers: list[Answer] = []
+
+    def answer(quantity: Quantity, chosen: Chosen) -> Answer:
+        answers.append(quantity.of(chosen))
+        return answers[-1]
+
+    monkeypatch.setattr(Quantity, "answer", answer)
+    place = f"story.guess.{key}.{number}"
+    if quantity.options:
+        fine(at.radio(key=place).set_value(quantity.options[0]).run())
+    else:
+        put(at, place, "12.5")
+    return answers[0]
+
+
+def tells(told: str, answer: Answer, name: str) -> bool:
+    """Whether a text tells an answer: a number that is the same in the digits it has, or a word on who is nearer."""
+    if isinstance(answer, str):
+        options = [option for option in QUANTITIES[name].options if option in told]
+        return len(options) > 0 and any(word in told for word in COMPARED[name]) and bool(re.search(r"\d", told))
+    is_share = QUANTITIES[name].unit in ("%", "points of 100")
+    asked = [answer, answer / 100] if is_share else [answer]
+    shown = numbers(told)
+    if name == "least epsilon":  # its sentence rounds it up; a picture does not
+        return any(float(each) > 0 and rounded_up(float(each)) == answer for each in shown)
+    return any(_is_same(each, one) for each in shown for one in asked)
+
+
+def numbers(told: str) -> list[str]:
+    """Return the numbers of a text as they stand there."""
+    found = re.findall(r"(?<![\w.,#−-])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])", told)
+    return [each.replace(",", "") for each in found]
+
+
+def _is_of_one_digit(answer: Answer) -> bool:
+    """Whether an answer is such a number as stands everywhere, as an ε of 0.5 does; its page's parts are covered."""
+    return not isinstance(answer, str) and len(numeral(answer).replace(".", "").strip("0")) < 2
+
+
+def _is_same(shown: str, answer: float) -> bool:
+    digits = len(re.sub(r"e.*|\.", "", shown).lstrip("0"))
+    if digits < 2:
+        return False
+    return numeral(float(shown), min(digits, 4)) == numeral(answer, min(digits, 4))
+
+
+def blocks(at: AppTest) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield from ((path, node) for path, node in _nodes(at._tree[0], ()) if hasattr(node, "children"))
+
+
+def texts(at: AppTest) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what every element of a page says, with the keys of all that it stands in."""
+    for path, node in _nodes(at._tree[0], ()):
+        if not hasattr(node, "children") and node.type not in WITHOUT_ANSWERS:
+            yield path, _said(node)
+
+
+WITHOUT_ANSWERS = ("code", "text_input", "select_slider", "selectbox", "button_group", "multiselect", "html")
+"""What a person sets, and code, which prints a number only when it is run."""
+
+
+def _nodes(block: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for node in block.children.values():
+        within = (*path, _key(node))
+        yield within, node
+        if hasattr(node, "children"):
+            yield from _nodes(node, within)
+
+
+def _key(node: Any) -> str:
+    """Return the key of an element as its CSS class has it, empty without one."""
+    known = re.match(r"\$\$(?:ID|GENERATED)-[0-9a-f]{32}-(.*)$", getattr(node.proto, "id", ""), re.DOTALL)
+    return re.sub(r"[^a-zA-Z0-9_-]", "-", known.group(1)) if known else ""
+
+
+def _said(node: Any) -> str:
+    if node.type == "bidi_component":
+        return _of_chart(node.proto) if node.proto.component_name == "dpbayes_chart" else ""
+    if node.type == "metric":
+        return f"{node.label} {node.value} {node.delta}"
+    if hasattr(node, "value") and hasattr(node.value, "to_csv"):
+        return " ".join(f"{label} {value}" for label, column in node.value.items() for value in column)
+    return f"{getattr(node, 'label', '')} {getattr(node, 'value', '')}"
+
+
+def _of_chart(proto: Any) -> str:
+    chart = json.loads(proto.bytes)
+    return f"{chart['alt']} {json.dumps(_read_off(decoded(chart['figure'])['data']))}"
+
+
+def _read_off(value: Any) -> Any:
+    """Return what can be read off traces: names, texts, and the numbers of bars and dots."""
+    if isinstance(value, dict):
+        return {key: _read_off(inner) for key, inner in value.items() if key in ("x", "y", "name", "text")}
+    if isinstance(value, list):
+        is_curve = len(value) > MOST_MARKS and not any(isinstance(each, dict | list | str) for each in value)
+        return [] if is_curve else [_read_off(each) for each in value]
+    return value
