@@ -44,7 +44,7 @@ def streamlit_process(app: Path | str, *args: str, cwd: Path = ROOT) -> Iterator
     """Serve `app` with the configuration of folder `cwd`; yield its address and its process."""
     port = str(free_port())
     command = ["-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    command += ["--server.address", "127.0.0.1"]
     command += ["--browser.gatherUsageStats", "false", *args]
     with _process(command, f"http://127.0.0.1:{port}", cwd=cwd) as server:
         yield f"http://127.0.0.1:{port}", server
