@@ -157,8 +157,8 @@ def _text_code(value: Any, column: Categories | Groups, step: int) -> "ir.Intege
     cases = [(_literal(said, "string"), _whole_literal(code * step)) for said, code in codes.items()]
     none = _whole_literal(TO_LEAVE_OUT if missing == LEFT_OUT else missing * step)
     trimmed = text.strip()
-    rest = trimmed.isin(_missing_texts(column)).ifelse(none, _whole_literal(NOT_DECLARED))
-    code = text.cases(*cases, else_=trimmed.cases(*cases, else_=rest))
+    left = [(_literal(said, "string"), none) for said in _missing_texts(column)]
+    code = text.cases(*cases, else_=trimmed.cases(*cases, *left, else_=_whole_literal(NOT_DECLARED)))
     return code if missing == LEFT_OUT else value.isnull().ifelse(none, code)
 
 
