@@ -30,6 +30,10 @@ NODES = 20
 TEXTS = ("no", "yes")
 WHOLE = ("0", "1")
 
+CHECKED = "case X{node} when 'yes' then {step} when 'no' then 0 end"
+UNCHECKED = "case X{node} when 'yes' then {step} else 0 end"
+"""The code of a column of text, written by hand; where it is neither, the first gives a record the code NULL."""
+
 
 def network() -> Network:
     """Return 20 binary nodes of at most 4 parents; every other one is a column of text."""
@@ -82,19 +86,33 @@ def duckdb(path: Path) -> int:
 
 def clusters_in_sql(path: Path) -> int:
     """Count with a statement as a person would write it who knows the strategy, and that all values are declared."""
+    return _by_hand(path, CHECKED)
+
+
+def unchecked_in_sql(path: Path) -> int:
+    """Count with the fastest such statement that was seen: whatever is not "yes" is counted as "no"."""
+    return _by_hand(path, UNCHECKED)
+
+
+def _by_hand(path: Path, text: str) -> int:
+    with engine.connect() as database:
+        database.execute(f"create view t as select * from read_parquet('{path}')")
+        answer = database.sql(by_hand(text)).to_arrow_table()
+    return int(answer.filter(answer["arm"].to_numpy() == 0)["records"].to_numpy().sum())
+
+
+def by_hand(text: str) -> str:
+    """Return the statement of a scan of t, with an expression for the code of a column of text."""
     net = network()
     arms = []
     for arm, cluster in enumerate(clusters(net)):
         terms = [
-            f"case X{node} when 'yes' then {step} when 'no' then 0 end" if node % 2 else f"X{node} * {step}"
+            text.format(node=node, step=step) if node % 2 else f"X{node} * {step}"
             for node, step in zip(cluster.nodes, strides(net, cluster).tolist(), strict=True)
         ]
         code = " + ".join(f"({term})" for term in terms)
-        arms.append(f"select {arm} arm, code, count(*) records from (select {code} code from t) group by code")
-    database = engine.connect()
-    database.execute(f"create view t as select * from read_parquet('{path}')")
-    answer = database.sql(" union all ".join(arms)).to_arrow_table()
-    return int(answer.filter(answer["arm"].to_numpy() == 0)["records"].to_numpy().sum())
+        arms.append(f"select {arm} arm, code, count(*) records from (select {code} code from t) u group by code")
+    return " union all ".join(arms)
 
 
 def families_in_sql(path: Path) -> int:
@@ -128,7 +146,8 @@ def polars(path: Path) -> int:
 
 
 WAYS: dict[str, Callable[[Path], int]] = {
-    way.__name__: way for way in (parquet, decode, duckdb, clusters_in_sql, families_in_sql, pandas, polars)
+    way.__name__: way
+    for way in (parquet, decode, duckdb, clusters_in_sql, unchecked_in_sql, families_in_sql, pandas, polars)
 }
 
 
