@@ -146,4 +146,4 @@ def _family(process: int) -> Generator[int, None, None]:
 
 def _record(name: str, runs: Sequence[tuple[Ran, Ran]], what: str) -> Record:
     ours, hand = (statistics.median(getattr(pair[k], what) for pair in runs) for k in (0, 1))
-    return Record(name=f"{name}, {what}", value=ours, unit="s", baseline="by hand", baseline_value=hand)
+    return Record(name=name, value=ours, unit="s", baseline="by hand", baseline_value=hand)
