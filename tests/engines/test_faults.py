@@ -14,6 +14,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.engines import postgresql, sql
+from dpbayes.sources.engines import spark as spark_module
 from dpbayes.sources.engines.address import open_table, tables_of
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.spark import _is_gone
@@ -321,8 +322,9 @@ def test_a_count_of_spark_that_is_given_up_ends(spark: Any) -> None:
     assert list(tracker.getActiveJobsIds()) == []
 
 
-def test_a_master_that_is_not_there_is_told() -> None:
+def test_a_master_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("grpc", reason="Spark Connect is not installed")
+    monkeypatch.setattr(spark_module, "MOST_TRIES", 2)
     with pytest.raises(InputError, match="cannot be reached"):
         open_table("spark:sc://127.0.0.1:1?table=t").fields()
 
