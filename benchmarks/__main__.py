@@ -7,7 +7,7 @@ from benchmarks import accuracy, noise_aware, regression, releases
 from benchmarks.classroom import classroom
 from benchmarks.core import andes_releases, asia_releases, counting, growth
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
-from benchmarks.pages import wide_pages
+from benchmarks.pages import large_pages, wide_pages
 from benchmarks.plots import save_costs
 from benchmarks.record import Record, as_table, save
 
@@ -20,8 +20,14 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=2000, help="with --memory: slider moves at most")
     parser.add_argument("--seconds", type=float, default=240, help="with --memory: seconds at most")
     parser.add_argument("--engines", action="store_true", help="only this: Parquet and DuckDB on large tables")
+    parser.add_argument("--servers", action="store_true", help="with --engines: PostgreSQL and Spark instead")
     parser.add_argument("--most", type=int, default=10_000_000, help="with --engines: records of the largest table")
     asked = parser.parse_args()
+    if asked.engines and asked.servers:
+        from benchmarks.servers import servers
+
+        show(servers(sizes=[n for n in (1_000_000, 10_000_000) if n <= asked.most]))
+        return
     if asked.engines:
         from benchmarks.engines import engines, in_memory
 
@@ -45,7 +51,7 @@ def main() -> None:
     grown = regression.growth()
     records += [*regression.figure_2(), *regression.making_up(), *regression.slopes(grown)]
     measured |= grown
-    records += wide_pages()
+    records += [*wide_pages(), *large_pages()]
     if not asked.no_browser:
         from benchmarks.browser import cold_start, dragging, first_charts, slider_to_chart
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.record import Record, median_ms
-from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.graphs import MAX_NODES, Graph, code_of
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
 
@@ -36,6 +37,10 @@ LOOKS: tuple[Look, ...] = (
 """Pages, each with what its link chooses there."""
 
 
+LARGE = ("data", "network", "release", "best_noise", "stealth")
+"""Pages that are timed on networks of many nodes."""
+
+
 def wide_graph(parents: int) -> str:
     """Return the code of a graph in which one node has so many parents."""
     above = tuple(f"p{i}" for i in range(parents))
@@ -59,6 +64,29 @@ def wide_pages(*, parents: Sequence[int] = (16, 18), looks: Sequence[Look] = LOO
             for many in parents
         ]
     return found
+
+
+def large_graph(nodes: int) -> str:
+    """Return the code of a graph in which every node has up to 3 parents among the 50 before it."""
+    rng = np.random.default_rng(6)
+    names = tuple(f"x{i}" for i in range(nodes))
+    parents = [rng.choice(np.arange(max(0, i - 50), i), min(i, 3), replace=False).tolist() for i in range(nodes)]
+    return code_of(Graph(names, tuple((names[j], names[i]) for i, chosen in enumerate(parents) for j in chosen)))
+
+
+def large_pages(*, nodes: Sequence[int] = (100, MAX_NODES), pages: Sequence[str] = LARGE) -> list[Record]:
+    """Time the first run of pages on networks of many nodes, up to as many as a drawing may have."""
+    return [
+        Record(
+            name=f"{page.capitalize()}, {many} nodes",
+            value=opened_ms(page, {"source": large_graph(many)}, repeats=1),
+            unit="ms",
+            baseline="on Asia",
+            baseline_value=opened_ms(page, {}, repeats=1),
+        )
+        for page in pages
+        for many in nodes
+    ]
 
 
 def opened_ms(page: str, query: dict[str, str], *, repeats: int) -> float:

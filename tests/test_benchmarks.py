@@ -8,11 +8,14 @@ import pytest
 
 from benchmarks import accuracy, classroom, noise_aware, record, regression, releases
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
+from benchmarks.engines import of_size, write
+from benchmarks.engines_run import WAYS
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
-from benchmarks.pages import APP, LOOKS, wide_pages
+from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
+from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.options.bounds import BoundClaim
 
 
@@ -80,6 +83,22 @@ def test_the_benchmarks_of_the_experiments_give_sane_records():
     assert (plan.repeats, len(plan.epsilons)) == (2, 3)
 
 
+@pytest.mark.parametrize(
+    "way", ["parquet", "decode", "duckdb", "clusters_in_sql", "unchecked_in_sql", "families_in_sql"]
+)
+def test_every_way_of_counting_a_large_table_counts_all_records(tmp_path, way):
+    assert WAYS[way](write(tmp_path, 3000)) == 3000
+
+
+def test_what_ways_of_counting_took_is_compared_with_what_each_is_measured_against():
+    ways = ("parquet", "decode", "duckdb", "clusters_in_sql", "unchecked_in_sql", "pandas")
+    took = {way: {"seconds": 1.0 + k, "processor": 2.0 + k, "megabytes": 100.0} for k, way in enumerate(ways)}
+    records = {(r.name, r.baseline): r for r in of_size(10_000_000, took)}
+    assert records["duckdb, 10,000,000 records, processor", "clusters_in_sql"].ratio == 4 / 5
+    assert records["duckdb, 10,000,000 records, processor", "unchecked_in_sql"].ratio == 4 / 6
+    assert records["parquet, 10,000,000 records, seconds", "decode"].met
+
+
 def test_the_benchmarks_of_real_releases_give_sane_records():
     records = releases.named(names=("asia",), repeats=1) + releases.large(parents=3, repeats=1)
     assert [r.name for r in records] == [
@@ -102,6 +121,9 @@ def test_the_benchmark_of_wide_graphs_opens_every_page():
     assert [r.name for r in records][:2] == ["Network, 2 parents", "Network, 3 parents"]
     assert [r.name.rpartition(", ")[2] for r in records] == ["2 parents", "3 parents"] * 2
     assert all(r.value > 0 and r.baseline_value > 0 and r.bound for r in records)
+    assert len(graph_of(large_graph(7)).names) == 7
+    (large,) = large_pages(nodes=(7,), pages=["network"])
+    assert (large.name, large.value > 0, large.baseline_value > 0) == ("Network, 7 nodes", True, True)
 
 
 def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():

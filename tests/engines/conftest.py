@@ -1,6 +1,5 @@
 """Every engine with the same table in it; `make engines` has installed what they need."""
 
-import io
 import os
 import shutil
 import tempfile
@@ -12,12 +11,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyarrow import csv
 
 from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.engines.engine import Engine
 from dpbayes.sources.engines.spark import SparkCluster
-from tests.engines.servers import Postgres, postgres, programs
+from tests.engines.servers import Postgres, postgres, programs, write_table
 
 Loaded = Callable[[pa.Table], Engine]
 """Writes a table into an engine, and opens it there."""
@@ -79,7 +77,7 @@ def _postgresql(request: pytest.FixtureRequest, folder: Path) -> Loaded:
 
     def load(table: pa.Table) -> Engine:
         with server.connect() as connection:
-            write(connection, "the table", table)
+            write_table(connection, "the table", table)
         return open_table(server.address("the table"))
 
     return load
@@ -111,35 +109,3 @@ _LOADERS: dict[str, Callable[[pytest.FixtureRequest, Path], Loaded]] = {
     "parquet": _parquet,
 }
 ENGINES = tuple(_LOADERS)
-
-_TYPES = {
-    "string": "text",
-    "large_string": "text",
-    "bool": "boolean",
-    "double": "double precision",
-    "float": "real",
-    "int8": "smallint",
-    "int16": "smallint",
-    "int32": "integer",
-    "int64": "bigint",
-    "date32[day]": "date",
-    "decimal128(9, 2)": "numeric(9, 2)",
-}
-
-
-def write(connection: Any, name: str, table: pa.Table) -> None:
-    """Write a table of PostgreSQL anew."""
-    from psycopg import sql
-
-    columns = [
-        sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(_TYPES[str(field.type)])) for field in table.schema
-    ]
-    own = sql.Identifier(name)
-    connection.execute(sql.SQL("drop table if exists {}").format(own))
-    connection.execute(sql.SQL("create table {} ({})").format(own, sql.SQL(", ").join(columns)))
-    into = sql.SQL("copy {} from stdin with (format csv)").format(own)
-    with connection.cursor() as cursor, cursor.copy(into) as copy:
-        for batch in table.to_batches(max_chunksize=100_000):
-            text = io.BytesIO()  # an empty text is in quotes, NULL is not
-            csv.write_csv(batch, text, csv.WriteOptions(include_header=False))
-            copy.write(text.getvalue())

@@ -1,5 +1,6 @@
 """A real PostgreSQL of the tests' own, in a temporary folder, that is killed and started again at will."""
 
+import io
 import os
 import secrets
 import shutil
@@ -10,6 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
 
 DEBIANS = Path("/usr/lib/postgresql")
 
@@ -81,3 +85,36 @@ def postgres(folder: Path, where: Path) -> Iterator[Postgres]:
         yield server
     finally:
         server.stop()
+
+
+_TYPES = {
+    "string": "text",
+    "large_string": "text",
+    "bool": "boolean",
+    "double": "double precision",
+    "float": "real",
+    "int8": "smallint",
+    "int16": "smallint",
+    "int32": "integer",
+    "int64": "bigint",
+    "date32[day]": "date",
+    "decimal128(9, 2)": "numeric(9, 2)",
+}
+
+
+def write_table(connection: Any, name: str, table: pa.Table) -> None:
+    """Write a table of PostgreSQL anew."""
+    from psycopg import sql
+
+    columns = [
+        sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(_TYPES[str(field.type)])) for field in table.schema
+    ]
+    own = sql.Identifier(name)
+    connection.execute(sql.SQL("drop table if exists {}").format(own))
+    connection.execute(sql.SQL("create table {} ({})").format(own, sql.SQL(", ").join(columns)))
+    into = sql.SQL("copy {} from stdin with (format csv)").format(own)
+    with connection.cursor() as cursor, cursor.copy(into) as copy:
+        for batch in table.to_batches(max_chunksize=100_000):
+            text = io.BytesIO()  # an empty text is in quotes, NULL is not
+            csv.write_csv(batch, text, csv.WriteOptions(include_header=False))
+            copy.write(text.getvalue())

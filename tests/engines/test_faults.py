@@ -14,11 +14,12 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.engines import postgresql, sql
+from dpbayes.sources.engines import spark as spark_module
 from dpbayes.sources.engines.address import open_table, tables_of
 from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.spark import _is_gone
 from dpbayes.sources.engines.statements import named_table
-from tests.engines.conftest import write
-from tests.engines.servers import Postgres
+from tests.engines.servers import Postgres, write_table
 
 # Spark leaves sockets of its own to the garbage collector.
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
@@ -50,7 +51,7 @@ def refused(ask: Callable[[], Any], server: Postgres) -> str:
 def table(server: Postgres) -> Iterator[Any]:
     """A connection of somebody else's, who has just written the table `patients`."""
     with server.connect() as connection:
-        write(connection, "patients", ROWS)
+        write_table(connection, "patients", ROWS)
         yield connection
 
 
@@ -321,8 +322,9 @@ def test_a_count_of_spark_that_is_given_up_ends(spark: Any) -> None:
     assert list(tracker.getActiveJobsIds()) == []
 
 
-def test_a_master_that_is_not_there_is_told() -> None:
+def test_a_master_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("grpc", reason="Spark Connect is not installed")
+    monkeypatch.setattr(spark_module, "MOST_TRIES", 2)
     with pytest.raises(InputError, match="cannot be reached"):
         open_table("spark:sc://127.0.0.1:1?table=t").fields()
 
@@ -354,6 +356,17 @@ for ask in (lambda: finished(work), engine.fields):
     except InputError as error:
         print(error)
 """
+
+
+def test_what_py4j_says_of_a_driver_that_is_gone_is_known() -> None:
+    protocol = pytest.importorskip("py4j.protocol", reason="Spark is not installed: run `make engines`")
+    called = "An error occurred while calling o1.collect"
+    gone = (protocol.Py4JError(called), protocol.Py4JNetworkError("Answer from Java side is empty"))
+    there = (
+        protocol.Py4JError(f"{called}. Trace:\npy4j.Py4JException: Method collect([]) does not exist"),
+        ValueError(),
+    )
+    assert [_is_gone(error) for error in (*gone, *there)] == [True, True, False, False]
 
 
 def test_a_killed_spark_is_told(spark: Any) -> None:

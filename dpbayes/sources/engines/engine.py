@@ -31,7 +31,7 @@ class Tally:
     """What one scan of a table tells of a network: `values` (K,) over its cells, and what was not counted.
 
     `n` records were counted; `left_out` had a missing value in a column whose rule is to drop the record. `outside`
-    has, by column of the network, how many of the others had a value that is not declared: no cell counts these.
+    has, by column in use, how many of the others had a value that is not declared: no cell counts these.
     """
 
     values: IntArray
@@ -54,7 +54,8 @@ class Engine(Protocol):
         """Scan the table once, in steps; a step that is not taken ends the scan.
 
         `columns` are all that are in use, by name at least the network's nodes: records are left out for a missing
-        value in any of them. Errors: InputError in one sentence for whatever stands in the way.
+        value in any of them, and a value that is not declared is told of any of them, as of a table in memory. Errors:
+        InputError in one sentence for whatever stands in the way.
         """
 
     def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:

@@ -20,7 +20,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import BLOCK, block_sums, values_of
 from dpbayes.model.network import Network
 from dpbayes.model.regression import GramMatrix, NumericColumn
-from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
+from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.arrow_codes import CodedValues, Coder, as_dictionary, coder
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.sources.engines.gram import Products, UnitMapping, no_numbers, require_mappings, scaled_gram
@@ -72,16 +72,16 @@ class ParquetFiles:
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
 
-        Only the columns of nodes are read, and those that decide whether a record is left out.
+        Only the columns in use are read.
         """
         by_name = {column.name: column for column in columns}
         nodes = [by_name[name] for name in network.names]
-        others = [c for c in columns if c.name not in network.position and code_of_missing(c) == LEFT_OUT]
+        others = [column for column in columns if column.name not in network.position]
         parts = _parts(self.path)
         with _opened(parts[0], ()) as file:
             for name in by_name:
                 _field(file, name)
-        gathered = _Gathered(network)
+        gathered = _Gathered(network, [column.name for column in others])
         with closing(_ahead(_scanned(self.path, parts, [*nodes, *others]))) as batches:
             for share, values in batches:
                 gathered.add(values[: len(nodes)], values[len(nodes) :])
@@ -167,24 +167,25 @@ class ParquetFiles:
 class _Gathered:
     """Codes of records that are counted once there is a block of them, and what was counted so far."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, others: Sequence[str]) -> None:
         self.network = network
+        self.names = (*network.names, *others)
         width = len(network.names)
         self.block: Codes = np.empty((width, max(64, min(BLOCK, BLOCK_BYTES // width))), dtype=np.uint8)
         self.filled = self.n = self.left_out = 0
         self.sums: IntArray = np.zeros(network.cell_count, dtype=np.int64)
-        self.outside: IntArray = np.zeros(width, dtype=np.int64)
+        self.outside: IntArray = np.zeros(len(self.names), dtype=np.int64)
 
     def add(self, nodes: Sequence[CodedValues], others: Sequence[CodedValues]) -> None:
-        """Take a batch's values of all nodes and of other columns that may leave records out."""
-        records = len(nodes[0].codes)
-        left_out = _any([values.left_out for values in (*nodes, *others)])
+        """Take a batch's values of all nodes, and of other columns, which decide only whether a record is counted."""
+        columns, records = (*nodes, *others), len(nodes[0].codes)
+        left_out = _any([values.left_out for values in columns])
         if left_out is not None:
             self.left_out += int(left_out.sum())
-        for node, values in enumerate(nodes):
+        for place, values in enumerate(columns):
             if values.outside is not None:
-                self.outside[node] += int((values.outside if left_out is None else values.outside & ~left_out).sum())
-        without = _any([left_out, *(values.outside for values in nodes)])
+                self.outside[place] += int((values.outside if left_out is None else values.outside & ~left_out).sum())
+        without = _any([left_out, *(values.outside for values in columns)])
         keep = None if without is None else ~without
         self._fill([values.codes if keep is None else values.codes[keep] for values in nodes])
         self.n += records if keep is None else int(keep.sum())
@@ -192,7 +193,7 @@ class _Gathered:
     def tally(self) -> Tally:
         """Return what was counted, and count what is left of it."""
         self._count()
-        outside = dict(zip(self.network.names, self.outside.tolist(), strict=True))
+        outside = dict(zip(self.names, self.outside.tolist(), strict=True))
         return Tally(values_of(self.network, self.sums), self.n, self.left_out, outside)
 
     def _fill(self, columns: Sequence[Codes]) -> None:

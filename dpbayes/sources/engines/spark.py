@@ -21,6 +21,9 @@ QUIET = {"spark.log.level": "OFF", "spark.ui.enabled": "false", "spark.ui.showCo
 HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 """Spark on this machine listens to this machine alone."""
 
+MOST_TRIES = 5
+"""Times that a silent server of Spark Connect is asked again: some 17 seconds; Spark's own rule is ten minutes."""
+
 _numbers = itertools.count()
 
 
@@ -162,11 +165,13 @@ def _started(sql: Any, master: str) -> Any:
 def _connected(url: str) -> Any:
     try:
         # The builder of pyspark.sql would set the whole process to Spark Connect.
+        from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession as Remote
     except ImportError:
         raise InputError('Spark Connect needs packages of its own: pip install "pyspark[connect]".') from None
     try:
         session = Remote.builder.remote(url).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=MOST_TRIES)])
         session.conf.set("spark.sql.caseSensitive", "true")
     except Exception:
         raise InputError(
@@ -221,6 +226,8 @@ def _why_not(error: Exception, cluster: SparkCluster) -> str:
     condition, name = _condition(error), brief(".".join(cluster.name))
     if _is_gone(error):
         return "Spark ended while it worked; start this program again."
+    if condition == "RETRIES_EXCEEDED":
+        return "Spark Connect does not answer any more; start the count again when it is back."
     if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")):
         return f"Spark has no table {name}."
     if condition.startswith("UNRESOLVED_COLUMN"):
@@ -242,5 +249,7 @@ def _condition(error: Exception) -> str:
 
 def _is_gone(error: Exception) -> bool:
     """Whether the driver or the server does not answer any more."""
-    names = {each.__name__ for each in type(error).__mro__}
-    return bool(names & {"Py4JNetworkError", "ConnectionError"}) or "UNAVAILABLE" in str(error)
+    names, text = {each.__name__ for each in type(error).__mro__}, str(error)
+    # Of a call that was on its way, py4j says only that it failed; whatever Java says of one has its trace.
+    is_silent = type(error).__name__ == "Py4JError" and "Trace:" not in text
+    return is_silent or bool(names & {"Py4JNetworkError", "ConnectionError"}) or "UNAVAILABLE" in text

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
@@ -34,7 +34,6 @@ from dpbayes.sources.engines.terms import (
     comparable,
     is_there,
     joint_code,
-    leaves_out,
     term,
 )
 
@@ -47,6 +46,9 @@ Waiting = Generator[float, None, Result]
 
 MOST_ARMS = 24
 """Clusters of one statement; a wider network takes several, within one snapshot where the engine has one."""
+
+MOST_CHECKED = 32
+"""Columns that are no nodes in one expression: parsers of engines bear no sum of hundreds of terms."""
 
 LOOK = 0.1
 """Seconds between two looks at whether an answer is there."""
@@ -155,25 +157,26 @@ def _tally(session: Session, network: Network, columns: Sequence[Column], most_c
     table, by_name = session.table(), {column.name: column for column in columns}
     for name in by_name:
         _require_column(table, name)
-    scan = _Scan(session, table, network, [by_name[name] for name in network.names], most_codes)
+    nodes, others = [by_name[name] for name in network.names], [c for c in columns if c.name not in network.position]
+    scan = _Scan(session, table, network, nodes, others, most_codes)
     droppable = [column for column in columns if code_of_missing(column) == LEFT_OUT]
-    others = [c for c in droppable if c.name not in network.position and can_say_missing(table, c)]
     kept = _with_values(table, droppable, as_text=False)
-    sums = yield from _sums(kept, scan, others)
-    if sums.to_leave_out:
+    sums = yield from _sums(kept, scan)
+    # A number that is not declared hides, in a joint code, a text that leaves the record out.
+    if sums.to_leave_out or (sums.undeclared and any(can_say_missing(table, column) for column in droppable)):
         kept = _with_values(table, droppable, as_text=True)
-        sums = yield from _sums(kept, scan, [])
+        sums = yield from _sums(kept, scan)
     wrong = (yield from _undeclared(kept, scan)) if sums.undeclared else {}
     return Tally(sums.values, sums.n - sums.undeclared, max(0, sums.total - sums.n), wrong)
 
 
-def _sums(kept: "ir.Table", scan: "_Scan", others: Sequence[Column]) -> Waiting["_Sums"]:
+def _sums(kept: "ir.Table", scan: "_Scan") -> Waiting["_Sums"]:
     import ibis
 
     packed = clusters(scan.network, scan.most_codes)
     arms = [_grouped(kept, joint_code(scan.terms(kept, each))) for each in packed]
-    if others:  # these decide only whether a record is left out
-        arms.append(_grouped(kept, joint_code([Term(leaves_out(kept, column)) for column in others])))
+    for part in slices(len(scan.others), MOST_CHECKED):  # no step: these are only looked at
+        arms.append(_grouped(kept, joint_code([term(kept, column, 0) for column in scan.others[part]])))
     if kept is not scan.table:  # in the same statement, for all records of the same state of the table
         arms.append(_counted(scan.table).select(code=ibis.literal(0, "int64"), records="records"))
     answers: list[pa.Table] = []
@@ -189,10 +192,11 @@ def _sums(kept: "ir.Table", scan: "_Scan", others: Sequence[Column]) -> Waiting[
 
 def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
     """Count by column the records whose value is not declared; one more scan, and only where there are any."""
-    codes = [joint_code([term(kept, column, 1)]) for column in scan.columns]
+    columns = [*scan.nodes, *scan.others]
+    codes = [joint_code([term(kept, column, 1)]) for column in columns]
     sums = {f"c{k}": as_whole(code < 0).sum() for k, code in enumerate(codes)}
     answer = yield from _answered(scan.session, kept.aggregate(**sums), 1.0, 1.0)
-    return {column.name: answer[f"c{k}"][0].as_py() or 0 for k, column in enumerate(scan.columns)}
+    return {column.name: int(answer[f"c{k}"][0].as_py() or 0) for k, column in enumerate(columns)}
 
 
 def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Products]:
@@ -245,17 +249,18 @@ def _asked(session: Session, ask: Callable[[], pa.Table]) -> "Iterator[Future[pa
 
 @dataclass(frozen=True, eq=False)
 class _Scan:
-    """What is counted: a network over the table of a session, its columns in the order of its nodes."""
+    """What is counted: a network over the table of a session, its columns in order, and others that are in use."""
 
     session: Session
     table: "ir.Table"
     network: Network
-    columns: Sequence[Column]
+    nodes: Sequence[Column]
+    others: Sequence[Column]
     most_codes: int
 
     def terms(self, kept: "ir.Table", cluster: Cluster) -> list[Term]:
         steps = strides(self.network, cluster).tolist()
-        return [term(kept, self.columns[node], step) for node, step in zip(cluster.nodes, steps, strict=True)]
+        return [term(kept, self.nodes[node], step) for node, step in zip(cluster.nodes, steps, strict=True)]
 
 
 def _grouped(kept: "ir.Table", code: "ir.IntegerValue") -> "ir.Table":
@@ -298,7 +303,7 @@ class _Sums:
 
 
 def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.Table], total: int | None) -> _Sums:
-    """Add up all arms: one for each cluster and perhaps one of columns that are no nodes; `total` None is all of them.
+    """Add up all arms: one for each cluster, then those of columns that are no nodes; `total` None is all records.
 
     Errors: InputError unless all arms are of equally many records.
     """

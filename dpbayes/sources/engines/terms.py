@@ -65,14 +65,6 @@ def term(table: "ir.Table", column: Column, step: int) -> Term:
     return Term(null.ifelse(_whole_literal(missing * step), plain.value), guard)
 
 
-def leaves_out(table: "ir.Table", column: Column) -> "ir.IntegerValue":
-    """Return TO_LEAVE_OUT where a text stands for a missing value that leaves the record out, else 0; for text only."""
-    import ibis
-
-    text = _as_text(table[column.name])
-    return text.strip().isin(_missing_texts(column)).ifelse(_whole_literal(TO_LEAVE_OUT), ibis.literal(0, "int64"))
-
-
 def can_say_missing(table: "ir.Table", column: Column) -> bool:
     """Whether a text of the column, and not only NULL, can leave a record out."""
     return code_of_missing(column) == LEFT_OUT and _is_text(table[column.name].type())
@@ -157,8 +149,8 @@ def _text_code(value: Any, column: Categories | Groups, step: int) -> "ir.Intege
     cases = [(_literal(said, "string"), _whole_literal(code * step)) for said, code in codes.items()]
     none = _whole_literal(TO_LEAVE_OUT if missing == LEFT_OUT else missing * step)
     trimmed = text.strip()
-    rest = trimmed.isin(_missing_texts(column)).ifelse(none, _whole_literal(NOT_DECLARED))
-    code = text.cases(*cases, else_=trimmed.cases(*cases, else_=rest))
+    left = [(_literal(said, "string"), none) for said in _missing_texts(column)]
+    code = text.cases(*cases, else_=trimmed.cases(*cases, *left, else_=_whole_literal(NOT_DECLARED)))
     return code if missing == LEFT_OUT else value.isnull().ifelse(none, code)
 
 

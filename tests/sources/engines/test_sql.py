@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpbayes as dp
@@ -150,6 +151,57 @@ def test_of_a_record_that_is_left_out_no_other_value_is_looked_at(tmp_path: Path
             else:
                 counts = dp.count(network, table())
                 assert (counts.n, network.table(counts.values, 0).sum()) == (2, 2)
+
+
+UNUSED: dict[str, tuple[Column, list[Any], list[Any], int]] = {
+    "text": (Categories("other", ("a", "b")), ["a", " b", "NA", None], ["a", " b", "NA", "z"], 2),
+    "own": (Categories("other", ("a",), missing=OwnState()), ["a", "?", None, "a "], ["a", "?", None, "A"], 4),
+    "whole": (Categories("other", ("0", "1")), [0, 1, None, 1], [0, 1, None, 2], 3),
+    "cut": (Cuts("other", (1.5,), missing=CountAs("< 1.5")), [0.0, None, 2.0, 1e9], [0.0, None, 2.0, np.inf], 4),
+}
+
+
+@pytest.mark.parametrize(("column", "declared", "undeclared", "n"), UNUSED.values(), ids=list(UNUSED))
+def test_a_column_in_use_that_is_no_node_is_held_to_its_domain(
+    tmp_path: Path, column: Column, declared: list[Any], undeclared: list[Any], n: int
+) -> None:
+    columns = (Categories("sex", ("f", "m")), column)
+    network, path = network_over(columns[:1]), tmp_path / "t.parquet"
+    for values, is_refused in ((declared, False), (undeclared, True)):
+        rows = pa.table({"sex": ["f", "m", "f", "f"], "other": pa.array(values)})
+        pq.write_table(rows, path)
+        frame = pd.DataFrame(
+            {name: rows[name].cast(pa.string()).fill_null("").to_pandas() for name in rows.column_names}
+        )
+        tables = (
+            lambda frame=frame: encode(frame, columns),
+            lambda rows=rows: DeclaredTable(SqlTable(InMemory(rows)), columns),
+            lambda: DeclaredTable(ParquetFiles(path), columns),
+        )
+        for table in tables:
+            if is_refused:
+                with pytest.raises(InputError, match='"other"'):
+                    dp.count(network, table())
+            else:
+                assert dp.count(network, table()).n == n
+
+
+def test_many_columns_that_are_no_nodes_are_looked_at_in_several_expressions() -> None:
+    frame = pd.DataFrame({f"x{k}": ["a", "b"] for k in range(150)})
+    columns = tuple(Categories(name, ("a", "b")) for name in frame)
+    network = network_over(columns[:1])
+    assert dp.count(network, DeclaredTable(SqlTable(InMemory(frame)), columns)).values.tolist() == [1, 1]
+    wrong = frame.assign(x149=["a", "c"])
+    with pytest.raises(InputError, match='"x149" in 1 record'):
+        dp.count(network, DeclaredTable(SqlTable(InMemory(wrong)), columns))
+
+
+def test_a_number_that_is_not_declared_is_not_looked_at_where_a_text_leaves_the_record_out() -> None:
+    columns = (Categories("note", ("a", "b")), Categories("grade", ("1", "2")))
+    network = network_over(columns)
+    frame = pd.DataFrame({"note": ["a", "NA", "b"], "grade": [1, 9, 2]})
+    counted = dp.count(network, DeclaredTable(SqlTable(InMemory(frame)), columns))
+    assert counted.values.tolist() == dp.count(network, encode(as_text(frame), columns)).values.tolist()
 
 
 def test_a_query_ends_in_the_engine_when_no_further_step_is_taken() -> None:
