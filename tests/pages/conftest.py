@@ -16,6 +16,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from dpbayes.ui.pages.network import errors
+from dpbayes.ui.pages.release import details
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard, slider
 from tests.conftest import IS_THOROUGH
@@ -80,6 +82,13 @@ def runs_awaited_asleep() -> Iterator[None]:
 def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody draws a picture here."""
     monkeypatch.setattr("dpbayes.ui.widgets.page.HEAD_START", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_knownof_everybody() -> None:
+    """What a server keeps for all its sessions begins anew with each test, which may have changed how it is got."""
+    details.of_everybody.clear()
+    errors.of_everybody.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -434,7 +434,7 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     drawn: list[int] = []
     simulate = details.study_release
     monkeypatch.setattr(details, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    details._of_everybody.clear()
+    details.of_everybody.clear()
     at = open_page(PAGE)
     first, shown = len(asked), figures(at)
     assert (first > 0, len(drawn)) == (True, 1)
@@ -450,7 +450,7 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     settings, kept = settings_of(at), len(drawn)
     assert headline(at) == headline(open_page(PAGE, settings))
     assert len(drawn) == kept, "everybody has these records, and one server works them out for all"
-    details._of_everybody.clear()
+    details.of_everybody.clear()
     assert headline(at) == headline(open_page(PAGE, settings)), "what was kept is what another session works out"
     assert len(drawn) == kept + 1
 
@@ -459,7 +459,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
     drawn: list[int] = []
     simulate = details.study_release
     monkeypatch.setattr(details, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    details._of_everybody.clear()
+    details.of_everybody.clear()
     for session in (1, 2):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
         data = Dataset(("a", "b"), (("no", "yes"),) * 2, np.array([[0, 1], [1, 1], [0, 0]], dtype=np.uint8))
@@ -469,7 +469,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
         at.switch_page(PAGE)
         fine(at.run())
         assert len(drawn) == session
-    assert not details._of_everybody().results
+    assert not details.of_everybody().results
 
 
 def test_every_row_and_state_can_be_picked() -> None:

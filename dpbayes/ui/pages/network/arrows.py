@@ -22,6 +22,7 @@ from dpbayes.ui.pages.network.errors import (
     is_too_large,
     key_of,
     name_of,
+    of_everybody,
     planned,
     planned_reading,
     tables_at_once,
@@ -105,11 +106,14 @@ def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> R
     def rng(place: int) -> np.random.Generator:
         return stream(chosen.seed, "network", "errors", places[names[place]])
 
+    key = (*key_of(chosen, names), shown)
+
     def start() -> Work[ArrowErrors]:
         plan = replace(planned(chosen), reading=_reading(chosen, shown))
-        return arrow_errors(plan, on, shown, rng, at_once=tables_at_once(chosen.network))
+        at_once = tables_at_once(chosen.network)
+        return of_everybody().once_in_steps(key, arrow_errors, plan, on, shown, rng, at_once=at_once)
 
-    work = running(_KIND, (*key_of(chosen, names), shown), start)
+    work = running(_KIND, key, start)
     if not work.taken:
         work.work()
     return work

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
@@ -68,12 +69,19 @@ def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors
 
     def start() -> Work[PlannedErrors]:
         plan, mechanisms, at_once = planned(chosen), _able(chosen, names), tables_at_once(chosen.network)
-        return planned_errors(plan, mechanisms, partial(stream, chosen.seed, "network", "errors"), at_once=at_once)
+        rng = partial(stream, chosen.seed, "network", "errors")
+        return of_everybody().once_in_steps(key, planned_errors, plan, mechanisms, rng, at_once=at_once)
 
     work = running(_KIND, key, start)
     if not work.taken:
         work.work()
     return work
+
+
+@st.cache_resource(show_spinner=False)
+def of_everybody() -> Memo:
+    """Return what a server keeps for all its sessions: no record has a part in it, and a class asks for the same."""
+    return Memo()
 
 
 def tables_at_once(network: Network) -> int:
@@ -118,7 +126,7 @@ def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     asked = str(question(chosen)) if has_asked(chosen) else ""
     reading = chosen.options("release").reading
     source = chosen.settings.graph or chosen.settings.source
-    tables = source, chosen.network, planned_records(chosen), chosen.seed
+    tables = source, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
     return names, parameters, chosen.weights, tables, chosen.settings.prior, asked, reading
 
 

@@ -131,8 +131,9 @@ def releases_of(readings: Readings) -> int:
 
 
 def _release_steps(readings: Readings) -> Work[ReadReleases]:
-    return read_releases(
-        readings.as_real, releases=releases_of(readings), points=AVERAGED_POINTS, at_once=readings.at_once
+    study, releases = readings.as_real, releases_of(readings)
+    return readings.memo.once_in_steps(
+        ("all", releases), read_releases, study, releases=releases, points=AVERAGED_POINTS, at_once=readings.at_once
     )
 
 
@@ -142,7 +143,16 @@ def _cell_steps(readings: Readings) -> Work[ReadCell]:
         held = held_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
         return ReadCell(study.private[:, cell], held)
     measured = min(study.count, MOST_MEASURED)
-    steps = read_cell(study, cell, level=LEVEL, releases=measured, points=AVERAGED_POINTS, at_once=MEASURED_AT_ONCE)
+    steps = readings.memo.once_in_steps(
+        (cell, measured),
+        read_cell,
+        study,
+        cell,
+        level=LEVEL,
+        releases=measured,
+        points=AVERAGED_POINTS,
+        at_once=MEASURED_AT_ONCE,
+    )
     return (yield from steps)
 
 

@@ -111,7 +111,7 @@ def simulated_once(chosen: Chosen) -> Simulated:
     if size > MANY_VALUES:
         return _simulated(chosen)
     if size <= SHARED_VALUES and chosen.has_public_records:
-        return _of_everybody().once(asked, _simulated, chosen)
+        return of_everybody().once(asked, _simulated, chosen)
     mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
     return mine.once(asked, _simulated, chosen)
 
@@ -121,7 +121,8 @@ def _simulated(chosen: Chosen) -> Simulated:
 
 
 @st.cache_resource(show_spinner=False)
-def _of_everybody() -> Memo:
+def of_everybody() -> Memo:
+    """Return the simulations that a server keeps for all its sessions."""
     return Memo(most=SHARED)
 
 
