@@ -16,6 +16,7 @@ The posterior of theta is the mixture of Dirichlet(alpha + k) under that law. Th
 import numpy as np
 
 from dpbayes.base.quadrature import spread_points
+from dpbayes.base.steps import slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
@@ -37,7 +38,7 @@ cells gets fewer points, down to so few."""
 MOST_CELLS = MOST_NUMBERS // LEAST_POINTS
 """Cells beyond which there is none."""
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 15
 """Numbers that one step holds at once: few enough to stay near the processor."""
 
 
@@ -126,13 +127,13 @@ def noise_aware_means(
     network = prior.network
     tables, fits, batch = _read(prior, noise, released, n)
     means = np.empty((len(tables), network.cell_count))
-    at_once = _BLOCK // (points * max(len(tables), 1))
-    for rows in rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=at_once):
-        counts, shares = rows.posterior(tables[:, rows.cells], fits[:, rows.cells], spread_points(points, rows.states))
-        concentration = rows.alpha.sum(axis=-1, keepdims=True)
-        each = shares / (concentration + over_states(counts))
-        sums = np.matmul(each[..., None, :], counts)[..., 0, :]
-        means[:, rows.cells] = sums + rows.alpha * each.sum(axis=-1, keepdims=True)
+    for rows in rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // points):
+        lucks, concentration = spread_points(points, rows.states), rows.alpha.sum(axis=-1, keepdims=True)
+        for part in slices(len(tables), max(1, _BLOCK // (points * rows.cells.size))):
+            counts, shares = rows.posterior(tables[part][:, rows.cells], fits[part][:, rows.cells], lucks)
+            each = shares / (concentration + over_states(counts))
+            sums = np.matmul(each[..., None, :], counts)[..., 0, :]
+            means[part, rows.cells] = sums + rows.alpha * each.sum(axis=-1, keepdims=True)
     return means[:, cells].reshape(*batch, len(cells))
 
 

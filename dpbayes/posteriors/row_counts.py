@@ -77,14 +77,20 @@ class RowCounts:
         diagonal = mean[:, :, None] * np.eye(self.states)
         return total * mean, within[..., None] * (diagonal - outer) + of_total[..., None] * outer
 
-    def _first_look(self, fit: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where the law lies if prior and noise are both taken as normal: means (..., m, r), covariances (m, r, r)."""
-        centre, prior = self._prior_moments
+    @cached_property
+    def _normal_law(self) -> tuple[FloatArray, FloatArray]:
+        """The share of the way from the fitted cells to the prior's mean, and the covariance: (m, r, r) each."""
+        _, prior = self._prior_moments
         noise = self._noise_covariance
         share = noise @ np.linalg.pinv(noise + prior, rcond=1e-12, hermitian=True)
-        mean = fit + np.matmul(share, (centre - fit)[..., None])[..., 0]
         covariance = share @ prior
-        return mean, (covariance + np.swapaxes(covariance, -1, -2)) / 2
+        return share, (covariance + np.swapaxes(covariance, -1, -2)) / 2
+
+    def _first_look(self, fit: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Where the law lies if prior and noise are both taken as normal: means (..., m, r), covariances (m, r, r)."""
+        centre, _ = self._prior_moments
+        share, covariance = self._normal_law
+        return fit + np.matmul(share, (centre - fit)[..., None])[..., 0], covariance
 
     @cached_property
     def _ends_of_total(self) -> Ends:
@@ -165,10 +171,14 @@ class RowCounts:
 
     def _log_law_of_totals(self, records: FloatArray) -> FloatArray:
         """The part of the law that knows totals (..., m, S) alone: looked up where more are asked than exist."""
-        if records.size <= 2 * len(self.rows) * (self.n + 1):
+        if records.size <= len(self.rows) * (self.n + 1) and "_log_law_of_every_total" not in vars(self):
             return self._log_law_of(records)
-        every = self._log_law_of(np.arange(self.n + 1.0)[None, :])
-        return np.asarray(every[np.arange(len(self.rows))[:, None], records.astype(np.int64)])
+        return np.asarray(self._log_law_of_every_total[np.arange(len(self.rows))[:, None], records.astype(np.int64)])
+
+    @cached_property
+    def _log_law_of_every_total(self) -> FloatArray:
+        """The same of totals from 0 to n: (m, n + 1)."""
+        return self._log_law_of(np.arange(self.n + 1.0)[None, :])
 
     def _log_law_of(self, records: FloatArray) -> FloatArray:
         (first, second), others = self.share, self.n - records

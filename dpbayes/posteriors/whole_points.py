@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from dpbayes.base.types import FloatArray
 
@@ -13,6 +12,9 @@ _LOGISTIC = math.sqrt(3) / math.pi
 
 _REACH = 4.0
 """How many widths beyond the centre points lie that thin out from an end."""
+
+_LEAST, _CANCELLED = 1e-280, 1e-9
+"""A chance, and a share of the larger of two, below which a difference of distribution functions lacks digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +73,21 @@ def _rounded_logistic(
     scale = sd * _LOGISTIC
     # Mirrored where zero lies above the centre: near 0 the distribution function keeps its digits.
     sign = np.where(centre < 0, -1.0, 1.0)
-    start, end = np.where(sign > 0, -0.5, -most - 0.5), np.where(sign > 0, most + 0.5, 0.5)
-    below, above = special.expit((start - sign * centre) / scale), special.expit((end - sign * centre) / scale)
-    share = np.clip(below + luck * (above - below), 1e-300, 1 - 1e-16)
-    drawn = np.clip(np.rint(sign * centre + scale * special.logit(share)), start + 0.5, end - 0.5) * sign
-    return drawn, _log_chance(drawn, centre, scale, most)
+    start, end, place = np.where(sign > 0, -0.5, -most - 0.5), np.where(sign > 0, most + 0.5, 0.5), np.abs(centre)
+    below, above = _logistic((start - place) / scale), _logistic((end - place) / scale)
+    inside = above - below
+    share = np.clip(below + luck * inside, 1e-300, 1 - 1e-16)
+    drawn = np.clip(np.rint(place + scale * np.log(share / (1 - share))), start + 0.5, end - 0.5) * sign
+    log_inside = np.log(np.maximum(inside, _LEAST))
+    lost = inside <= np.maximum(_CANCELLED * above, _LEAST)
+    if lost.any():
+        log_inside = np.where(lost, _log_mass(most / 2 - centre, (most + 1) / 2, scale), log_inside)
+    return drawn, _log_mass(drawn - centre, 0.5, scale) - log_inside
+
+
+def _logistic(values: FloatArray) -> FloatArray:
+    """Return 1 / (1 + e^-x), all digits of it above e^-700: numpy's exponential takes a fifth of `special.expit`."""
+    return np.asarray(1 / (1 + np.exp(np.minimum(-values, 700.0))))
 
 
 def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: FloatArray) -> FloatArray:
