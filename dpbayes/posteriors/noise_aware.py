@@ -38,8 +38,11 @@ cells gets fewer points, down to so few."""
 MOST_CELLS = MOST_NUMBERS // LEAST_POINTS
 """Cells beyond which there is none."""
 
-_BLOCK = 1 << 15
+_BLOCK = 1 << 17
 """Numbers that one step holds at once: few enough to stay near the processor."""
+
+_OF_MANY = 1 << 14
+"""The same where many releases are read for their means: larger arrays go back to the system after every operation."""
 
 
 def points_for(cells: int) -> int:
@@ -129,7 +132,7 @@ def noise_aware_means(
     means = np.empty((len(tables), network.cell_count))
     for rows in rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // points):
         lucks, concentration = spread_points(points, rows.states), rows.alpha.sum(axis=-1, keepdims=True)
-        for part in slices(len(tables), max(1, _BLOCK // (points * rows.cells.size))):
+        for part in slices(len(tables), _OF_MANY // (points * rows.cells.size)):
             counts, shares = rows.posterior(tables[part][:, rows.cells], fits[part][:, rows.cells], lucks)
             each = shares / (concentration + over_states(counts))
             sums = np.matmul(each[..., None, :], counts)[..., 0, :]

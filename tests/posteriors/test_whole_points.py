@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from dpbayes.posteriors.whole_points import Ends, point_between
 
@@ -31,3 +32,21 @@ def test_points_thin_out_from_an_end_by_their_power():
     near = drawn[LUCKS < 0.5]
     assert (near < 25).mean() == pytest.approx(0.5, abs=1e-3)
     assert near.max() == 99
+
+
+@pytest.mark.parametrize("most", [0, 3, 1000])
+@pytest.mark.parametrize("sd", [0.3, 5.0, 1e4])
+@pytest.mark.parametrize("centre", [-1e4, -30.0, -0.2, 0.0, 0.4, 2.0, 999.7, 1030.0, 1e4])
+def test_chances_keep_their_digits_however_far_off_the_centre_is(centre, sd, most):
+    luck = (np.arange(2000) + 0.5) / 2000
+    ends = Ends(np.zeros((2, 1)), np.ones((2, 1)))
+    drawn, log = point_between(luck, np.array([centre]), np.array([sd]), np.array([float(most)]), ends)
+    numbers = np.arange(most + 1.0)
+    scale = sd * np.sqrt(3) / np.pi
+    start, end = stats.logistic.logsf, stats.logistic.logcdf  # of the side on which digits are kept
+    lower, upper = (numbers - 0.5 - centre) / scale, (numbers + 0.5 - centre) / scale
+    larger, smaller = np.where(lower > 0, start(lower), end(upper)), np.where(lower > 0, start(upper), end(lower))
+    mass = larger + np.log(-np.expm1(smaller - larger))
+    expected = mass - special.logsumexp(mass)
+    assert ((drawn >= 0) & (drawn <= most) & (drawn == np.rint(drawn))).all()
+    assert log == pytest.approx(expected[drawn.astype(int)], rel=1e-9, abs=1e-8)

@@ -222,11 +222,12 @@ def _blocks(wish: Wish, rng: np.random.Generator) -> Iterator[_Block]:
 
 @dataclass(frozen=True, eq=False)
 class _Trials:
-    """All draws, and which of them (draws,) pass at the epsilons where all have been tried."""
+    """All draws, and which of them (draws,) pass at the epsilons where all have been tried; of few (few,) likewise."""
 
     wish: Wish
     blocks: tuple[_Block, ...]
     passed: dict[float, BoolArray] = field(default_factory=dict)
+    passed_of_few: dict[float, BoolArray] = field(default_factory=dict)
 
     @property
     def few(self) -> int:
@@ -241,13 +242,17 @@ class _Trials:
     def share(self, epsilon: float) -> float:
         """The share of all draws that pass, which are tried unless they have been."""
         if epsilon not in self.passed:
-            self.passed[epsilon] = self.tried(epsilon, np.ones(self.wish.draws, dtype=np.bool_))
+            known = self.passed_of_few.get(epsilon, np.zeros(0, dtype=np.bool_))  # the first ones, with the same luck
+            passed = self.tried(epsilon, np.arange(self.wish.draws) >= len(known))
+            passed[: len(known)] = known
+            self.passed[epsilon] = passed
         return float(self.passed[epsilon].mean())
 
     def share_of_few(self, epsilon: float) -> float:
         """The share that passes of the first few draws."""
         asked = np.arange(self.wish.draws) < self.few
-        return float(self.tried(epsilon, asked)[asked].mean())
+        self.passed_of_few[epsilon] = self.tried(epsilon, asked)[asked]
+        return float(self.passed_of_few[epsilon].mean())
 
     def tried(self, epsilon: float, asked: BoolArray) -> BoolArray:
         """Which of the draws that are asked pass (draws,); none where the mechanism allows no such epsilon."""
