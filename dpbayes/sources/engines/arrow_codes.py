@@ -71,7 +71,8 @@ def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Ar
         dictionary = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InputError(f"Column {brief(name)} holds {values.type} values, which cannot be shown as text.") from None
-    places = dictionary.indices.cast(pa.int32())
+    indices = dictionary.indices
+    places = indices if indices.type == pa.int32() else indices.cast(pa.int32())
     if places.null_count:
         places = places.fill_null(len(dictionary.dictionary))
     return places.to_numpy(), dictionary.dictionary
@@ -131,16 +132,20 @@ def _split(signed: Signed) -> CodedValues:
 def _of_texts(column: Column) -> Coder:
     known: pa.Array | None = None
     table: Signed = np.zeros(0, dtype=np.int16)
+    both: list[int] = []  # the codes of two entries, if both are declared
 
     def coded_values(values: pa.Array) -> CodedValues:
-        nonlocal known, table
+        nonlocal known, table, both
         places, entries = as_dictionary(column.name, values)
         if known is None or not entries.equals(known):  # batches of one row group share their dictionary
             codes = [*coded(column, texts_of(column.name, entries)).tolist(), _code(column, "")]
             known, table = entries, np.array(codes, dtype=np.int16)
-        if len(entries) == 2 and table[:-1].min() >= 0 and not values.null_count:
-            first, second = table[:-1].tolist()
-            return CodedValues(places.astype(np.uint8) * np.uint8((second - first) % 256) + np.uint8(first))
+            both = codes[:2] if len(entries) == 2 and min(codes[:2]) >= 0 else []
+        if both and not values.null_count:
+            bits = places.astype(np.uint8)
+            if both == [0, 1]:
+                return CodedValues(bits)
+            return CodedValues(bits ^ np.uint8(1) if both == [1, 0] else np.array(both, dtype=np.uint8).take(bits))
         return _split(table.take(places))
 
     return coded_values
@@ -191,9 +196,10 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.Ar
 
     def coded_values(values: pa.Array) -> CodedValues:
         # A number below the lowest wraps, and is beyond the highest.
-        places = _numbers(values).view(unsigned) - zero
+        numbers = _numbers(values).view(unsigned)
+        places = numbers - zero if zero else numbers
         if places.max(initial=0) < len(table):
-            return CodedValues(places.astype(np.uint8)) if straight else _split(table.take(places))
+            return CodedValues(places.astype(np.uint8, copy=False)) if straight else _split(table.take(places))
         inside = places < len(table)
         return _split(np.where(inside, table.take(np.where(inside, places, 0)), np.int16(OUTSIDE)))
 

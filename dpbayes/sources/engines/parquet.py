@@ -82,7 +82,7 @@ class ParquetFiles:
             for name in by_name:
                 _field(file, name)
         gathered = _Gathered(network, [column.name for column in others])
-        with closing(_ahead(_scanned(self.path, parts, [*nodes, *others]))) as batches:
+        with closing(_scanned(self.path, parts, [*nodes, *others])) as batches:
             for share, values in batches:
                 gathered.add(values[: len(nodes)], values[len(nodes) :])
                 yield share
@@ -339,13 +339,18 @@ def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
 def _scanned(
     path: Path, parts: Sequence[_Part], columns: Sequence[Column]
 ) -> Generator[tuple[float, list[CodedValues]], None, None]:
-    """Yield the share that is read, and of a batch the codes of every column."""
+    """Yield the share that is read, and of a batch the codes of every column, while the next is decoded.
+
+    The thread only decodes, which needs no Python: were it to look codes up, it and the counting would wait for each
+    other at every step.
+    """
     coders: list[Coder] = []
-    for share, batch in _batches(path, parts, [column.name for column in columns]):
-        arrays = [batch.column(batch.schema.get_field_index(column.name)) for column in columns]
-        if not coders:
-            coders = [coder(column, array.type) for column, array in zip(columns, arrays, strict=True)]
-        yield share, [code(array) for code, array in zip(coders, arrays, strict=True)]
+    with closing(_ahead(_batches(path, parts, [column.name for column in columns]))) as batches:
+        for share, batch in batches:
+            arrays = [batch.column(batch.schema.get_field_index(column.name)) for column in columns]
+            if not coders:
+                coders = [coder(column, array.type) for column, array in zip(columns, arrays, strict=True)]
+            yield share, [code(array) for code, array in zip(coders, arrays, strict=True)]
 
 
 def _batches(
