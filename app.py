@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.session.drawings import remember
+from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of
 from dpbayes.ui.stories.banner import banner
 from dpbayes.ui.stories.opened import open_step, story_page
@@ -126,6 +127,7 @@ with delivering(), guarded():
         with guarded():
             begin_with_address()
     page = st.navigation(PAGES, position="top")
+    show_place(page.url_path)
     st.html(STYLE)
     if turned:
         turn_to(turned)

@@ -19,8 +19,14 @@ INK = ".js-plotly-plot .cartesianlayer path"
 LIVE = ("release", "bounds", "stealth", "network", "robustness")
 """Pages whose first slider repaints their first chart."""
 
-CHARTS = (*LIVE, "audit", "sampling", "hellinger", "structure", "accuracy", "regression")
+CHARTS = (
+    *(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "structure", "best_noise", "accuracy", "regression"),
+    "papers",
+)
 """Pages with a chart as soon as they are opened."""
+
+LATE_MS = 300.0
+"""How late after the hand stops the last repaint may come."""
 
 TURN = 10
 """Key presses in one direction before turning back: a slider must not reach its end."""
@@ -140,7 +146,12 @@ def dragging(*, rounds: int = 3) -> list[Record]:
                 baseline_value=1000 / max(rate["trivial"], 1e-3),
                 bound=1 / 0.6,
             ),
-            Record(name=f"Last repaint after the hand stops, {name.capitalize()}", value=late[name], unit="ms"),
+            Record(
+                name=f"Last repaint after the hand stops, {name.capitalize()}",
+                value=late[name],
+                unit="ms",
+                bound=LATE_MS,
+            ),
         )
     ]
 

@@ -40,6 +40,9 @@ EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 MEDIAN_MS, SLOW_MS = 150.0, 500.0
 """Longest that a move may take where 50 sessions move, in the median and in 19 of 20 cases."""
 
+PROCESSOR_MS = 20.0
+"""Most processor time that a move may take of a full class, with what follows when the hand rests."""
+
 MOST_GROWTH = 1.1
 """How many times the memory after a class may be what it was after the class before."""
 
@@ -57,6 +60,7 @@ class Session:
     lately_s: float = 0.0
     rests: int = 0
     bytes_received: int = 0
+    messages_received: int = 0
 
     async def open(self) -> None:
         """Look at the page, and keep what its slider is called."""
@@ -66,7 +70,7 @@ class Session:
         await self._hear()
         if not self.slider:
             raise RuntimeError(f"The page {self.page!r} has no slider.")
-        self.bytes_received = 0
+        self.bytes_received = self.messages_received = 0
 
     async def move(self, due: float) -> None:
         """Move the slider by a few stops, at a time that may have passed, and wait for the answer."""
@@ -102,6 +106,7 @@ class Session:
         while True:
             content = await asyncio.wait_for(self.wire.recv(decode=False), SILENCE_S)
             self.bytes_received += len(content)
+            self.messages_received += 1
             message = ForwardMsg.FromString(content)
             part = message.delta.new_element.bidi_component
             if part.component_name == "dpbayes_slider" and not self.slider:
@@ -113,11 +118,12 @@ class Session:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a class saw of a page: milliseconds, rests and KiB of its moves, and what they took of the server."""
+    """What a class saw of a page: how long its moves took, what they received, and what they took of the server."""
 
     took_ms: list[float]
     rests: float
     kib: float
+    messages: float
     processor_ms: float
 
     @property
@@ -152,6 +158,7 @@ async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int
             took_ms=[each for client in clients for each in client.took_ms],
             rests=sum(client.rests for client in clients) / total,
             kib=sum(client.bytes_received for client in clients) / total / 1024,
+            messages=sum(client.messages_received for client in clients) / total,
             processor_ms=1000 * (processor_s(process) - used) / total,
         )
 
@@ -218,6 +225,14 @@ def _records(name: str, lesson: Lesson, trivial: Lesson, *, is_bound: bool) -> l
         Record(name=f"{name}: median", value=lesson.median_ms, unit="ms", bound=MEDIAN_MS if is_bound else None),
         Record(name=f"{name}: 95%", value=lesson.slow_ms, unit="ms", bound=SLOW_MS if is_bound else None),
         Record(name=f"{name}: beside", value=lesson.median_ms, unit="ms", baseline_value=trivial.median_ms, **beside),
-        Record(name=f"{name}: processor of a move", value=lesson.processor_ms, unit="ms"),
+        Record(
+            name=f"{name}: processor of a move",
+            value=lesson.processor_ms,
+            unit="ms",
+            bound=PROCESSOR_MS if is_bound else None,
+        ),
         Record(name=f"{name}: received a move", value=lesson.kib, unit="KiB", baseline_value=trivial.kib, **beside),
+        Record(
+            name=f"{name}: messages", value=lesson.messages, unit="a move", baseline_value=trivial.messages, **beside
+        ),
     ]

@@ -1,13 +1,16 @@
 """What the documents say is true: their Python runs and prints what they show, and what they name exists."""
 
 import importlib
+import math
 import re
 import tomllib
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from benchmarks import engines_run
 from dpbayes.base.references import PAPERS
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import (
@@ -18,8 +21,11 @@ from dpbayes.mechanisms import (
     MapExponential,
     PosteriorSampler,
 )
+from dpbayes.mechanisms.structure_choice import MOST_PAIRS, StructureChoice, pair_count
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.engines.clusters import clusters
 from dpbayes.sources.named_networks import NAMED, full, load_named
+from dpbayes.ui.session.graphs import MAX_NODES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (
@@ -74,6 +80,32 @@ def test_the_python_prints_what_the_document_shows(monkeypatch, capsys, code, ou
     monkeypatch.chdir(ROOT)
     exec(code, {"__name__": "__main__"})
     assert capsys.readouterr().out == output
+
+
+def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_from_the_code():
+    text = " ".join(TEXTS["docs/scale.md"].split())
+    net = engines_run.network()
+    codes = [math.prod(net.cards[list(each.nodes)].tolist()) for each in clusters(net)]
+    (measured,) = re.findall(r"\| Spark [^|]*\| 10⁷ \| ([0-9.]+) s \|", text)
+    cores = float(measured) * 1e5  # seconds of one core for 10¹² records
+    (tasks,) = re.findall(r"([0-9,]+) of 128 MB in 2\.8 TB", text)
+    assert int(tasks.replace(",", "")) == pytest.approx(2.8e12 / 128e6, rel=0.02)
+    shuffled = int(tasks.replace(",", "")) * sum(codes) * 24
+    for said in (
+        f"| {cores / 1000 / 60:.0f} minutes, {round(cores / 3600, -1):.0f} hours of a core",
+        f"| {cores / 1e6:.1f} seconds of each core",
+        f"{net.cell_count} of 8 bytes",
+        f"clusters of {codes[0]:,}, {codes[1]:,} and {codes[2]} codes make {round(sum(codes) * 20 / 1000)} kB",
+        f"{tasks} × {sum(codes):,} × 24 bytes, {shuffled / 1e9:.1f} GB",
+        f"a network of more than {MAX_NODES} nodes",
+        f"at most {MOST_PAIRS:,} pairs of a node and its parents",
+    ):
+        assert said in text, said
+    widest = []
+    for parents in (1, 2, 3):
+        choice = StructureChoice(epsilon=Fraction(1), parents=parents)
+        widest.append(max(d for d in range(2, 300) if pair_count(choice, d) <= MOST_PAIRS))
+    assert "{} columns with one parent each, {} with up to two, {} with up to three".format(*widest) in text
 
 
 def test_no_python_is_left_unchecked():

@@ -6,7 +6,8 @@ import numpy as np
 
 from dpbayes.audit.entry import Hypothetical, Numbers, TablePair
 from dpbayes.audit.report_types import WorstCase
-from dpbayes.audit.words import counts_text, many
+from dpbayes.audit.words import counts_text
+from dpbayes.base.text import many
 from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.posteriors.hellinger import Die
 

@@ -9,17 +9,12 @@ import numpy as np
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism
-from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import EXPONENTIAL, Hellinger
 from dpbayes.mechanisms.known import require_known
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry, smooth_sensitivities
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry
 
 AT_ONCE = 512
 """Dice with no more candidates have their laws computed at once."""
-
-Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth | HellingerEnumerated
-
-EXPONENTIAL = (HellingerGlobal, HellingerLocal, HellingerSmooth, HellingerEnumerated)
-"""The mechanisms whose law is exponential in the same distances."""
 
 _ROWS = 32
 _LOSSES = 1 << 18
@@ -80,8 +75,6 @@ def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatAr
 
 
 def _rates(mechanism: Hellinger) -> FloatArray:
-    """What multiplies the distance in every row, up to what does not depend on epsilon: (R,)."""
-    if isinstance(mechanism, HellingerSmooth | HellingerEnumerated):
-        scales = smooth_sensitivities(mechanism.die, beta=mechanism.beta)
-        return mechanism.inner_epsilon / np.where(scales > 0, scales, 1.0)
-    return np.full(mechanism.die.size, mechanism.epsilon)
+    """What multiplies the distance in every row: (R,)."""
+    scales = mechanism.sensitivities
+    return mechanism.inner_epsilon / np.where(scales > 0, scales, 1.0)

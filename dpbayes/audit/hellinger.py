@@ -9,8 +9,6 @@ from scipy import special
 
 from dpbayes.audit.die import TABLES, die_of, sides, throws
 from dpbayes.audit.die_steps import (
-    EXPONENTIAL,
-    Hellinger,
     blocks_of_pairs,
     die_neighbours_up_to_symmetry,
     is_large,
@@ -25,7 +23,14 @@ from dpbayes.audit.words import counts_text, require_size
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie
-from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.hellinger import (
+    EXPONENTIAL,
+    Hellinger,
+    HellingerEnumerated,
+    HellingerGlobal,
+    HellingerLocal,
+    HellingerSmooth,
+)
 from dpbayes.mechanisms.known import require_known
 from dpbayes.model.compositions import ranks
 from dpbayes.posteriors.hellinger import MOST_PAIRED

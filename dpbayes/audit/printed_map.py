@@ -9,9 +9,9 @@ from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws, columns_of, told_of_laws
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
-from dpbayes.audit.words import counts_text, many, require_size
+from dpbayes.audit.words import counts_text, require_size
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.known import require_known

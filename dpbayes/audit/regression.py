@@ -11,9 +11,8 @@ from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_p
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.pictures import TwoLaws, times
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import many
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.known import require_known

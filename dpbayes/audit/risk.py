@@ -33,12 +33,15 @@ from dpbayes.audit.loss.law import (
 from dpbayes.audit.registry import audit_of
 from dpbayes.audit.reports import audit
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import numeral
+from dpbayes.base.text import percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
 MOST_RELEASES = 1000
 """Most releases from one table."""
+
+SUSPICION = 0.1
+"""What is believed of one person before anything is released, unless somebody says otherwise."""
 
 RARE = 0.01
 """How rarely a belief passes what is drawn as usual."""
@@ -87,7 +90,7 @@ class Risk:
         return _raised(beliefs, self.rare)
 
 
-def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = 0.1, level: float = 0.2) -> Risk:
+def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPICION, level: float = 0.2) -> Risk:
     """Return what so many releases from one table of n records may do to one person.
 
     Errors: InputError for a mechanism without a promise or an audit, probabilities out of (0, 1), a level that is not
@@ -228,6 +231,24 @@ def _log_odds(name: str, probability: float) -> float:
 # In words
 
 
+def belief_told(promise: Guarantee, *, suspicion: float = SUSPICION, releases: int = 1) -> str:
+    """Return how far so many releases with a promise let a suspicion rise, as one sentence; the number rounds up.
+
+    Errors: those of `ceiling`.
+    """
+    belief, after = f"a suspicion of {percent(suspicion)}", "" if releases == 1 else f"After {releases:,} releases, "
+    if not promise.is_private:
+        return f"Nothing is promised to one person: {belief} may become certainty."
+    most = in_hundred(ceiling(suspicion, promise, releases=releases))
+    if most == "100":
+        told = f"{belief} about one person may become as good as certain"
+    elif promise.delta:
+        told = f"{belief} about one person rises to {most} % at most by ε, and seldom further by δ"
+    else:
+        told = f"{belief} about one person can never rise above {most} %"
+    return f"{after}{told}." if after else f"{told[0].upper()}{told[1:]}."
+
+
 def sentences(risks: Sequence[Risk]) -> str:
     """Return what these risks of one mechanism and one suspicion mean, fewest releases first; "at most" rounds up."""
     first, *more = risks
@@ -248,18 +269,14 @@ def _them(risk: Risk) -> str:
 
 def _belief(risk: Risk) -> str:
     """The ceiling, unless a delta or rounding leaves none, and how often it passes a level."""
-    belief, most = f"A suspicion of {_percent(risk.suspicion)}", in_hundred(risk.ceiling)
-    passing = f"{_share(risk.passing.high, _percent(risk.level))}, even if it is right"
+    belief, most = f"A suspicion of {percent(risk.suspicion)}", in_hundred(risk.ceiling)
+    passing = f"{_share(risk.passing.high, percent(risk.level))}, even if it is right"
     if most == "100":
         return f"{belief} {passing}."
     if risk.guarantee.delta:
         beyond = _share(risk.beyond.high, f"{most} %, where ε alone would stop it,")
         return f"{belief} {passing}; it {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
     return f"{belief} can never rise above {most} %" + (f", and {passing}." if risk.level < risk.ceiling else ".")
-
-
-def _percent(probability: float) -> str:
-    return f"{numeral(100 * probability, 4)} %"
 
 
 def in_hundred(probability: float) -> str:

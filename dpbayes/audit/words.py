@@ -83,11 +83,6 @@ def counts_text(counts: ArrayLike) -> str:
     return ", ".join(f"{int(c):,}" for c in np.asarray(counts).tolist())
 
 
-def many(number: int, thing: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
-
-
 # Curves that several audits share
 
 

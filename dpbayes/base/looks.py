@@ -15,6 +15,10 @@ SLATE = "#6A5ACD"
 CYAN = "#17A2B8"
 ROSE = "#D9688A"
 OLIVE = "#7E9A00"
+STEEL = "#5F7F9E"
+VIOLET = "#9B5FD0"
+LEAF = "#4E9A2E"
+RUST = "#C2622E"
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Paper:
-    """A source text: how to cite it and where to read it."""
+    """A source text: how to cite it and where to read it; `called` is its name in a sentence, if not the venue."""
 
     key: str
     authors: str
     title: str
     venue: str
     link: str
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a sentence calls it."""
+        return self.called or self.venue
+
+    @property
+    def signed(self) -> str:
+        """The venue and its first author, for a list of papers."""
+        first = self.authors.partition(",")[0].split()[-1]
+        return self.called or f"{self.venue} ({first} et al.)"
 
     @property
     def bibtex(self) -> str:
@@ -151,6 +163,7 @@ PAPERS: dict[str, Paper] = {
             "Notes of DP - Bayesian Inference",
             "unpublished notes",
             "",
+            called="the Notes",
         ),
         Paper(
             "dpbayes",
@@ -169,6 +182,9 @@ THE_NOTES = (
 )
 """What the pages call the Notes, for whoever has not read them."""
 
+USUAL = "Zhang16"
+"""The paper that a sentence means where it names none."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -186,3 +202,10 @@ class Reference:
 
     def __str__(self) -> str:
         return f"[{self.paper}] {self.place}"
+
+    @property
+    def in_words(self) -> str:
+        """The place as a sentence names it, such as "Theorem 1 (refined)", or "Lemma 3 of ALT 2014"."""
+        place, _, detail = self.place.partition(", ")
+        name = f"{place} ({detail})" if detail else place
+        return name if self.paper == USUAL else f"{name} of {PAPERS[self.paper].name}"

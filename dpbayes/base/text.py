@@ -2,7 +2,7 @@
 
 import math
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -20,6 +20,25 @@ def numeral(number: float, most: int = 3) -> str:
     if power is None:
         return mantissa
     return _factor(mantissa, " × ") + f"10{str(power).translate(_RAISED)}"
+
+
+def numeral_above(number: float, most: int = 3) -> str:
+    """Return `numeral` of a number rounded up: for what is at most so much."""
+    rounded = Decimal(repr(float(number))) if math.isfinite(number) else None
+    if not rounded:
+        return numeral(number, most)
+    place = Decimal(1).scaleb(rounded.adjusted() - most + 1)
+    return numeral(float(rounded.quantize(place, rounding=ROUND_CEILING)), most)
+
+
+def many(number: int, thing: str) -> str:
+    """Return a number of things: "1 release", "1,000 releases"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def percent(probability: float) -> str:
+    """Return a probability in percent."""
+    return f"{numeral(100 * probability, 4)} %"
 
 
 def latex(number: float, most: int = 4) -> str:

@@ -58,7 +58,7 @@ def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:
 
 def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
     try:
-        found = json.loads(asked.states or "{}")
-        return {str(name): tuple(str(state) for state in states) for name, states in found.items()}
+        stated = json.loads(asked.states or "{}")
+        return {str(name): tuple(str(state) for state in states) for name, states in stated.items()}
     except (ValueError, TypeError, AttributeError):
         raise InputError('--states must be JSON such as {"age": ["young", "old"]}.') from None

@@ -149,11 +149,6 @@ class Comparison:
         """Whether there is anything to hide: a network of nodes with one state each needs no noise."""
         return self.laplace.noise > 0
 
-    @property
-    def is_recounted(self) -> bool:
-        """Whether every mechanism's noise with the delta is worked out."""
-        return all(noise.recounted is not None for noise in self.noises)
-
     def factor(self, noise: CellNoise) -> float:
         """Return how many times less noise it is than Laplace's, each as it promises without or with its delta.
 

@@ -19,6 +19,10 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, naive_bayes, tree
 from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise
 
+LAPLACE, CERTIFIED = "Laplace", "Fourier certified"
+PURE = (LAPLACE, CERTIFIED)
+"""The columns of a frame of costs with noise that is promised without a delta, and certified."""
+
 LEAST_NODES, MOST_NODES = 2, 24
 """Within these every random graph has its sensitivity found exactly in milliseconds."""
 
@@ -59,19 +63,12 @@ class GraphCosts:
                 "most parents": self.largest.ravel(),
                 "|N_I|": self.closure.ravel(),
                 "O": self.overlap.ravel(),
-                "Laplace": self.laplace.ravel() / epsilon,
-                "Fourier certified": self.certified.ravel() / epsilon,
+                LAPLACE: self.laplace.ravel() / epsilon,
+                CERTIFIED: self.certified.ravel() / epsilon,
                 "Fourier as printed": self.printed.ravel() / epsilon,
                 "Remark 1's scale": self.scale.ravel() / epsilon,
             }
         )
-
-    def mean_frame(self, *, epsilon: float) -> pd.DataFrame:
-        """Return one record per number of arrows: means over graphs (graphs, densities), each with its standard error.
-
-        The error is NaN for a single graph.
-        """
-        return means_by_density(self.frame(epsilon=epsilon))
 
 
 def means_by_density(records: pd.DataFrame) -> pd.DataFrame:
@@ -245,5 +242,5 @@ def mean_crossing(x: FloatArray, ratios: FloatArray) -> Estimate | None:
         return None if where is None else Estimate(where, 0.0)
     i = int(np.flatnonzero(mean > 1)[0])
     (low, high), step = x[i - 1 : i + 1], x[i] - x[i - 1]
-    there = (ratios[:, i - 1] * (high - where) + ratios[:, i] * (where - low)) / step
-    return Estimate(where, float(standard_error(there[:, None])[0]) * float(step / (mean[i] - mean[i - 1])))
+    ratios_there = (ratios[:, i - 1] * (high - where) + ratios[:, i] * (where - low)) / step
+    return Estimate(where, float(standard_error(ratios_there[:, None])[0]) * float(step / (mean[i] - mean[i - 1])))

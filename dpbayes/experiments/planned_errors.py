@@ -45,9 +45,9 @@ class Plan:
         """How many tables are planned."""
         return len(self.tables.values)
 
-    def part(self, some: slice) -> "Plan":
+    def part(self, window: slice) -> "Plan":
         """Return the plan of some of the tables."""
-        tables = Counts(self.network, self.tables.values[some], self.tables.n)
+        tables = Counts(self.network, self.tables.values[window], self.tables.n)
         return Plan(tables, self.reading, self.points, self.question)
 
 
@@ -111,15 +111,15 @@ def planned_errors(
     streams = [rng(place) for place in range(len(mechanisms))]
     errors: list[list[FloatArray]] = [[] for _ in mechanisms]
     answers: list[list[FloatArray]] = [[] for _ in mechanisms]
-    for some in slices(plan.size, at_once):
-        part = plan.part(some)
+    for block in slices(plan.size, at_once):
+        part = plan.part(block)
         for k, mechanism in enumerate(mechanisms):
             cells, answer = errors_of(part, mechanism, streams[k])
             errors[k].append(cells)
             answers[k].append(answer)
         so_far = PlannedErrors(tuple(mechanisms), _joined(errors), _joined(answers) if plan.question else None)
-        if some.stop < plan.size:
-            yield Partial(some.stop / plan.size, so_far)
+        if block.stop < plan.size:
+            yield Partial(block.stop / plan.size, so_far)
     return so_far
 
 

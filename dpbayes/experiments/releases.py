@@ -143,11 +143,11 @@ def read_releases(study: ReleaseStudy, *, releases: int, points: int, at_once: i
 class ReadCell:
     """One cell of many releases under the posteriors that know of their noise.
 
-    `means` (releases,); `held` (releases,) is how much of the exact posterior each credible interval holds.
+    `means` (releases,); `covered` (releases,) is how much of the exact posterior each credible interval holds.
     """
 
     means: FloatArray
-    held: FloatArray
+    covered: FloatArray
 
 
 def read_cell(
@@ -161,8 +161,8 @@ def read_cell(
     for part in slices(releases, at_once):
         marginals = study.release.part(part).noise_aware_cells(np.array([cell]), points=points)
         low, high = marginals.interval(level)
-        held = interval_coverage(study.exact, cell, (low[:, 0], high[:, 0]))
-        so_far = ReadCell(np.append(so_far.means, marginals.mean[:, 0]), np.append(so_far.held, held))
+        covered = interval_coverage(study.exact, cell, (low[:, 0], high[:, 0]))
+        so_far = ReadCell(np.append(so_far.means, marginals.mean[:, 0]), np.append(so_far.covered, covered))
         if part.stop < releases:
             yield Partial(part.stop / releases, so_far)
     return so_far

@@ -14,6 +14,9 @@ from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
 COLOURS = {LAPLACE: LaplaceUpdates.colour, CERTIFIED: LaplaceFourier.colour, PRINTED: LaplaceFourier.colour}
+KINDS: tuple[type, ...] = (LaplaceUpdates, LaplaceFourier)
+"""The mechanisms of the paper, which have lines of their own."""
+
 DASHES = {LAPLACE: "solid", CERTIFIED: "solid", PRINTED: "dashdot"}
 COMPARED = "what Remark 1 compares"
 HOLLOW = {LAPLACE: "", CERTIFIED: "", PRINTED: "-open"}
@@ -24,7 +27,7 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
 class OtherNoise:
     """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs.
 
-    `needs_delta` says whether it promises nothing without a delta.
+    `needs_delta` says whether it promises nothing without a delta. NaN, or no graph, stands for what is not known yet.
     """
 
     name: str
@@ -48,7 +51,8 @@ def graph_families_figure(
     `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line in a
     band of one standard error; `families` an average in-degree and a noise by mechanism for each name; `scale`
     (graphs, densities) is what Remark 1 compares, its mean dashed; `crossing` marks where Fourier's certified line
-    reaches Laplace's; `others` are further mechanisms, each a line and a mark at every family.
+    reaches Laplace's; `others` are further mechanisms, each a line and a mark at every family. What is not known
+    of them yet has its place in the legend, so that nothing moves when it comes.
     """
     spread = {name: values for name, values in random.items() if name != LAPLACE}
     traces: list[Trace] = []
@@ -77,7 +81,7 @@ def graph_families_figure(
             "line": {"color": BOUND, "width": 2, "dash": "dash"},
         }
     )
-    traces += [_line(arrows, other) for other in others if len(other.random)]
+    traces += [_line(arrows, other) for other in others]
     for place, (symbol, (family, (average, noise))) in enumerate(zip(SYMBOLS, families.items(), strict=False)):
         marks = {name: (value, COLOURS[name]) for name, value in noise.items()}
         marks |= {other.name: (float(other.families[place]), other.colour) for other in others}
@@ -126,7 +130,7 @@ def _line(arrows: FloatArray, other: OtherNoise) -> Trace:
         "type": "scatter",
         "mode": "lines",
         "x": arrows,
-        "y": other.random.mean(axis=0),
+        "y": other.random.mean(axis=0) if len(other.random) else np.full(arrows.shape, np.nan),
         "name": other.name,
         "line": {"color": other.colour, "width": 2},
     }

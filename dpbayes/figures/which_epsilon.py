@@ -9,7 +9,17 @@ import numpy as np
 from dpbayes.base.looks import BOUND, EXACT
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Figure, Trace, distinct_labels, faded, figure_of, log_axis, names_axis, numerals
+from dpbayes.figures.style import (
+    FRAME,
+    Figure,
+    Trace,
+    distinct_labels,
+    faded,
+    figure_of,
+    log_axis,
+    names_axis,
+    numerals,
+)
 
 _FAR_BELOW = 1000
 """How many times smaller than the tolerance an error may be and still be shown: a reader of whole noise has none."""
@@ -74,6 +84,7 @@ def error_figure(
         x=log_axis("ε", float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
         y=log_axis("error of the answer", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
         height=330,
+        margin=FRAME["margin"] | {"l": 100},  # room for errors as long as 0.00005, so that shorter ones move nothing
         shapes=shapes,
     )
 

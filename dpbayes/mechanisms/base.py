@@ -282,6 +282,29 @@ def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
         raise InputError("These counts belong to another network than the prior; count the table again.")
 
 
+OPTIONAL = {
+    "name": "its name inside a sentence whatever its parameters are, where `named` depends on them",
+    "simulate": "`release`, digit for digit, by a faster way whose run time betrays the data: for simulations",
+    "noise_model": "what was added to which numbers, so that a release can be read with its noise in mind",
+    "node_noise_sd": "standard deviations of the noise in the counts of every node, for comparisons (|I|,)",
+    "design": "how the noise was shared out where the least was searched for, with its gap",
+    "design_steps": "the search for that, in steps; the design is kept, so that asking again is quick",
+    "increment": "the parameter that lifts a release above zero; with `noise_law`, what suits a network is found",
+    "epsilon": "the epsilon that it runs at",
+    "noise": "the `Noise`: of real numbers or of whole ones",
+    "noise_scale": "the scale of its noise: with whole numbers, how many counts may stay what they are by chance",
+    "delta": "the delta of its promise, where that is a parameter",
+    "draws": "how many times as many numbers as cells it hands over",
+}
+"""What a mechanism may have besides the members of `Mechanism`; a page offers what goes with it where it is there."""
+
+
+def name_of(kind: Any) -> str:
+    """Return what a class of mechanisms is called inside a sentence, whatever their parameters."""
+    named = kind.named
+    return named if isinstance(named, str) else str(kind.name)
+
+
 def simulated(
     mechanism: "Mechanism[OutcomeT_co]", statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
 ) -> Release[OutcomeT_co]:
@@ -302,7 +325,7 @@ class Mechanism(Protocol[OutcomeT_co]):
     and the only private step, and draws (*size, ...) independent releases at once.
 
     `label` is its title and `named` its name inside a sentence, `colour` that of its curves; `formula` says in Markdown
-    what it does, with its own numbers in it.
+    what it does, with its own numbers in it. `OPTIONAL` lists what one may have besides.
     """
 
     label: ClassVar[str]

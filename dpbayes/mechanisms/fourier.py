@@ -59,6 +59,8 @@ class LaplaceFourier:
     """
 
     label: ClassVar[str] = "Fourier"
+    name: ClassVar[str] = "Fourier"
+    increment: ClassVar[str] = "t"
     colour: ClassVar[str] = GREEN
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
@@ -72,8 +74,8 @@ class LaplaceFourier:
 
     @property
     def named(self) -> str:
-        """The label, and whether the noise is the printed one."""
-        return self.label + self.calibration.suffix
+        """The name, and whether the noise is the printed one."""
+        return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:

@@ -292,6 +292,12 @@ class HellingerEnumerated:
     log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
+Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth | HellingerEnumerated
+
+EXPONENTIAL = (HellingerGlobal, HellingerLocal, HellingerSmooth, HellingerEnumerated)
+"""The mechanisms whose law is exponential in the same distances."""
+
+
 def _exponential(scale: str, what: str, epsilon: float) -> str:
     return (
         f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "

@@ -206,8 +206,8 @@ class MapExponential:
         places = np.empty(uniforms.shape, dtype=np.int64)
         order, step = np.argsort(laws, kind="stable"), max(1, _BLOCK // self.cells)
         for start in range(0, len(a), step):
-            some = slice(start, start + step)
-            scores = self.rate * cell_masses(a[some], b[some], cells=self.cells) + self._log_base[0][kinds[some]]
+            part = slice(start, start + step)
+            scores = self.rate * cell_masses(a[part], b[part], cells=self.cells) + self._log_base[0][kinds[part]]
             rows = order[slice(*np.searchsorted(laws[order], (start, start + step)))]
             places[:, rows] = choose_by_law(uniforms[:, rows], log_weights=scores, laws=laws[rows] - start)
         return places

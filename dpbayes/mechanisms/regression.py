@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from dpbayes.base.looks import PURPLE
+from dpbayes.base.looks import RUST
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
@@ -90,7 +90,7 @@ class RegressionSampler:
 
     label: ClassVar[str] = "Regression sampling"
     named: ClassVar[str] = "regression sampling"
-    colour: ClassVar[str] = PURPLE
+    colour: ClassVar[str] = RUST
     prior_precision: Annotated[float, PRIOR_PRECISION]
     noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
     norm_bound: Annotated[float, NORM_BOUND] = 1.0

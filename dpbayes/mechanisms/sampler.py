@@ -59,6 +59,7 @@ class PosteriorSampler:
     """
 
     label: ClassVar[str] = "Posterior sampling"
+    name: ClassVar[str] = "posterior sampling"
     colour: ClassVar[str] = PURPLE
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
@@ -76,8 +77,8 @@ class PosteriorSampler:
 
     @property
     def named(self) -> str:
-        """The label, and whether omega is the printed one."""
-        return "posterior sampling" + self.calibration.suffix
+        """The name, and whether omega is the printed one."""
+        return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:

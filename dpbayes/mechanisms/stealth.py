@@ -131,10 +131,10 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     )
 
 
-def needed_by_the_table(noise: UnitNoise, held: FloatArray | float = 0.0) -> Needed:
-    """Return the t that keeps the whole table non-negative with `held` coefficients (|N_I|,), as large as drawn."""
+def needed_by_the_table(noise: UnitNoise, before: FloatArray | float = 0.0) -> Needed:
+    """Return the t that keeps the whole table non-negative with coefficients `before` (|N_I|,), as large as drawn."""
     network = noise.network
-    return _needed(noise, 2 ** widest_scope(network.elimination), lambda drawn: least_cells(network, drawn + held))
+    return _needed(noise, 2 ** widest_scope(network.elimination), lambda drawn: least_cells(network, drawn + before))
 
 
 def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
@@ -164,13 +164,13 @@ class LeastNoise:
         first = parts[0]
         return cls(np.concatenate([part.sums for part in parts]), first.cells, first.coefficients, first.law)
 
-    def needed(self, held: float = 0.0) -> Needed:
-        """Return what keeps releases non-negative if each cell holds `held`, as large as the noise was drawn.
+    def needed(self, before: float = 0.0) -> Needed:
+        """Return what keeps releases non-negative if each cell holds so much `before`, as large as the noise was drawn.
 
         Nothing for tables at zero counts; the prior's concentration for parameters, which real noise of scale 1 has in
         units of the mechanism's scale.
         """
-        lacking = -(self.sums + held * self.cells).min(axis=-1) / (2 * self.coefficients * self.law.scale)
+        lacking = -(self.sums + before * self.cells).min(axis=-1) / (2 * self.coefficients * self.law.scale)
         return Needed(np.sort(np.maximum(lacking, 0.0)))
 
 

@@ -41,7 +41,8 @@ def coefficients(network: Network, counts: Array) -> Array:
 def marginals(network: Network, values: Array) -> FloatArray:
     """Return every family's marginal table from coefficients (..., |N_I|): (..., K), rows as in the cell layout.
 
-    Whatever the coefficients, the tables agree on the nodes that they share. [Zhang16] Theorem 2, Algorithm 2 line 9.
+    Whatever the coefficients, the tables agree on the nodes that they share. [Zhang16] Theorem 2; Section 3.2,
+    Consistency; Algorithm 2 line 9.
     """
     require_binary(network)
     tables: FloatArray = _transform(network, values[..., network.closure.slots]) / cells_per_family(network)

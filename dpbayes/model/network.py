@@ -30,6 +30,9 @@ MAX_CELLS = 1_000_000
 MOST_DESIGNS = 16
 """Designs of noise that a network keeps: one for each way in which the errors of its tables may count."""
 
+MOST_PLANS = 128
+"""Queries whose order of work a network keeps: one for each target and set of given nodes."""
+
 Search = Callable[[Residuals, FloatArray], Work[NoiseDesign]]
 
 BINARY = ("no", "yes")
@@ -161,6 +164,11 @@ class Network:
     def designs(self) -> Memo:
         """The best noise that has been searched for: a moving control asks for it again and again."""
         return Memo(most=MOST_DESIGNS)
+
+    @cached_property
+    def plans(self) -> Memo:
+        """The orders in which queries are worked out: the same ones are asked of many sets of probabilities."""
+        return Memo(most=MOST_PLANS)
 
     @property
     def gaussian_design(self) -> NoiseDesign:

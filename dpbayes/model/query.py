@@ -1,7 +1,7 @@
 """P(target | evidence) by exact inference, for many sets of CPTs at once."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -13,9 +13,6 @@ from dpbayes.model.network import Network
 
 MOST_ENTRIES = 2**24
 """Largest table that inference may build on its way, batch axes included."""
-
-_BATCH = -1
-"""The label of the batch axis; nodes have labels from 0."""
 
 
 def query(network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, str]) -> FloatArray:
@@ -47,21 +44,38 @@ def _state(network: Network, name: str, state: str) -> int:
 
 def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[int, int]) -> FloatArray:
     """Sum the product of the CPTs that matter over all nodes but the target: (batch, r_target)."""
-    asked = {network.names[i] for i in (aim, *observed)}
-    # A node with no asked-for descendant sums to one, so it never enters the product.
-    relevant = asked.union(*(nx.ancestors(network.graph, name) for name in asked))
-    operands: list[Any] = []
-    for node, family in enumerate(network.families):
-        if network.names[node] not in relevant:
-            continue
-        table: FloatArray = network.table(flat, node)
-        for axis in reversed(range(len(family))):
-            if family[axis] in observed:
-                table = np.take(table, observed[family[axis]], axis=1 + axis)
-        operands += [table, [_BATCH, *(j for j in family if j not in observed)]]
-    output = [_BATCH, aim]
-    path, plan = opt_einsum.contract_path(*operands, output, optimize="greedy")
-    if plan.largest_intermediate > MOST_ENTRIES:
+    plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, aim, frozenset(observed))
+    if plan.entries * len(flat) > MOST_ENTRIES:
         raise InputError("This query ties too many nodes together to be answered exactly; give or ask for fewer.")
-    joint: FloatArray = opt_einsum.contract(*operands, output, optimize=path)
-    return joint
+    operands = []
+    for node in plan.nodes:
+        places = tuple(observed.get(member, slice(None)) for member in network.families[node])
+        operands.append(network.table(flat, node)[:, *places])
+    return np.asarray(plan.sum(*operands))
+
+
+@dataclass(frozen=True, eq=False)
+class _Contraction:
+    """Which nodes' CPTs matter to a query, and in which order their product is summed whatever they are.
+
+    `entries` is how many the largest table on the way has, of one set of CPTs.
+    """
+
+    nodes: tuple[int, ...]
+    sum: Callable[..., FloatArray]
+    entries: float
+
+    @classmethod
+    def of(cls, network: Network, aim: int, observed: frozenset[int]) -> "_Contraction":
+        asked = {network.names[i] for i in (aim, *observed)}
+        # A node with no asked-for descendant sums to one, so it never enters the product.
+        relevant = asked.union(*(nx.ancestors(network.graph, name) for name in asked))
+        nodes = tuple(node for node, name in enumerate(network.names) if name in relevant)
+        left = [[j for j in network.families[node] if j not in observed] for node in nodes]
+        batch, *labels = (opt_einsum.get_symbol(k) for k in range(1 + len(network.names)))
+        factors = ",".join(batch + "".join(labels[j] for j in members) for members in left)
+        shapes = [(1, *network.cards[members].tolist()) for members in left]
+        words = f"{factors}->{batch}{labels[aim]}"
+        path, told = opt_einsum.contract_path(words, *shapes, shapes=True, optimize="greedy")
+        summed = opt_einsum.contract_expression(words, *shapes, optimize=path)
+        return cls(nodes, summed, float(told.largest_intermediate))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.memo import Memo
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.counts import Counts
@@ -15,6 +16,9 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
+
+_MOST_READINGS = 8
+"""Selections of rows that a prior remembers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,11 @@ class Dirichlets:
         """Return the posterior after these counts (..., K): conjugacy adds them to alpha."""
         values = counts.values if isinstance(counts, Counts) else np.asarray(counts, dtype=np.float64)
         return Dirichlets(self.network, self.alpha + values)
+
+    @cached_property
+    def readings(self) -> Memo:
+        """What is known of rows' counts under this prior alone: releases are read with it again and again."""
+        return Memo(most=_MOST_READINGS)
 
     @cached_property
     def totals(self) -> FloatArray:

@@ -23,7 +23,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_counts import over_states, rows_by_states
+from dpbayes.posteriors.row_counts import rows_by_states
 
 POINTS = 512
 """Points of a row's law of counts."""
@@ -41,8 +41,9 @@ MOST_CELLS = MOST_NUMBERS // LEAST_POINTS
 _BLOCK = 1 << 17
 """Numbers that one step holds at once: few enough to stay near the processor."""
 
-_OF_MANY = 1 << 14
-"""The same where many releases are read for their means: larger arrays go back to the system after every operation."""
+_OF_MANY = 32_000
+"""Points of rows that one step holds where many releases are read for their means: with larger arrays, of 256 KiB and
+more, every operation takes longer than it saves."""
 
 
 def points_for(cells: int) -> int:
@@ -85,12 +86,11 @@ def noise_aware(
     counts = np.empty((len(tables), points, network.cell_count))
     weights = np.empty((len(tables), points, network.row_count))
     for rows in rows_by_states(prior, noise, n, np.arange(network.row_count), cells=_BLOCK // points):
-        lucks = spread_points(points, rows.states)
-        step = max(1, _BLOCK // (points * rows.cells.size))
-        for start in range(0, len(tables), step):
-            part = slice(start, start + step)
-            k, w = rows.posterior(tables[part][:, rows.cells], fits[part][:, rows.cells], lucks)
-            counts[part, :, rows.cells], weights[part, :, rows.rows] = k.swapaxes(1, 2), w.swapaxes(1, 2)
+        lucks = spread_points(points, rows.prior.states)
+        for part in slices(len(tables), _BLOCK // (points * rows.prior.cells.size)):
+            k, w = rows.posterior(tables[part][:, rows.prior.cells], fits[part][:, rows.prior.cells], lucks)
+            counts[part, :, rows.prior.cells] = k[1:].transpose(1, 3, 2, 0)
+            weights[part, :, rows.prior.rows] = w.swapaxes(1, 2)
     shape = (*batch, points)
     return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1))
 
@@ -108,13 +108,13 @@ def noise_aware_cells(
     of_cell = network.row_of_cell[cells]
     at_once = _BLOCK // (points * len(tables))
     for rows in rows_by_states(prior, noise, n, np.unique(of_cell), cells=at_once):
-        counts, shares = rows.posterior(tables[:, rows.cells], fits[:, rows.cells], spread_points(points, rows.states))
-        asked = np.flatnonzero(np.isin(of_cell, rows.rows))
-        row = np.searchsorted(rows.rows, of_cell[asked])
-        state = cells[asked] - rows.cells[row, 0]
-        alpha = rows.alpha[:, None, :] + counts
-        own[..., asked] = alpha[:, row, :, state].transpose(1, 2, 0)
-        totals[..., asked] = over_states(alpha)[:, row].swapaxes(1, 2)
+        known, lucks = rows.prior, spread_points(points, rows.prior.states)
+        k, shares = rows.posterior(tables[:, known.cells], fits[:, known.cells], lucks)
+        asked = np.flatnonzero(np.isin(of_cell, known.rows))
+        row = np.searchsorted(known.rows, of_cell[asked])
+        state = cells[asked] - known.cells[row, 0]
+        own[..., asked] = known.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
+        totals[..., asked] = (known.concentration + k[0])[:, row].swapaxes(1, 2)
         weights[..., asked] = shares[:, row].swapaxes(1, 2)
     shape = (*batch, points, len(cells))
     return BetaMixtures(own.reshape(shape), (totals - own).reshape(shape), weights.reshape(shape))
@@ -131,12 +131,12 @@ def noise_aware_means(
     tables, fits, batch = _read(prior, noise, released, n)
     means = np.empty((len(tables), network.cell_count))
     for rows in rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // points):
-        lucks, concentration = spread_points(points, rows.states), rows.alpha.sum(axis=-1, keepdims=True)
-        for part in slices(len(tables), _OF_MANY // (points * rows.cells.size)):
-            counts, shares = rows.posterior(tables[part][:, rows.cells], fits[part][:, rows.cells], lucks)
-            each = shares / (concentration + over_states(counts))
-            sums = np.matmul(each[..., None, :], counts)[..., 0, :]
-            means[part, rows.cells] = sums + rows.alpha * each.sum(axis=-1, keepdims=True)
+        known, lucks = rows.prior, spread_points(points, rows.prior.states)
+        for part in slices(len(tables), _OF_MANY // (points * len(known.rows))):
+            k, shares = rows.posterior(tables[part][:, known.cells], fits[part][:, known.cells], lucks)
+            shares /= known.concentration + k[0]
+            sums = np.moveaxis(np.vecdot(shares, k[1:]), 0, -1)
+            means[part, known.cells] = sums + known.alpha * shares.sum(axis=-1, keepdims=True)
     return means[:, cells].reshape(*batch, len(cells))
 
 

@@ -1,17 +1,18 @@
-"""The law of the counts of rows, given what was released: points of importance sampling, as `noise_aware` has them."""
+"""The law of the counts of rows, given what was released: points of importance sampling, as `noise_aware` has them.
+
+States are the first axis of all points: numpy's loops then run along points and rows, and short ones are rare.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import special
 
-from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_shares import row_shares
+from dpbayes.posteriors.row_priors import RowPriors, row_priors
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FIRST = 4
@@ -33,25 +34,23 @@ _WIDER = 1.4
 _FLAT, _MOST_AT_ENDS = 0.6, 0.7
 """A Dirichlet parameter below which counts pile up near 0 or all, and what share of points goes there at most."""
 
+Place = tuple[FloatArray, FloatArray]
+"""Where a law lies: mean (r, ..., m) and covariance (r, r, ..., m) of a row's total and all its cells but the last."""
+
 
 @dataclass(frozen=True, eq=False)
 class RowCounts:
-    """All rows of nodes with r states, with what is known of them before the release.
+    """Rows of nodes with r states, and what is known of the noise on them.
 
-    `rows` (m,) and `cells` (m, r) are their places; `total` and `contrast` (m, 1) are the variances a and c of the
-    fitted rows, `share` (2, m, 1) the Beta parameters of T/n; `scale` and `sd` are the own cells' noise.
+    `total` and `contrast` (m, 1) are the variances a and c of the fitted rows; `scale` and `sd` are the own cells'
+    noise. Points are of the rows' totals and of all their cells: (1 + r, ..., m, S).
     """
 
-    states: int
-    rows: IntArray
-    cells: IntArray
-    alpha: FloatArray
+    prior: RowPriors
     total: FloatArray
     contrast: FloatArray
-    share: FloatArray
     scale: float
     sd: float
-    n: int
 
     @cached_property
     def _is_fixed(self) -> BoolArray:
@@ -59,165 +58,157 @@ class RowCounts:
         return self.total == 0
 
     @cached_property
-    def _noise_covariance(self) -> FloatArray:
-        even = np.full((self.states, self.states), 1 / self.states)
-        total, contrast = self.total[..., None], self.contrast[..., None]
-        return total / self.states * even + contrast * (np.eye(self.states) - even)
+    def _precisions(self) -> tuple[FloatArray, FloatArray]:
+        """What squared sums and sums of squares of a row's errors are multiplied by in its log law: (m, 1) each."""
+        of_squares = _inverse(self.contrast) / 2
+        return _inverse(self.total) / 2 - of_squares / self.prior.states, of_squares
 
     @cached_property
-    def _prior_moments(self) -> tuple[FloatArray, FloatArray]:
-        """Mean (m, r) and covariance (m, r, r) of the counts before the release."""
-        (first, second), n = self.share, self.n
-        size, share, concentration = first + second, first / (first + second), self.alpha.sum(axis=-1, keepdims=True)
-        total = n * share
-        of_total = total * (1 - share) * (n + size) / (size + 1)
-        mean = self.alpha / concentration
-        within = (of_total + total**2 + concentration * total) / (concentration + 1)
-        outer = mean[:, :, None] * mean[:, None, :]
-        diagonal = mean[:, :, None] * np.eye(self.states)
-        return total * mean, within[..., None] * (diagonal - outer) + of_total[..., None] * outer
+    def _lift(self) -> FloatArray:
+        """Of a row's cells, its total and all cells but the last: (r, r)."""
+        r = self.prior.states
+        return np.concatenate((np.ones((1, r)), np.eye(r)[: r - 1]))
+
+    @cached_property
+    def _noise_covariance(self) -> FloatArray:
+        r = self.prior.states
+        even = np.full((r, r), 1 / r)
+        return self.total[..., None] / r * even + self.contrast[..., None] * (np.eye(r) - even)
 
     @cached_property
     def _normal_law(self) -> tuple[FloatArray, FloatArray]:
-        """The share of the way from the fitted cells to the prior's mean, and the covariance: (m, r, r) each."""
-        _, prior = self._prior_moments
+        """The step (m, r, r) from fitted cells for their distance from the prior's mean; covariance as in `Place`."""
+        _, prior = self.prior.moments
         noise = self._noise_covariance
         share = noise @ np.linalg.pinv(noise + prior, rcond=1e-12, hermitian=True)
         covariance = share @ prior
-        return share, (covariance + np.swapaxes(covariance, -1, -2)) / 2
+        lifted = self._lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ self._lift.T / 2
+        return self._lift @ share, np.moveaxis(lifted, 0, -1)
 
-    def _first_look(self, fit: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where the law lies if prior and noise are both taken as normal: means (..., m, r), covariances (m, r, r)."""
-        centre, _ = self._prior_moments
-        share, covariance = self._normal_law
-        return fit + np.matmul(share, (centre - fit)[..., None])[..., 0], covariance
-
-    @cached_property
-    def _ends_of_total(self) -> Ends:
-        """The points near a total of 0 and of n: (2, m, 1); most where the prior has it so."""
-        chances = _likes_nothing(self.share) * self.share[::-1] / self.share.sum(axis=0)
-        return Ends(np.where(self._is_fixed, 0.0, chances), self.share)
+    def _first_look(self, fit: FloatArray) -> Place:
+        """Where the law lies if prior and noise are both taken as normal; the covariance is that of every release."""
+        centre, _ = self.prior.moments
+        step, covariance = self._normal_law
+        mean = fit @ self._lift.T + np.matmul(step, (centre - fit)[..., None])[..., 0]
+        return np.moveaxis(mean, -1, 0), covariance[:, :, None] if fit.ndim > 2 else covariance
 
     @cached_property
-    def _ends_of_cells(self) -> list[Ends]:
-        """The same near 0 and near all that is left, of every cell but the last: (2, m, 1) each."""
-        likes = _likes_nothing(self.alpha)
-        after = np.cumsum(self.alpha[:, ::-1], axis=-1)[:, ::-1]
-        share = self.alpha / np.maximum(after, np.finfo(float).tiny)
+    def _ends(self) -> list[Ends]:
+        """The points near 0 and near the most of the total and of every cell but the last: (2, m, 1) each."""
+        share = self.prior.share
+        # Most where the prior has the total so.
+        chances = _likes_nothing(share) * share[::-1] / share.sum(axis=0)
+        return [Ends(np.where(self._is_fixed, 0.0, chances), share), *self._ends_of_cells]
+
+    @property
+    def _ends_of_cells(self) -> Iterator[Ends]:
+        alpha = self.prior.alpha
+        likes = _likes_nothing(alpha)
+        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
+        share = alpha / np.maximum(after, np.finfo(float).tiny)
         none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
         chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
-        powers = np.stack((self.alpha[:, :-1], after[:, 1:]))
-        return [Ends(chances[..., [k]], powers[..., [k]]) for k in range(self.states - 1)]
+        powers = np.stack((alpha[:, :-1], after[:, 1:]))
+        return (Ends(chances[..., [k]], powers[..., [k]]) for k in range(self.prior.states - 1))
 
     @cached_property
     def _has_one_peak(self) -> BoolArray:
         """Whether no point is put near an end, where few heavy ones may be all there is: (m,)."""
-        ends = [self._ends_of_total, *self._ends_of_cells]
-        return ~np.any([each.chances.any(axis=(0, 2)) for each in ends], axis=0)
+        return ~np.any([each.chances.any(axis=(0, 2)) for each in self._ends], axis=0)
 
     def posterior(self, released: FloatArray, fit: FloatArray, lucks: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return counts (..., m, S, r) and weights (..., m, S) from the rows' released and fitted cells (..., m, r)."""
+        """Return points (1 + r, ..., m, S) and weights (..., m, S) from the rows' released and fitted cells.
+
+        These are (..., m, r); the lucks are (r, S).
+        """
         told = released, fit
         place = self._place(*self._points(told, lucks[:, : lucks.shape[1] // _FIRST], self._first_look(fit)))
-        counts, weights = self._points(told, lucks, place)
+        points, weights = self._points(told, lucks, place)
         for _ in range(_AGAIN):
             worth = _worth(weights) / lucks.shape[-1]
             low = (worth < _WELL) & self._has_one_peak
             if not low.any():
                 break
             # Those just below the limit move hardly at all: while a slider crosses it nothing jumps.
-            share = np.minimum(1.0, 2 * (1 - worth[low] / _WELL))[:, None]
+            share = np.minimum(1.0, 2 * (1 - worth[low] / _WELL))
             rows = self._of(np.nonzero(low)[-1])
-            mean, covariance = rows._place(counts[low], weights[low])
-            place[0][low] += share * (mean - place[0][low])
-            place[1][low] += share[..., None] * (covariance - place[1][low])
-            counts[low], weights[low] = rows._points((released[low], fit[low]), lucks, (place[0][low], place[1][low]))
-        return counts, weights
+            mean, covariance = rows._place(points[:, low], weights[low])
+            place[0][:, low] += share * (mean - place[0][:, low])
+            place[1][:, :, low] += share * (covariance - place[1][:, :, low])
+            moved = rows._points((released[low], fit[low]), lucks, (place[0][:, low], place[1][:, :, low]))
+            points[:, low], weights[low] = moved
+        return points, weights
 
     def _of(self, chosen: IntArray) -> "RowCounts":
         """Some of the rows, each as often as it is asked for."""
-        known = self.alpha[chosen], self.total[chosen], self.contrast[chosen], self.share[:, chosen]
-        return RowCounts(self.states, self.rows[chosen], self.cells[chosen], *known, self.scale, self.sd, self.n)
+        return RowCounts(self.prior.of(chosen), self.total[chosen], self.contrast[chosen], self.scale, self.sd)
 
     def _points(
-        self, told: tuple[FloatArray, FloatArray], lucks: FloatArray, place: tuple[FloatArray, FloatArray]
+        self, told: tuple[FloatArray, FloatArray], lucks: FloatArray, place: Place
     ) -> tuple[FloatArray, FloatArray]:
-        """Points (..., m, S, r) about a mean (..., m, r) with a covariance, and their weights (..., m, S)."""
+        """Points about a place, and their weights (..., m, S)."""
         mean, covariance = place
-        counts, log_chance = self._proposed(lucks, mean, _WIDER * covariance)
-        return counts, _shares(self._log_law(counts, *told) - log_chance)
+        points, log_chance = self._proposed(lucks, mean, _WIDER * covariance)
+        law = self._log_law(points, *told)
+        law -= log_chance
+        return points, _shares(law)
 
-    def _place(self, counts: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where the law lies by its points: mean (..., m, r) and covariance; few heavy points speak for their like."""
+    def _place(self, points: FloatArray, weights: FloatArray) -> Place:
+        """Where the law lies by its points; few heavy points speak for their like."""
         weights = np.where(self._has_one_peak[:, None], _evened(weights), weights)
-        mean = np.matmul(weights[..., None, :], counts)[..., 0, :]
-        away = counts - mean[..., None, :]
-        return mean, np.matmul(np.swapaxes(weights[..., None] * away, -1, -2), away)
+        mean = np.vecdot(weights, points[:-1])
+        away = points[:-1] - mean[..., None]
+        return mean, np.vecdot((weights * away)[:, None], away)
 
-    def _log_law(self, counts: FloatArray, released: FloatArray, fit: FloatArray) -> FloatArray:
-        """The law of the counts (..., m, S, r), up to a constant: (..., m, S)."""
-        alpha, records = self.alpha[:, None, :], over_states(counts)
-        law = self._log_law_of_totals(records)
-        if not (self.alpha == 1).all():  # with which both are the same
-            law += over_states(special.gammaln(counts + alpha) - special.gammaln(counts + 1))
-        total, contrast = _parts(counts - fit[..., None, :])
-        law -= (_inverse(self.total) * total + _inverse(self.contrast) * contrast) / 2
-        if self.scale:
-            away = counts - released[..., None, :]
-            total, contrast = _parts(away)
-            law += (np.where(self._is_fixed, 0.0, total) / self.states + contrast) / (2 * self.sd**2)
-            law -= over_states(np.abs(away)) / self.scale
+    def _log_law(self, points: FloatArray, released: FloatArray, fit: FloatArray) -> FloatArray:
+        """The law of the points, up to a constant of every row: (..., m, S)."""
+        law = self.prior.log_law(points)
+        total, squares = np.zeros(law.shape), np.zeros(law.shape)
+        for k, counts in enumerate(points[1:]):
+            away = counts - fit[..., k, None]
+            total += away
+            away *= away
+            squares += away
+            if self.scale:  # as normal noise it is in the fit already
+                away = np.abs(counts - released[..., k, None])
+                law += away * (away / (2 * self.sd**2) - 1 / self.scale)
+        total *= total
+        of_total, of_squares = self._precisions
+        squares *= of_squares
+        law -= squares
+        total *= of_total
+        law -= total
         return law
 
-    def _log_law_of_totals(self, records: FloatArray) -> FloatArray:
-        """The part of the law that knows totals (..., m, S) alone: looked up where more are asked than exist."""
-        if records.size <= len(self.rows) * (self.n + 1) and "_log_law_of_every_total" not in vars(self):
-            return self._log_law_of(records)
-        return np.asarray(self._log_law_of_every_total[np.arange(len(self.rows))[:, None], records.astype(np.int64)])
-
-    @cached_property
-    def _log_law_of_every_total(self) -> FloatArray:
-        """The same of totals from 0 to n: (m, n + 1)."""
-        return self._log_law_of(np.arange(self.n + 1.0)[None, :])
-
-    def _log_law_of(self, records: FloatArray) -> FloatArray:
-        (first, second), others = self.share, self.n - records
-        law = special.gammaln(first + records) + special.gammaln(second + others) - special.gammaln(others + 1)
-        return np.asarray(law - special.gammaln(records + self.alpha.sum(axis=-1, keepdims=True)))
-
     def _proposed(self, lucks: FloatArray, mean: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return whole counts (..., m, S, r), none negative and at most n together, near a mean; and log chances.
+        """Return whole counts, none negative and at most n together, near a mean; and log chances (..., m, S).
 
         The total comes first, then cell after cell from what is left, the last one being the rest.
         """
-        r = self.states
-        lift = np.concatenate((np.ones((1, r)), np.eye(r)[: r - 1]))
-        centre = mean @ lift.T
+        r, shape = self.prior.states, (*mean.shape[1:], lucks.shape[-1])
         # Wide enough to doubt the nearest number by; noise far below one count leaves no doubt of it.
-        narrow = np.clip(np.sqrt(self.contrast), 1e-6, 0.5)
-        factor = np.asarray(np.linalg.cholesky(lift @ covariance @ lift.T + (narrow**2)[..., None] * np.eye(r)))
-        shape = (*mean.shape[:-1], lucks.shape[-1])
-        log_chance, counts = np.zeros(shape), np.empty((*shape, r))
-        standard = np.empty((*shape, r))  # how far each is from its centre, in widths
-        left = np.full((*mean.shape[:-1], 1), float(self.n))  # the same for all points until the total is drawn
+        narrow = np.clip(np.sqrt(self.contrast[:, 0]), 1e-6, 0.5)
+        factor = _factor(covariance, narrow)[..., None]
+        points, log_chance = np.empty((1 + r, *shape)), np.zeros(shape)
+        standard = np.empty((r - 1, *shape))  # how far each is from its centre, in widths
+        left = np.full((*shape[:-1], 1), float(self.prior.n))  # the same for all points until the total is drawn
         for k in range(r):
-            here = centre[..., k, None]
-            if k > 0:
-                here = here + np.matmul(standard[..., :k], factor[..., k, :k, None])[..., 0]
-            width = factor[..., k, k, None]
-            ends = self._ends_of_total if k == 0 else self._ends_of_cells[k - 1]
-            drawn, log = point_between(lucks[k], here, width, left, ends)
-            standard[..., k] = (drawn - here) / width
+            centre = mean[k, ..., None]
+            for before in range(k):
+                centre = centre + factor[k, before] * standard[before]
+            points[k], log = point_between(lucks[k], centre, factor[k, k], left, self._ends[k])
             if k == 0:
-                drawn, log = np.where(self._is_fixed, left, drawn), np.where(self._is_fixed, 0.0, log)
-                standard[..., k] = np.where(self._is_fixed, 0.0, standard[..., k])
-                left = drawn
-            else:
-                counts[..., k - 1] = drawn
-                left = left - drawn
+                fixed = np.flatnonzero(self._is_fixed)
+                points[0][..., fixed, :], log[..., fixed, :] = self.prior.n, 0.0
+            if k < r - 1:
+                np.subtract(points[k], centre, out=standard[k])
+                standard[k] /= factor[k, k]
+                if k == 0:
+                    standard[0][..., fixed, :] = 0.0
+            left = points[0] if k == 0 else left - points[k]
             log_chance += log
-        counts[..., r - 1] = left
-        return counts, log_chance
+        points[r] = left
+        return points, log_chance
 
 
 def rows_by_states(
@@ -228,33 +219,23 @@ def rows_by_states(
     totals, contrasts = (
         each[network.node_of_row][:, None] for each in network.residuals.row_variances(noise.variances)
     )
-    share, states = row_shares(prior)[..., None], network.cards[network.node_of_row]
-    for r in np.unique(states[chosen]):
-        alike = chosen[states[chosen] == r]
-        for some in slices(len(alike), cells // int(r)):
-            rows = alike[some]
-            places = network.row_starts[rows, None] + np.arange(r)
-            known = totals[rows], contrasts[rows], share[:, rows]
-            yield RowCounts(int(r), rows, places, prior.alpha[places], *known, noise.scale, noise.sd, n)
+    for rows in prior.readings.once((n, cells, chosen.tobytes()), row_priors, prior, n, chosen, cells):
+        yield RowCounts(rows, totals[rows.rows], contrasts[rows.rows], noise.scale, noise.sd)
 
 
-def _parts(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The squared sum of rows (..., r), and their squared distance from their mean."""
-    total = over_states(values) ** 2
-    return total, over_states(values**2) - total / values.shape[-1]
-
-
-def over_states(values: FloatArray) -> FloatArray:
-    """The sums of rows (..., r), state after state: numpy sums short rows ten times as slowly."""
-    total = values[..., 0].copy()
-    for state in range(1, values.shape[-1]):
-        total += values[..., state]
-    return total
+def _factor(covariance: FloatArray, sd: FloatArray) -> FloatArray:
+    """Cholesky's factor of a covariance (r, r, ...) and more of every number's own, of standard deviations (...)."""
+    factor = np.zeros(covariance.shape)
+    for k in range(len(factor)):
+        column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
+        column[0] += sd**2
+        factor[k:, k] = column / np.sqrt(column[0])
+    return factor
 
 
 def _worth(weights: FloatArray) -> FloatArray:
     """How many equally likely points weights (..., S) are worth: (...,)."""
-    return np.asarray(1 / (weights**2).sum(axis=-1))
+    return np.asarray(1 / np.vecdot(weights, weights))
 
 
 def _evened(weights: FloatArray) -> FloatArray:
@@ -263,10 +244,12 @@ def _evened(weights: FloatArray) -> FloatArray:
     if not low.any():
         return weights
     logs = np.log(np.maximum(weights[low], _LEAST))
+    logs -= logs.max(axis=-1, keepdims=True)
     least, most = np.zeros(len(logs)), np.ones(len(logs))
     for _ in range(_HALVINGS):
         power = (least + most) / 2
-        few = _worth(_shares(power[:, None] * logs)) < min(_SPEAK, weights.shape[-1] / 2)
+        raised = np.exp(power[:, None] * logs)
+        few = raised.sum(axis=-1) ** 2 < min(_SPEAK, weights.shape[-1] / 2) * np.vecdot(raised, raised)
         least, most = np.where(few, least, power), np.where(few, power, most)
     evened = weights.copy()
     evened[low] = _shares(least[:, None] * logs)
@@ -274,8 +257,10 @@ def _evened(weights: FloatArray) -> FloatArray:
 
 
 def _shares(log_weights: FloatArray) -> FloatArray:
-    weights = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    weights = log_weights - log_weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights
 
 
 def _inverse(variance: FloatArray) -> FloatArray:

@@ -13,8 +13,11 @@ _LOGISTIC = math.sqrt(3) / math.pi
 _REACH = 4.0
 """How many widths beyond the centre points lie that thin out from an end."""
 
-_LEAST, _CANCELLED = 1e-280, 1e-9
-"""A chance, and a share of the larger of two, below which a difference of distribution functions lacks digits."""
+_FAR = 345.0
+"""How many scales from an end of the range the centre is taken to be at most: e to twice as many is a number."""
+
+_CANCELLED = 1e-9
+"""A share of the larger of two numbers, below which their difference lacks digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,23 +74,37 @@ def _rounded_logistic(
     importance sampling then has no large weight.
     """
     scale = sd * _LOGISTIC
-    # Mirrored where zero lies above the centre: near 0 the distribution function keeps its digits.
-    sign = np.where(centre < 0, -1.0, 1.0)
-    start, end, place = np.where(sign > 0, -0.5, -most - 0.5), np.where(sign > 0, most + 0.5, 0.5), np.abs(centre)
-    below, above = _logistic((start - place) / scale), _logistic((end - place) / scale)
-    inside = above - below
-    share = np.clip(below + luck * inside, 1e-300, 1 - 1e-16)
-    drawn = np.clip(np.rint(place + scale * np.log(share / (1 - share))), start + 0.5, end - 0.5) * sign
-    log_inside = np.log(np.maximum(inside, _LEAST))
-    lost = inside <= np.maximum(_CANCELLED * above, _LEAST)
-    if lost.any():
-        log_inside = np.where(lost, _log_mass(most / 2 - centre, (most + 1) / 2, scale), log_inside)
-    return drawn, _log_mass(drawn - centre, 0.5, scale) - log_inside
+    start, end = _odds(-0.5 - centre, scale), _odds(most + 0.5 - centre, scale)
+    gap, beyond = end - start, end + 1
+    part = luck * gap
+    odds = start * beyond + part
+    odds /= np.subtract(beyond, part, out=part)
+    drawn = np.log(odds, out=odds)
+    drawn *= scale
+    drawn += centre
+    _within(np.rint(drawn, out=drawn), 0.0, most)
+    reach = 0.5 / scale
+    if np.any(gap <= _CANCELLED * end) or np.any(reach > _FAR):
+        return drawn, _log_chance(drawn, centre, scale, most)
+    # (1 - g^2) / (1 + g^2 + g (x + 1/x)) of all, g = e^-reach and x the odds, over gap / ((1 + start) (1 + end)) of it.
+    gap /= (start + 1) * beyond
+    chance, step = _odds(drawn - centre, scale), np.exp(-reach)
+    chance += 1 / chance
+    chance *= step
+    chance += 1 + step**2
+    chance *= gap
+    return drawn, np.asarray(np.log(-np.expm1(-2 * reach)) - np.log(chance, out=chance))
 
 
-def _logistic(values: FloatArray) -> FloatArray:
-    """Return 1 / (1 + e^-x), all digits of it above e^-700: numpy's exponential takes a fifth of `special.expit`."""
-    return np.asarray(1 / (1 + np.exp(np.minimum(-values, 700.0))))
+def _odds(away: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return F / (1 - F) = e^(x/s) of a logistic law of scale s, up to `_FAR` scales away from its centre."""
+    odds = np.asarray(away / scale)
+    return np.exp(_within(odds, -_FAR, _FAR), out=odds)
+
+
+def _within(values: FloatArray, low: float, high: FloatArray | float) -> FloatArray:
+    """Keep values within limits, in place: `np.clip` takes a microsecond or two more."""
+    return np.minimum(np.maximum(values, low, out=values), high, out=values)
 
 
 def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from dpbayes.base.privacy import Neighbours
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
@@ -166,16 +166,12 @@ def _graph(request: ReleaseRequest, epsilon: Fraction) -> str:
 def candidates_text(candidates: Sequence[int]) -> str:
     """Return from how many pairs the rounds of a private choice of a graph chose: a few by number, many as a range."""
     if len(candidates) == 1:
-        return f"One round chose one of {_number(candidates[0], 'pair')} of a node and its parents"
+        return f"One round chose one of {many(candidates[0], 'pair')} of a node and its parents"
     if len(candidates) <= _FEW:
         each = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
     else:
         each = f"between {min(candidates):,} and {max(candidates):,}"
     return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {each} pairs in turn"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _not_covered(request: ReleaseRequest) -> list[str]:

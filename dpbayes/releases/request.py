@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
-from dpbayes.mechanisms.base import DELTA, EPSILON
 from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.mechanisms.structure_choice import MOST_PAIRS
 from dpbayes.model.network import Network
@@ -19,6 +18,7 @@ from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.releases.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of
 from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text
 from dpbayes.releases.prices import checked_prices
+from dpbayes.releases.promises import checked_epsilon, checked_rho, checked_stated, exact
 from dpbayes.releases.releasable import Releasable, Sensitivity, releasable
 
 MOST_RECORDS = 10**12
@@ -27,15 +27,6 @@ MOST_NODES = 2000
 
 MOST_LETTERS = 200
 """Letters of a dataset's id, of a name and of a state."""
-
-_MOST_PLACES = 12
-"""Places that an epsilon may have after its point."""
-
-
-_MOST_DELTA_PLACES = 18
-
-_RHO_RANGE, _MOST_RHO_PLACES = (Fraction(1, 10**7), Fraction(500)), 15
-"""Between these, epsilon at the least delta that a mechanism takes is in the range of epsilons."""
 
 
 class GraphChoice(enum.Enum):
@@ -53,57 +44,6 @@ class DomainChoice(enum.Enum):
 
 
 Choice = TypeVar("Choice", GraphChoice, DomainChoice)
-
-
-def parsed_epsilon(text: str) -> Fraction:
-    """Return an epsilon exactly as typed: "0.1" is 1/10. Errors: InputError for what is no decimal or out of range."""
-    return checked_epsilon(decimal("epsilon", text))
-
-
-def checked_epsilon(value: Fraction) -> Fraction:
-    """Return an epsilon in range, with at most twelve places. Errors: InputError."""
-    low, high = (Fraction(str(end)) for end in (EPSILON.low, EPSILON.high))
-    if not low <= value <= high:
-        raise InputError(
-            f"epsilon must be between {decimal_text(low)} and {decimal_text(high)}; "
-            f"{brief(decimal_text(value))} is not."
-        )
-    if 10**_MOST_PLACES % value.denominator:
-        raise InputError(f"epsilon must be a decimal of at most {_MOST_PLACES} places.")
-    return value
-
-
-def parsed_rho(text: str) -> Fraction:
-    """Return a rho exactly as typed. Errors: InputError for what is no decimal or out of range."""
-    return checked_rho(decimal("rho", text))
-
-
-def checked_rho(value: Fraction) -> Fraction:
-    """Return a rho in range, with at most fifteen places. Errors: InputError."""
-    low, high = _RHO_RANGE
-    if not low <= value <= high:
-        raise InputError(
-            f"rho must be between {decimal_text(low)} and {decimal_text(high)}; {brief(decimal_text(value))} is not."
-        )
-    if 10**_MOST_RHO_PLACES % value.denominator:
-        raise InputError(f"rho must be a decimal of at most {_MOST_RHO_PLACES} places.")
-    return value
-
-
-def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
-    """Return an (epsilon, delta) exactly as typed. Errors: InputError for what is no decimal or out of range."""
-    return _checked_stated(EpsilonDelta(decimal("epsilon", epsilon), decimal("delta", delta)))
-
-
-def _checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
-    checked_epsilon(exact("epsilon", stated.epsilon))
-    low, high = (Fraction(str(end)) for end in (DELTA.low, DELTA.high))
-    if not low <= exact("delta", stated.delta) <= high or 10**_MOST_DELTA_PLACES % stated.delta.denominator:
-        raise InputError(
-            f"delta must be a decimal between {decimal_text(low)} and {decimal_text(high)}, of at most "
-            f"{_MOST_DELTA_PLACES} places."
-        )
-    return stated
 
 
 def prior_texts(values: Iterable[float]) -> tuple[str, ...]:
@@ -176,7 +116,7 @@ class ReleaseRequest:
         if self.stated is not None and entry.measure is PrivacyMeasure.EPSILON:
             raise InputError(f"The mechanism {entry.label} promises an epsilon at delta 0; state no delta.")
         if self.stated is not None and not self.rho and not self.epsilon:
-            return {"rho": checked_rho(_checked_stated(self.stated).rho)}
+            return {"rho": checked_rho(checked_stated(self.stated).rho)}
         stated = {"epsilon": exact("epsilon", self.epsilon), "rho": exact("rho", self.rho)}
         other = PrivacyMeasure.RHO if entry.measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
         if stated[other.value]:
@@ -184,7 +124,7 @@ class ReleaseRequest:
                 f"The mechanism {entry.label} promises {entry.measure.article} {entry.measure.value}, not "
                 f"{other.article} {other.value}; state that."
             )
-        if self.stated is not None and not _checked_stated(self.stated).follows_from(stated["rho"]):
+        if self.stated is not None and not checked_stated(self.stated).follows_from(stated["rho"]):
             raise InputError(
                 "The epsilon and delta that are stated do not follow from the rho; state one that gives them."
             )
@@ -296,13 +236,6 @@ def require_few(nodes: Sequence[object]) -> None:
     """Refuse more nodes than a release may have. Errors: InputError."""
     if len(nodes) > MOST_NODES:
         raise InputError(f"The network has {len(nodes):,} nodes; a release may have {MOST_NODES:,}.")
-
-
-def exact(name: str, value: object) -> Fraction:
-    """Return a fraction. Errors: InputError for what is none, such as a float."""
-    if not isinstance(value, Fraction):
-        raise InputError(f"{name} must be the fraction that was typed, not {brief(value)}.")
-    return value
 
 
 def checked_id(dataset: object) -> str:

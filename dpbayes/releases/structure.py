@@ -30,14 +30,13 @@ from dpbayes.releases.canonical import canonical, decimal_text, digest, fraction
 from dpbayes.releases.certificate import Composed, Provenance, candidates_text, odds, total_text
 from dpbayes.releases.document import composed_from, composed_told, read_told, version_of
 from dpbayes.releases.make import provenance_at
+from dpbayes.releases.promises import checked_epsilon, exact
 from dpbayes.releases.request import (
     MOST_RECORDS,
     DomainChoice,
     GraphChoice,
-    checked_epsilon,
     checked_id,
     choice_called,
-    exact,
     require_few,
     require_writable,
 )

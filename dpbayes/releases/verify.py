@@ -266,12 +266,12 @@ def _audit(document: ReleaseDocument) -> Check | str:
         return f"No audit was made: {error}"
     if isinstance(request.cost, Rho):
         return _audited_at_delta(report)
-    found, epsilon = report.exact, float(request.epsilon)
-    if found > epsilon * (1 + SLACK):
-        return _fails("audit", f"The audit finds a loss of {numeral(found, 6)}, more than is promised.")
-    is_exact = report.at_least >= found * (1 - SLACK)
+    loss, epsilon = report.exact, float(request.epsilon)
+    if loss > epsilon * (1 + SLACK):
+        return _fails("audit", f"The audit finds a loss of {numeral(loss, 6)}, more than is promised.")
+    is_exact = report.at_least >= loss * (1 - SLACK)
     what = "The worst pair of tables loses" if is_exact else "No pair of tables loses more than"
-    return _holds("audit", f"{what} {numeral(found, 6)}, by the audit of this mechanism at this setting.")
+    return _holds("audit", f"{what} {numeral(loss, 6)}, by the audit of this mechanism at this setting.")
 
 
 def _audited_at_delta(report: AuditReport) -> Check:

@@ -65,7 +65,7 @@ def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress:
     encoding, why_encoding = _encoding(data, dialect.encoding)
     data, line = _without_separator_line(data, encoding)
     separator, why_separator = _named(line, dialect.separator) or _separator(data, encoding, dialect.separator)
-    frame = read_csv(data, separator=separator, encoding=encoding)
+    frame = read_csv(data, separator=separator, encoding=encoding, progress=progress)
     reasons = " and ".join(filter(None, (why_separator, why_encoding)))
     said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
     said += f", since {reasons}." if reasons else "."

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from dpbayes.sources.data_files import read_data
 
+BINARY = "_binary"
+"""Ends the key of a table of SHIPPED whose columns are those of another one, in two states each."""
+
 
 @dataclass(frozen=True)
 class ReadableName:
@@ -19,9 +22,10 @@ class ReadableName:
 def readable_names(key: str) -> Mapping[str, ReadableName]:
     """Return the readable names in a network of NAMED or a table of SHIPPED, by published name.
 
-    It is empty where the published names have none. Errors: those of `read_data`.
+    A table in fewer states has the names of its whole one. It is empty where the published names have none. Errors:
+    those of `read_data`.
     """
-    return _all_names().get(key, {})
+    return _all_names().get(key.removesuffix(BINARY), {})
 
 
 @functools.cache

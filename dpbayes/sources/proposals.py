@@ -154,11 +154,11 @@ def _present(name: str, series: pd.Series) -> tuple[IntArray, list[str]]:
     """Return the values that are not missing as places in a list of texts, without the space around them."""
     index, distinct = pd.factorize(series, use_na_sentinel=True)
     texts = pd.Series(distinct, dtype="str").str.strip()
-    there = ~is_missing(texts)
-    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)[index]
-    if not there.any():
+    present = ~is_missing(texts)
+    place = np.append(np.where(present, np.cumsum(present) - 1, -1), -1)[index]
+    if not present.any():
         raise InputError(f"Column {brief(name)} has no values; leave it out.")
-    return place[place >= 0].astype(np.int64), texts[there].tolist()
+    return place[place >= 0].astype(np.int64), texts[present].tolist()
 
 
 def _numbers(texts: list[str]) -> FloatArray:

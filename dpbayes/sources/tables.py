@@ -23,8 +23,14 @@ MAX_UNPACKED = 2_000_000_000
 MAX_VALUES = 200_000_000
 """Most values of a Parquet file, records times columns: a number said often takes no room in the file."""
 
+CSV_BLOCK = 1 << 22
+"""Bytes of a CSV that are read at a time; no record may be longer."""
+
 MAX_COLUMNS = 500
 MAX_RECORDS = 10_000_000
+
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What Arrow raises of a file that is no Parquet, cannot be read, or has a column whose name is not UTF-8."""
 
 NO_RECORDS = "The file has a header but no records."
 
@@ -41,11 +47,19 @@ _MAGIC = (
 )
 
 
-def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limit: int = MAX_UPLOAD) -> pd.DataFrame:
+def read_csv(
+    data: bytes,
+    *,
+    separator: str = ",",
+    encoding: str = "utf-8",
+    limit: int = MAX_UPLOAD,
+    progress: Callable[[float], object] | None = None,
+) -> pd.DataFrame:
     """Return a table of text with a header line as a frame of strings, values exactly as they stand in the file.
 
-    Empty lines are passed over. A byte order mark is accepted. Errors: InputError for empty files, other kinds of
-    files, wrong separators or encodings, rows of the wrong length, bad column names, and too large files.
+    Empty lines are passed over. A byte order mark is accepted. `progress` is called with the share of bytes that is
+    read, about. Errors: InputError for empty files, other kinds of files, wrong separators or encodings, rows of the
+    wrong length, bad column names, and too large files.
     """
     refuse_size(data, limit)
     encoding = _checked_encoding(encoding)
@@ -55,7 +69,7 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8", limi
         raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is none of them.")
     try:
         header = _header(data, separator, encoding)
-        table = _arrow_table(data, separator, encoding, len(header))
+        table = _arrow_table(data, separator, encoding, len(header), progress)
     except UnicodeError:
         raise _wrong_encoding(encoding) from None
     except csv.Error:
@@ -98,7 +112,7 @@ def read_parquet(
             columns[name] = texts_of(name, column)
             if progress is not None:
                 progress(len(columns) / len(names))
-    except (pa.ArrowException, OSError) as error:
+    except UNREADABLE as error:
         raise InputError(f"This is not a Parquet file that can be read ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)
 
@@ -175,15 +189,23 @@ def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="")
 
 
-def _arrow_table(data: bytes, separator: str, encoding: str, width: int) -> pa.Table:
+def _arrow_table(
+    data: bytes, separator: str, encoding: str, width: int, progress: Callable[[float], object] | None
+) -> pa.Table:
     """Read header and records as text columns f0, f1, ...: Arrow is strict about the length of every row."""
     text = {f"f{i}": pa.string() for i in range(width)}
-    return arrow_csv.read_csv(
+    reader = arrow_csv.open_csv(
         pa.BufferReader(data),
-        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=encoding),
+        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=encoding, block_size=CSV_BLOCK),
         parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(column_types=text, strings_can_be_null=False),
     )
+    blocks = []
+    for block in reader:
+        blocks.append(block)
+        if progress is not None:
+            progress(min(1.0, len(blocks) * CSV_BLOCK / len(data)))
+    return pa.Table.from_batches(blocks, reader.schema)
 
 
 def _wrong_encoding(encoding: str) -> InputError:

@@ -74,10 +74,10 @@ def attack(mechanism, tables, size=(400, 30), prior=0.5):
 @pytest.mark.parametrize("order", [1, -1])
 def test_no_release_says_more_than_is_certified(kind, options, order):
     mechanism = build(kind, options)
-    found = attack(mechanism, neighbours(V_STRUCTURE)[::order])
-    assert found.ratios.shape == (400, 30)
-    assert np.abs(found.ratios).max() <= mechanism.certified.epsilon * (1 + 1e-9)
-    assert np.abs(found.ratios).max() > 0.05 * mechanism.certified.epsilon
+    attackers = attack(mechanism, neighbours(V_STRUCTURE)[::order])
+    assert attackers.ratios.shape == (400, 30)
+    assert np.abs(attackers.ratios).max() <= mechanism.certified.epsilon * (1 + 1e-9)
+    assert np.abs(attackers.ratios).max() > 0.05 * mechanism.certified.epsilon
 
 
 @each_kind
@@ -131,11 +131,11 @@ def test_half_the_noise_goes_through_the_ceiling(kind):
 def test_the_printed_sampler_goes_through_its_ceiling_at_its_witness():
     prior = Dirichlets.symmetric(chain(4))
     mechanism = PosteriorSampler(prior=prior, epsilon=2.0, calibration=Calibration.AS_PRINTED)
-    found = network_loss(prior, n=5, bound=mechanism.log_odds_bound)
-    released = mechanism.release(Counts(chain(4), found.first, 5), rng(), ()).outcome
-    at_witness = type(released)(found.theta[None])
-    loss = float(log_ratios(mechanism, at_witness, first=found.first, second=found.second))
-    assert loss == pytest.approx(found.least)
+    audited = network_loss(prior, n=5, bound=mechanism.log_odds_bound)
+    released = mechanism.release(Counts(chain(4), audited.first, 5), rng(), ()).outcome
+    at_witness = type(released)(audited.theta[None])
+    loss = float(log_ratios(mechanism, at_witness, first=audited.first, second=audited.second))
+    assert loss == pytest.approx(audited.least)
     assert loss > mechanism.claimed.epsilon == pytest.approx(2)
 
 
@@ -166,46 +166,46 @@ def test_atoms_of_clipped_counts_are_weighed_right():
 def test_no_release_of_a_die_says_more_than_the_worst_case(kind, options):
     mechanism = kind(die=COIN, epsilon=1.0, **options)
     first, second = np.array([30, 0]), np.array([29, 1])
-    found = attack_die(mechanism, truth=first, other=second, prior=0.3, rng=rng(), size=(300, 40))
-    assert found.ratios.shape == (300, 40)
-    assert np.abs(found.ratios).max() <= 1 + 1e-9
-    sample = np.exp(-found.ratios).ravel()
+    attackers = attack_die(mechanism, truth=first, other=second, prior=0.3, rng=rng(), size=(300, 40))
+    assert attackers.ratios.shape == (300, 40)
+    assert np.abs(attackers.ratios).max() <= 1 + 1e-9
+    sample = np.exp(-attackers.ratios).ravel()
     assert abs(sample.mean() - 1) < 6.2 * sample.std() / math.sqrt(sample.size)
     if kind not in (LaplaceOne, LaplaceCells):
         laws = mechanism.log_pmf(first) - mechanism.log_pmf(second)
-        assert np.isin(found.ratios.round(10), laws.round(10)).all()
+        assert np.isin(attackers.ratios.round(10), laws.round(10)).all()
 
 
 def test_a_broken_die_goes_through_the_ceiling():
     broken = LaplaceOne(die=COIN, epsilon=2.0)
-    found = attack_die(broken, truth=[30, 0], other=[29, 1], prior=0.5, rng=rng(), size=(100, 10))
-    assert found.ratios.max() == pytest.approx(2)
+    attackers = attack_die(broken, truth=[30, 0], other=[29, 1], prior=0.5, rng=rng(), size=(100, 10))
+    assert attackers.ratios.max() == pytest.approx(2)
 
 
 # Odds
 
 
 def test_log_odds_start_at_the_prior_and_add_up():
-    found = log_odds([[1.0, -0.5, 0.25], [0.0, 0.0, 2.0]], prior=0.2)
+    odds = log_odds([[1.0, -0.5, 0.25], [0.0, 0.0, 2.0]], prior=0.2)
     start = math.log(0.25)
-    assert found == pytest.approx(np.array([[0, 1, 0.5, 0.75], [0, 0, 0, 2]]) + start)
+    assert odds == pytest.approx(np.array([[0, 1, 0.5, 0.75], [0, 0, 0, 2]]) + start)
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
 def test_probabilities_stay_under_the_ceiling_of_all_releases_together(prior):
     mechanism = build(LaplaceUpdates, {}, epsilon=0.3)
-    found = attack(mechanism, neighbours(V_STRUCTURE), prior=prior)
+    attackers = attack(mechanism, neighbours(V_STRUCTURE), prior=prior)
     low, high = probability_ceiling(0.3, releases=30, prior=prior)
-    assert found.probabilities.shape == (400, 31)
-    assert np.all(found.probabilities <= high * (1 + 1e-9))
-    assert np.all(found.probabilities >= low * (1 - 1e-9))
-    assert low[0] == high[0] == found.probabilities[0, 0] == pytest.approx(prior)
+    assert attackers.probabilities.shape == (400, 31)
+    assert np.all(attackers.probabilities <= high * (1 + 1e-9))
+    assert np.all(attackers.probabilities >= low * (1 - 1e-9))
+    assert low[0] == high[0] == attackers.probabilities[0, 0] == pytest.approx(prior)
     assert high[2] / (1 - high[2]) == pytest.approx(math.exp(0.6) * prior / (1 - prior))
 
 
 def test_many_releases_find_the_truth():
-    found = attack(build(LaplaceUpdates, {}), neighbours(V_STRUCTURE), size=(50, 400))
-    assert found.probabilities[:, -1].min() > 0.99
+    attackers = attack(build(LaplaceUpdates, {}), neighbours(V_STRUCTURE), size=(50, 400))
+    assert attackers.probabilities[:, -1].min() > 0.99
 
 
 def test_without_a_promise_there_is_no_ceiling():
@@ -247,13 +247,13 @@ def test_bad_prior_probabilities_are_refused(prior):
 @pytest.mark.parametrize(("features", "draws"), [(1, 1), (2, 3), (5, 2)])
 def test_attacks_on_regression_weights_are_weighed_by_the_law_they_come_from(features, draws):
     """E_x[e^(-L)] = 1 and |L| <= the pair's exact loss; the sign matters."""
-    made = RegressionSampler(prior_precision=0.5, norm_bound=0.8, draws=draws)
-    pair = bad_tables(made, n=6, features=features)
-    ratios = attack_regression(made, pair=pair, prior=0.5, rng=rng(), size=(400, 50)).ratios
+    mechanism = RegressionSampler(prior_precision=0.5, norm_bound=0.8, draws=draws)
+    pair = bad_tables(mechanism, n=6, features=features)
+    ratios = attack_regression(mechanism, pair=pair, prior=0.5, rng=rng(), size=(400, 50)).ratios
     sample = np.exp(-ratios).ravel()
     assert abs(sample.mean() - 1) < 6.2 * sample.std() / math.sqrt(sample.size)
     assert ratios.max() <= draws * pair.loss * (1 + 1e-9)
     assert ratios.max() > 0.3 * draws * pair.loss
     turned = replace(pair, first=pair.second, second=pair.first)
-    back = np.exp(attack_regression(made, pair=turned, prior=0.5, rng=rng(), size=(400, 50)).ratios).ravel()
+    back = np.exp(attack_regression(mechanism, pair=turned, prior=0.5, rng=rng(), size=(400, 50)).ratios).ravel()
     assert abs(back.mean() - 1) > 6.2 * back.std() / math.sqrt(back.size), "E_y[e^L] is not 1"

@@ -134,8 +134,8 @@ def test_a_subclass_that_hands_over_the_counts_is_not_audited_as_its_parent():
     ):
         audit(leak, n=5, epsilons=[1.0])
     tables = [Counts(leak.prior.network, np.array(values), 5) for values in ([5, 0], [4, 1])]
-    found = audit_by_draws(leak, first=tables[0], second=tables[1], rng=np.random.default_rng(1), draws=10_000)
-    assert found.refutes(leak.claimed), "as the sentence says"
+    report = audit_by_draws(leak, first=tables[0], second=tables[1], rng=np.random.default_rng(1), draws=10_000)
+    assert report.refutes(leak.claimed), "as the sentence says"
 
 
 @pytest.mark.parametrize("name", KNOWN)

@@ -216,28 +216,28 @@ def test_rescaled_counts_lose_something_in_between():
 
 def test_more_features_than_two_have_a_pair_of_one_feature():
     """d = 3 to 64: named, its loss between half of what is proved and all of it; the claim is that of d features."""
-    made = RegressionSampler(prior_precision=1e-3, norm_bound=1.0)
-    found = {d: audit_regression(made, n=100, features=d, epsilons=GRID) for d in (1, 2, 3, 10, 64)}
+    mechanism = RegressionSampler(prior_precision=1e-3, norm_bound=1.0)
+    found = {d: audit_regression(mechanism, n=100, features=d, epsilons=GRID) for d in (1, 2, 3, 10, 64)}
     losses = [report.at_least for report in found.values()]
     assert losses == sorted(losses, reverse=True)
     assert 2 < losses[-1] < losses[0] < 4
     assert all("99 × (x = (-" in report.worst.first for report in found.values())
     for d, report in found.items():
         assert report.claimed.epsilon == pytest.approx(100 * (1 + 2 * math.sqrt(d) + d))
-        assert audit(made, n=100, epsilons=GRID, features=d).claimed == report.claimed
+        assert audit(mechanism, n=100, epsilons=GRID, features=d).claimed == report.claimed
         assert report.verdict is AuditVerdict.HOLDS
 
 
 def test_the_claim_for_one_draw_is_refuted_for_many():
-    made = RegressionSampler(prior_precision=1e-3, norm_bound=1.0, draws=20)
-    assert audit(made, n=1, features=2, epsilons=GRID).verdict is AuditVerdict.CLAIM_REFUTED
+    mechanism = RegressionSampler(prior_precision=1e-3, norm_bound=1.0, draws=20)
+    assert audit(mechanism, n=1, features=2, epsilons=GRID).verdict is AuditVerdict.CLAIM_REFUTED
 
 
 @pytest.mark.parametrize("features", [1, 2, 6])
 def test_the_densities_along_the_diameter_have_the_pairs_loss_at_their_end(features):
-    made = RegressionSampler(prior_precision=2.0, norm_bound=1.5)
-    pair = bad_tables(made, n=30, features=features)
-    places, logs = densities_along(made, pair, 201)
+    mechanism = RegressionSampler(prior_precision=2.0, norm_bound=1.5)
+    pair = bad_tables(mechanism, n=30, features=features)
+    places, logs = densities_along(mechanism, pair, 201)
     assert (places[0], places[-1]) == (-1.5, 1.5)
     assert (logs[0] - logs[1]).max() == pytest.approx(pair.loss, rel=1e-4)
     if features == 1:
@@ -359,11 +359,11 @@ LARGE_EPSILONS = [
 def test_tiny_deltas_have_their_digits(setting, kind):
     """Half of epsilon is what the worst output loses less the normalisers' logarithms, which may differ by 1e-168."""
     die, epsilon = setting
-    made = kind(die=die, epsilon=epsilon, **({"delta": 1e-5} if kind is HellingerSmooth else {}))
+    mechanism = kind(die=die, epsilon=epsilon, **({"delta": 1e-5} if kind is HellingerSmooth else {}))
     grid = [share * epsilon for share in (0.0, 0.25, 0.49, 0.5, 0.51, 0.55, 0.75)]
-    found = audit(made, n=die.n, epsilons=grid).curve.deltas
+    report = audit(mechanism, n=die.n, epsilons=grid).curve.deltas
     with mpmath.workdps(400):
-        for delta, exact in zip(found, delta_by_mpmath(made, grid), strict=True):
+        for delta, exact in zip(report, delta_by_mpmath(mechanism, grid), strict=True):
             assert delta == pytest.approx(float(exact), rel=1e-9, abs=0)
 
 
@@ -382,32 +382,36 @@ def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatc
     monkeypatch.setattr("dpbayes.audit.die_steps.AT_ONCE", 50)
     monkeypatch.setattr("dpbayes.audit.die_steps._ROWS", 8)
     monkeypatch.setattr("dpbayes.audit.die_steps._LOSSES", 2000)
-    made = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
-    shares, weights = taken(law_steps(made))
+    mechanism = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
+    shares, weights = taken(law_steps(mechanism))
     table = special.log_softmax(weights, axis=1)
-    assert table == pytest.approx(made.log_pmf_table(), rel=1e-9)
+    assert table == pytest.approx(mechanism.log_pmf_table(), rel=1e-9)
     assert len(shares) > 5
     assert shares == sorted(shares)
     asked = []
-    shares, report = taken(audit_die_steps(made, epsilons=lambda exact: asked.append(exact) or GRID))
-    pairs = die_neighbours(made.die)
+    shares, report = taken(audit_die_steps(mechanism, epsilons=lambda exact: asked.append(exact) or GRID))
+    pairs = die_neighbours(mechanism.die)
     assert all(0 <= share <= 1 for share in shares)
     assert shares == sorted(shares)
     assert asked == [report.exact]
     assert report.exact == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon, rel=1e-12)
     assert report.curve.deltas == pytest.approx(exact_curve(table, pairs=pairs, epsilons=GRID).deltas, abs=1e-15)
-    if made.claimed.delta:
+    if mechanism.claimed.delta:
         assert report.needed == pytest.approx(exact_epsilon(table, pairs=pairs, delta=1e-4).epsilon, rel=1e-9)
 
 
 @pytest.mark.parametrize("prior", [(0.3, 0.3, 0.3), (0.3, 1.0, 0.3), (0.5, 1.0, 2.0), (1.0, 1.0)])
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, prior):
-    made = kind(die=Die(prior, 7), epsilon=2.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
-    few, every, table = die_neighbours_up_to_symmetry(made.die), die_neighbours(made.die), made.log_pmf_table()
+    mechanism = kind(die=Die(prior, 7), epsilon=2.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
+    few, every, table = (
+        die_neighbours_up_to_symmetry(mechanism.die),
+        die_neighbours(mechanism.die),
+        mechanism.log_pmf_table(),
+    )
     assert {tuple(pair) for pair in few.tolist()} <= {tuple(pair) for pair in every.tolist()}
     assert (len(few) < len(every)) is (len(set(prior)) < len(prior))
-    report, whole = audit_die(made, epsilons=GRID), exact_curve(table, pairs=every, epsilons=GRID)
+    report, whole = audit_die(mechanism, epsilons=GRID), exact_curve(table, pairs=every, epsilons=GRID)
     assert report.exact == pytest.approx(exact_pure_epsilon(table, pairs=every).epsilon, rel=1e-12)
     assert report.curve.deltas == pytest.approx(whole.deltas, abs=1e-15)
 
@@ -418,15 +422,15 @@ def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
     options = {"delta": 1e-4} if kind is HellingerSmooth else {}
     known, other = (kind(die=Die((0.1, 0.1, 2.0), 9), epsilon=e, **options) for e in (1.0, epsilon))
     for table in (known.log_pmf_table(), known.log_weights_table()):
-        found = special.log_softmax(law_at(other, known, table), axis=1)
-        assert found == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
+        law = special.log_softmax(law_at(other, known, table), axis=1)
+        assert law == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
 
 
 def test_recalibration_comes_in_steps_and_ends_with_the_mechanism():
-    made = HellingerGlobal(die=coin(20), epsilon=1.0)
-    shares, turned = taken(recalibration_steps(made, n=20, target=1.0))
+    mechanism = HellingerGlobal(die=coin(20), epsilon=1.0)
+    shares, turned = taken(recalibration_steps(mechanism, n=20, target=1.0))
     assert all(isinstance(share, float) and 0 <= share < 1 for share in shares)
-    assert turned == recalibrated(made, n=20, target=1.0)
+    assert turned == recalibrated(mechanism, n=20, target=1.0)
     assert isinstance(audit(turned, n=20, epsilons=GRID), AuditReport)
 
 
@@ -434,10 +438,10 @@ def test_recalibration_comes_in_steps_and_ends_with_the_mechanism():
 
 
 def test_known_recalibrations():
-    found = recalibrated(HellingerGlobal(die=coin(20), epsilon=1.0), n=20, target=1.0)
-    assert found.epsilon == pytest.approx(1.660, abs=1e-3)
-    found = recalibrated(HellingerSmooth(die=coin(50), epsilon=1.0, delta=1e-5), n=50, target=1.0)
-    assert found.epsilon == pytest.approx(1.763, abs=1e-3)
+    recalibration = recalibrated(HellingerGlobal(die=coin(20), epsilon=1.0), n=20, target=1.0)
+    assert recalibration.epsilon == pytest.approx(1.660, abs=1e-3)
+    recalibration = recalibrated(HellingerSmooth(die=coin(50), epsilon=1.0, delta=1e-5), n=50, target=1.0)
+    assert recalibration.epsilon == pytest.approx(1.763, abs=1e-3)
 
 
 TUNED = [
@@ -454,25 +458,25 @@ TUNED = [
 @pytest.mark.parametrize(("mechanism", "asked"), crossed(TUNED, [(0.5, 0.0), (1.5, 1e-6)], each=1))
 def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, asked):
     target, delta = asked
-    found = recalibrated(mechanism, n=20, target=target, delta=delta)
-    needed = needed_epsilon(found, n=20, delta=delta)
+    recalibration = recalibrated(mechanism, n=20, target=target, delta=delta)
+    needed = needed_epsilon(recalibration, n=20, delta=delta)
     assert target * (1 - 2e-4) <= needed <= target
-    assert type(found) is type(mechanism)
-    assert dataclasses.replace(found, epsilon=mechanism.epsilon) == mechanism
-    assert found.epsilon >= target * (1 - 1e-6)
+    assert type(recalibration) is type(mechanism)
+    assert dataclasses.replace(recalibration, epsilon=mechanism.epsilon) == mechanism
+    assert recalibration.epsilon >= target * (1 - 1e-6)
     if delta == 0:
-        assert audit(found, n=20, epsilons=[target]).exact <= target
-        assert audit(found, n=20, epsilons=[target]).curve.deltas[0] == 0
+        assert audit(recalibration, n=20, epsilons=[target]).exact <= target
+        assert audit(recalibration, n=20, epsilons=[target]).curve.deltas[0] == 0
 
 
 @pytest.mark.parametrize(("target", "delta"), [(0.5, 0.0), (8.0, 0.0), (1.5, 1e-6)])
 def test_a_regression_sampler_is_recalibrated_by_its_ball(target, delta):
-    made = RegressionSampler(prior_precision=1.0, noise_variance=0.5, draws=3)
-    found = recalibrated(made, n=20, target=target, delta=delta)
-    needed = needed_epsilon(found, n=20, delta=delta)
+    mechanism = RegressionSampler(prior_precision=1.0, noise_variance=0.5, draws=3)
+    recalibration = recalibrated(mechanism, n=20, target=target, delta=delta)
+    needed = needed_epsilon(recalibration, n=20, delta=delta)
     assert target * (1 - 2e-4) <= needed <= target
-    assert dataclasses.replace(found, norm_bound=1.0) == made
-    assert needed_epsilon(made, n=0, delta=delta) == 0
+    assert dataclasses.replace(recalibration, norm_bound=1.0) == mechanism
+    assert needed_epsilon(mechanism, n=0, delta=delta) == 0
 
 
 def test_more_delta_allows_a_larger_internal_epsilon():

@@ -98,11 +98,11 @@ def by_draws(mechanism, first, second, **more):
 
 @pytest.mark.parametrize("tables", [(0, 1), (1, 0)])
 def test_a_mechanism_that_nobody_knows_is_bounded_from_its_releases(tables):
-    found = by_draws(Rounded(1.0), *tables, doubt=1e-9)
-    assert 0.8 < found.epsilon <= 1
-    assert found.counted == 50_000
-    assert found.hits[0] > found.hits[1]
-    assert not found.refutes(Guarantee(1.0))
+    report = by_draws(Rounded(1.0), *tables, doubt=1e-9)
+    assert 0.8 < report.epsilon <= 1
+    assert report.counted == 50_000
+    assert report.hits[0] > report.hits[1]
+    assert not report.refutes(Guarantee(1.0))
     broken = by_draws(Rounded(0.5), *tables, doubt=1e-9)
     assert broken.refutes(Guarantee(1.0))
     assert broken.epsilon <= 2
@@ -111,9 +111,9 @@ def test_a_mechanism_that_nobody_knows_is_bounded_from_its_releases(tables):
 def test_the_exact_posterior_is_told_apart_and_promises_nothing():
     mechanism = Exact(prior=Dirichlets.symmetric(empty(1)))
     first, second = (mechanism.statistic(table_of(empty(1), [(0,)] * 4 + [(k,)])) for k in (0, 1))
-    found = by_draws(mechanism, first, second)
-    assert found.epsilon > 7
-    assert not found.refutes(NON_PRIVATE)
+    report = by_draws(mechanism, first, second)
+    assert report.epsilon > 7
+    assert not report.refutes(NON_PRIVATE)
 
 
 def test_the_bound_is_seldom_wrong_however_the_event_was_chosen():
@@ -141,24 +141,24 @@ def test_many_numbers_that_each_say_little_are_taken_together():
 
 
 def test_delta_is_that_of_the_claim():
-    made = HellingerSmooth(die=Die((1.0, 1.0), 5), epsilon=3.0, delta=0.01)
+    mechanism = HellingerSmooth(die=Die((1.0, 1.0), 5), epsilon=3.0, delta=0.01)
     first, second = np.array([5, 0]), np.array([4, 1])
-    found = by_draws(made, first, second)
-    assert found.delta == 0.01
-    assert 0.3 < found.epsilon <= 3
-    assert found.refutes(Guarantee(0.1, 0.01))
-    assert found.refutes(Guarantee(0.1)), "a smaller delta promises more"
-    assert not found.refutes(Guarantee(0.1, 0.02))
+    report = by_draws(mechanism, first, second)
+    assert report.delta == 0.01
+    assert 0.3 < report.epsilon <= 3
+    assert report.refutes(Guarantee(0.1, 0.01))
+    assert report.refutes(Guarantee(0.1)), "a smaller delta promises more"
+    assert not report.refutes(Guarantee(0.1, 0.02))
 
 
 def test_the_same_generator_gives_the_same_bound():
-    made = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
-    assert by_draws(made, [1, 4], [0, 5], draws=2_000) == by_draws(made, [1, 4], [0, 5], draws=2_000)
+    mechanism = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
+    assert by_draws(mechanism, [1, 4], [0, 5], draws=2_000) == by_draws(mechanism, [1, 4], [0, 5], draws=2_000)
 
 
 def test_the_numbers_of_a_release_are_found():
-    made = LaplaceUpdates(prior=Dirichlets.symmetric(empty(1)), epsilon=1.0)
-    release = made.release(made.statistic(table_of(empty(1), [(0,)])), np.random.default_rng(1), (3,))
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(empty(1)), epsilon=1.0)
+    release = mechanism.release(mechanism.statistic(table_of(empty(1), [(0,)])), np.random.default_rng(1), (3,))
     assert np.array_equal(released_numbers(release), release.outcome.updates)
     with pytest.raises(InputError, match="without numbers"):
         released_numbers(object())

@@ -9,6 +9,25 @@ def test_a_reference_prints_as_in_the_docstrings():
     assert str(Reference("Zhang16", "Corollary 2")) == "[Zhang16] Corollary 2"
 
 
+@pytest.mark.parametrize(
+    ("paper", "place", "said"),
+    [
+        ("Zhang16", "Theorem 1", "Theorem 1"),
+        ("Zhang16", "Theorem 1, refined", "Theorem 1 (refined)"),
+        ("Dimitrakakis14", "Lemma 3", "Lemma 3 of ALT 2014"),
+        ("Notes", "Section 2.2, local", "Section 2.2 (local) of the Notes"),
+    ],
+)
+def test_a_sentence_names_the_place_and_every_paper_but_the_usual_one(paper, place, said):
+    assert Reference(paper, place).in_words == said
+
+
+def test_a_list_of_papers_names_venue_and_first_author():
+    assert PAPERS["Dimitrakakis14"].signed == "ALT 2014 (Dimitrakakis et al.)"
+    assert PAPERS["Zhang16"].signed == "AAAI 2016 (Zhang et al.)"
+    assert PAPERS["Notes"].signed == "the Notes"
+
+
 def test_an_unknown_paper_is_refused_naming_the_known_ones():
     with pytest.raises(ValueError, match="Unknown paper 'Nobody99'; known are Zhang16"):
         Reference("Nobody99", "Lemma 1")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import apart, latex, letters, numeral, typed
+from dpbayes.base.text import apart, latex, letters, many, numeral, numeral_above, percent, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.experiments.accuracy.cost import said_memory
 
@@ -29,6 +29,31 @@ def value_of(text: str) -> float:
     sign = {"": 1.0, "-": -1.0}
     factor = sign[mantissa] if mantissa in sign else float(mantissa.removesuffix(" × "))
     return factor * 10.0 ** int(power.translate(RAISED))
+
+
+@given(NUMBERS, st.integers(1, 8))
+@example(0.12341, 4)
+@example(0.99999, 4)
+@example(8e-6, 1)
+def test_what_is_at_most_so_much_is_never_rounded_down(number: float, most: int) -> None:
+    text = numeral_above(number, most)
+    assert number <= value_of(text) * (1 + 1e-15)
+    assert value_of(text) <= number * (1 + 10.0 ** (1 - most)) * (1 + 1e-15)
+    assert not E_NOTATION.search(text)
+
+
+def test_at_most_nothing_and_at_most_anything() -> None:
+    assert (numeral_above(0.0), numeral_above(math.inf), numeral_above(-0.0)) == ("0", "∞", "0")
+    assert (numeral_above(0.12341, 4), numeral_above(0.1234, 4)) == ("0.1235", "0.1234")
+
+
+def test_one_thing_and_many_and_a_share() -> None:
+    assert (many(1, "release"), many(0, "release"), many(1000, "release")) == (
+        "1 release",
+        "0 releases",
+        "1,000 releases",
+    )
+    assert (percent(0.25), percent(0.123456)) == ("25 %", "12.35 %")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The chart as a browser keeps it: the next figure changes it in place, its theme and its width follow the page's."""
 
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS
+from tests.browser.app_screen import SLOW_MS, AppScreen
 
 pytestmark = pytest.mark.browser
 
@@ -87,26 +88,93 @@ def test_a_chart_is_taken_home_with_title_settings_and_whole_legend(visit: Any, 
         ("png", "slide", (1920, 1080)),
     ):
         name, content = download(take.locator(f"[data-format={format}][data-size={size}]"))
-        assert name == f"release-density-target=dysp-epsilon=2-{size}.{format}"
+        assert name == f"release-density-simulation-target=dysp-epsilon=2-{size}.{format}"
         if format == "png":
             assert struct.unpack(">II", content[16:24]) == (width, height)
             continue
         root, words = ElementTree.fromstring(content), words_of(content)
         assert (int(root.get("width")), int(root.get("height"))) == (width, height)
         assert alt in words
-        assert "page release: target = dysp, epsilon = 2. A picture, not a release." in words
+        table = "1,000 synthetic records from Asia, n = 1,000"
+        said = f"page release: mechanism = Laplace, epsilon = 2, table = {table}, target = dysp."
+        assert f"{said} A simulation, not a release." in words
         assert all(entry in words for entry in screen.legend()), "the whole legend is inside"
         fill = content.decode().partition('fill="')[2].partition('"')[0]
         assert (fill.lower() == "#ffffff") == (scheme == "light"), "the ground is the page's"
 
 
-def test_a_chart_without_numbers_is_saved_by_its_own_tool(visit: Any) -> None:
-    screen = visit("network")
-    chart = screen.chart("noise")
-    chart.hover()
-    name, content = download(chart.locator(".modebar-btn[data-title='Save as SVG']"))
-    assert name == "network-noise-page.svg"
-    assert all(entry in words_of(content) for entry in screen.legend("noise"))
+def own_tool(screen: AppScreen, key: str) -> tuple[Locator, Locator]:
+    """Return the button in a chart's corner, and what it opens."""
+    root = screen.page.locator(f".st-key-{key} .dpbayes-chart")
+    root.scroll_into_view_if_needed()
+    return root.locator(".dpbayes-picture"), root.get_by_role("menuitem")
+
+
+CHOICES = ["SVG", "PNG", "SVG for a slide", "PNG for a slide"]
+
+
+@pytest.mark.parametrize(("place", "key"), [("network", "noise"), ("network", "errors"), ("release", "rows")])
+def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(visit: Any, place: str, key: str) -> None:
+    screen = visit(place)
+    tool, choices = own_tool(screen, key)
+    expect(tool).to_have_css("opacity", "0")
+    screen.page.locator(f".st-key-{key} .dpbayes-chart").hover()
+    expect(tool).not_to_have_css("opacity", "0")
+    words = [screen.page.locator(f".st-key-{key} .dpbayes-chart").get_attribute("aria-label"), *screen.legend(key)]
+    for k, choice in enumerate(CHOICES):
+        tool.click()
+        expect(choices).to_have_text(CHOICES)
+        name, content = download(choices.nth(k))
+        size, end = "slide" if "slide" in choice else "page", choice[:3].lower()
+        assert re.fullmatch(rf"{place}-{key}(-simulation)?-{size}\.{end}", name)
+        assert content.startswith(b"\x89PNG" if end == "png" else b"<svg")
+        assert end == "png" or all(each in words_of(content) for each in words)
+        expect(choices).to_have_count(0)
+
+
+def test_the_keyboard_takes_a_picture_home_and_escape_closes_the_list_alone(visit: Any) -> None:
+    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    screen.page.locator(".st-key-story").get_by_role("button", name="Present", exact=True).click()
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    screen.settle()
+    tool, choices = own_tool(screen, "density")
+    tool.focus()
+    expect(tool).not_to_have_css("opacity", "0")
+    screen.page.keyboard.press("Enter")
+    expect(choices.first).to_be_focused()
+    screen.page.keyboard.press("ArrowUp")
+    expect(choices.last).to_be_focused()
+    screen.page.keyboard.press("Escape")
+    expect(choices).to_have_count(0)
+    expect(tool).to_be_focused()
+    screen.page.keyboard.press("Enter")
+    screen.page.keyboard.press("ArrowDown")
+    with screen.page.expect_download(timeout=SLOW_MS) as coming:
+        screen.page.keyboard.press("Enter")
+    assert coming.value.suggested_filename.endswith("-page.png")
+    expect(screen.page).to_have_url(re.compile("step=3.*present=1"))
+    tool.click()
+    screen.page.keyboard.press("Tab")
+    for _ in CHOICES:
+        screen.page.keyboard.press("Tab")
+    expect(choices).to_have_count(0)
+
+
+def test_a_finger_takes_a_picture_home(visit: Any) -> None:
+    visit("network")
+    screen = visit("network", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
+    tool, choices = own_tool(screen, "noise")
+    expect(tool).not_to_have_css("opacity", "0")
+    tool.tap()
+    expect(choices).to_have_text(CHOICES)
+    for choice in choices.all():
+        box = choice.bounding_box()
+        assert box
+        assert box["height"] >= 32
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 400
+    with screen.page.expect_download(timeout=SLOW_MS) as coming:
+        choices.nth(1).tap()
+    assert coming.value.suggested_filename == "network-noise-page.png"
 
 
 def test_where_no_chart_stands_above_none_is_offered(visit: Any) -> None:

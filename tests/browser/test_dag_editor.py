@@ -184,6 +184,7 @@ def test_a_new_revision_replaces_the_drawing(start):
 
 def test_names_are_text_whatever_they_hold(start):
     screen = start("hostile")
+    expect(screen.page.locator(".node text")).to_have_count(3)
     texts = screen.page.locator(".node text").all_text_contents()
     assert texts[:2] == ['<b>"x"</b>', "a,b"]
     assert texts[2].endswith("…")

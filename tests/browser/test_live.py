@@ -32,6 +32,7 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     assert len(headlines) > 3
     assert screen.curves() != curves
     assert numbers == [first]
+    expect(screen.main.get_by_text("about one person can never rise above")).to_have_count(1)
     screen.slider.first.press("End")
     expect(number).not_to_have_text(first, timeout=SLOW_MS)
     screen.settle()

@@ -8,6 +8,7 @@ import pytest
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.model.network import Network
+from dpbayes.releases.amounts import Rho
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document
 from dpbayes.releases.views.handout import Handout, html_handout
@@ -24,6 +25,17 @@ SIX = Network.from_edges(["a", "b", "c", "d", "e", "f"], [("a", "b"), ("b", "c")
 LONG = Network.from_edges([f"{k} {'name ' * 20}" for k in range(30)], [], {})
 
 LATER = Composed(1200, Fraction(123456, 1000))
+
+IN_RHO = asked(ASIA, mechanism="gaussian", rho=Fraction(1, 10))
+
+LATER_IN_RHO = Composed(1200, Rho(Fraction(1, 3)))
+
+NAMES_APART = """() => {
+  const boxes = [...document.querySelectorAll("svg text")].map((each) => each.getBoundingClientRect());
+  const end = document.querySelector("svg").getBoundingClientRect().right + 1;
+  return boxes.length > 1 && boxes.every((box, k) => box.right < (boxes[k + 1]?.left ?? end));
+}"""
+"""Whether the names below the small drawing neither overlap nor leave the sheet."""
 
 CUT = "() => [...document.querySelectorAll('.bars span')].filter(each => each.scrollWidth > each.clientWidth).length"
 
@@ -45,6 +57,7 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
         "six nodes": report(SIX),
         "long names": long,
         "a later one": html_report(replace(read_document(drawn(asked(ASIA), counted(ASIA))), composed=LATER)),
+        "a later one in rho": html_report(replace(read_document(drawn(IN_RHO, counted(ASIA))), composed=LATER_IN_RHO)),
     }
     with chromium(viewport={"width": 794, "height": 1123}) as page:
         page.emulate_media(media="print")
@@ -52,6 +65,7 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
             page.set_content(text)
             assert pages(page.pdf(prefer_css_page_size=True)) == 1, name
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+            assert page.evaluate(NAMES_APART), name
             if name != "long names":
                 assert not page.evaluate(CUT), f"{name}: every name is there in full"
         page.set_content(long.replace("</body>", f"{'<p>more</p>' * 60}</body>"))

@@ -27,7 +27,7 @@ COLOURS = {"resultTypes": ["violations"], "preload": False, "runOnly": ["color-c
 GRAVE = ("serious", "critical")
 
 SHARED_NAMES = {
-    "[data-testid=stSelectbox] button[aria-haspopup=listbox][tabindex='-1']": (
+    ":is([data-testid=stSelectbox], [data-testid=stMultiSelect]) button[aria-haspopup=listbox][tabindex='-1']": (
         "Streamlit calls the arrow of every list “Open”; the keyboard and a screen reader use the list itself"
     ),
     "button[data-testid=stBaseButton-elementToolbar]": "Streamlit names the tools of every table alike",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import CDPSession, Locator, Page, expect
 
 from dpbayes.ui.widgets.slider import MOST_TYPED, live_slider
 from tests.browser.serving import chromium, streamlit_server, usual_window
@@ -117,7 +117,7 @@ def test_the_last_value_wins_however_slow_the_page_is(screen: Screen) -> None:
 
 KEYS = (
     *(("ArrowRight", 1.3), ("ArrowLeft", 1.0), ("ArrowLeft", 0.79), ("ArrowUp", 1.0)),
-    *(("Home", 0.01), ("End", 100.0)),
+    *(("ArrowDown", 0.79), ("Home", 0.01), ("End", 100.0)),
 )
 """What each key makes of what the one before left, first of 1."""
 
@@ -134,6 +134,30 @@ def test_a_page_key_moves_it_further_than_an_arrow(screen: Screen) -> None:
     screen.slider.focus()
     screen.page.keyboard.press("PageUp")
     screen.until(lambda state: state["epsilon"] > 1.3)
+    screen.page.keyboard.press("PageDown")
+    screen.until(lambda state: state["epsilon"] == 1)
+    screen.page.keyboard.press("PageDown")
+    screen.until(lambda state: state["epsilon"] < 0.79)
+
+
+def test_a_bubble_over_the_thumb_has_the_value_while_it_is_moved(screen: Screen) -> None:
+    bubble = screen.page.locator("output")
+    assert bubble.is_hidden()
+    screen.page.mouse.move(*screen.at(0.5))
+    screen.page.mouse.down()
+    screen.page.mouse.move(*screen.at(0.8))
+    bubble.wait_for(state="visible")
+    assert bubble.inner_text() == screen.shown() != "1"
+    box = bubble.bounding_box()
+    assert box
+    assert abs(box["x"] + box["width"] / 2 - screen.at(0.8)[0]) < 20
+    screen.page.mouse.up()
+
+
+def test_a_tick_stands_at_every_power_of_ten(screen: Screen) -> None:
+    ticks = [box["x"] for box in map(Locator.bounding_box, screen.page.locator(".ticks i").all()) if box]
+    assert len(ticks) == len(["0.01", "0.1", "1", "10", "100"])
+    assert max(abs(x - screen.at(share)[0]) for x, share in zip(ticks, (0, 0.25, 0.5, 0.75, 1), strict=True)) < 12
 
 
 def test_a_value_from_elsewhere_moves_the_thumb(screen: Screen) -> None:
@@ -266,6 +290,14 @@ def luminance(colours: np.ndarray) -> np.ndarray:
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
 
 
+def slide(wire: CDPSession, ways: list[tuple[float, float]]) -> None:
+    """Move a finger over the screen."""
+    for number, (x, y) in enumerate(ways):
+        kind = "touchMove" if number else "touchStart"
+        wire.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    wire.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def test_a_finger_moves_it(address: str) -> None:
     with chromium() as page:
         context = page.context.browser.new_context(has_touch=True, viewport={"width": 400, "height": 800})  # type: ignore[union-attr]
@@ -274,6 +306,8 @@ def test_a_finger_moves_it(address: str) -> None:
             screen.open()
             screen.page.touchscreen.tap(*screen.at(0.9))
             screen.until(lambda state: state["epsilon"] > 10)
+            slide(context.new_cdp_session(screen.page), [screen.at(0.9 - 0.05 * step) for step in range(15)])
+            screen.until(lambda state: state["epsilon"] < 0.1)
         finally:
             context.close()
 

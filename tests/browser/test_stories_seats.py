@@ -28,7 +28,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
     assert "exact (curator only: not private)" in screen.legend()
     assert EXACT in _strokes(screen.main)
-    assert screen.metric("Prediction KL, this row").count() == 1
+    expect(screen.metric("Prediction KL, this row")).to_have_count(1, timeout=SLOW_MS)
     screen.option("Recipient").click()
     expect(screen.headline).to_contain_text("this release gives", timeout=SLOW_MS)
     screen.settle()
@@ -177,9 +177,9 @@ def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(vis
     for _ in range(2):
         screen.choose_story("A chest clinic")
         screen.arrived("Network")
-        expect(screen.story).to_have_value("")
+        expect(screen.story).to_have_value("", timeout=SLOW_MS)
         expect(screen.page.get_by_text("A chest clinic · 1 of ")).to_be_visible()
         expect(screen.headline).to_contain_text("ε = 1 ", timeout=SLOW_MS)
         screen.type_epsilon("3")
         expect(screen.headline).to_contain_text("ε = 3 ", timeout=SLOW_MS)
-        expect(screen.story).to_have_value("")
+        expect(screen.story).to_have_value("", timeout=SLOW_MS)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from dpbayes.ui.stories.parts import PARTS
+from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.shipped import STORIES
 from tests.browser.app_screen import SLOW_MS, TITLES, AppScreen
 from tests.conftest import thorough
@@ -75,6 +76,46 @@ def test_a_story_goes_over_pages_scrolls_to_its_parts_and_is_resumed_from_its_li
     press(resumed, "Leave")
     expect(banner(resumed)).to_have_count(0, timeout=SLOW_MS)
     expect(resumed.page).not_to_have_url(re.compile("story="))
+
+
+WORKS = """() => {
+  const work = document.body.appendChild(document.createElement("i"));
+  work.className = "work";
+  work.dataset.testScriptState = "running";
+}"""
+LATER = "() => { const now = performance.now.bind(performance); performance.now = () => now() + 60_000; }"
+DONE = "() => document.querySelector('.work').remove()"
+"""Have a page that works, a minute that goes by, and a page that has come to rest, as the banner sees them."""
+
+
+def working_for_a_minute(screen: AppScreen) -> None:
+    """Turn to a step whose part is further down, while its page works for long."""
+    screen.page.evaluate(WORKS)
+    press(screen, "Next")
+    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say, timeout=SLOW_MS)
+    expect(screen.main.locator(".st-key-question")).to_be_attached(timeout=SLOW_MS)
+    screen.page.evaluate(LATER)
+    screen.page.wait_for_timeout(500)  # the banner looks several times a second
+    assert scrolled(screen) == 0
+
+
+def test_a_page_that_works_for_long_is_scrolled_to_its_part_when_it_has_come_to_rest(visit):
+    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    working_for_a_minute(screen)
+    screen.page.evaluate(DONE)
+    seen(screen, screen.main.locator(".st-key-question").first)
+    assert scrolled(screen) > 0
+
+
+def test_whoever_scrolls_while_a_page_works_stays_where_they_are(visit):
+    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    working_for_a_minute(screen)
+    screen.page.mouse.move(300, 500)
+    screen.page.mouse.wheel(0, 60)
+    screen.page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop === 60")
+    screen.page.evaluate(DONE)
+    screen.settle(quiet_ms=1000)
+    assert scrolled(screen) == 60
 
 
 def test_a_slider_that_moves_leaves_the_banner_alone(visit):
@@ -153,6 +194,35 @@ def test_in_a_low_window_slider_and_picture_are_on_the_screen_at_every_step_abou
         expect(told).to_contain_text(step.watch)
         screen.press("Escape")
         press(screen, "Next")
+
+
+BESIDE_THE_PICTURE = [
+    f"{key}-{number}"
+    for key, story in sorted(STORIES.items())
+    for number, step in enumerate(story.steps, start=1)
+    if step.guess and "picture" in PARTS[step.page] and not PARTS[step.page].get(step.at)
+]
+"""Steps that ask for a guess where the picture is in view."""
+
+
+@pytest.mark.parametrize("place", thorough(BESIDE_THE_PICTURE, sample=["dice-2"]))
+def test_in_a_low_window_a_guess_moves_neither_slider_nor_picture(visit, place):
+    key, _, number = place.partition("-")
+    step = STORIES[key].steps[int(number) - 1]
+    screen = visit(f"{step.page}?story={key}&step={number}", viewport={"width": 853, "height": 480})
+    parts = ".st-key-main .number", ".st-key-picture .dpbayes-chart, .st-key-picture .stage"
+    inside(screen, *parts)
+    before = [screen.main.locator(part).first.bounding_box() for part in parts]
+    options = QUANTITIES[step.guess.quantity].options
+    if options:  # the longest is what takes most place
+        banner(screen).get_by_role("radiogroup").get_by_text(max(options, key=len), exact=True).click()
+    else:
+        box = banner(screen).get_by_role("textbox", name="Your guess")
+        box.fill("12.345")
+        box.press("Enter")
+    expect(banner(screen)).to_contain_text("You said", timeout=SLOW_MS)
+    screen.settle()
+    assert [screen.main.locator(part).first.bounding_box() for part in parts] == before
 
 
 def inside(screen: AppScreen, *selectors: str) -> None:

@@ -10,9 +10,11 @@ import pytest
 from scipy import stats
 
 from dpbayes.audit.reports import audit
+from dpbayes.base.looks import BOUND
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.hellinger.scenario import DieMethod
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -22,6 +24,7 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
     ReleasedPosterior,
 )
+from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -49,6 +52,15 @@ def test_a_mechanism_is_a_frozen_value_with_everything_the_protocol_asks_for(kin
 
 def test_labels_are_distinct():
     assert len({kind.label for kind in MECHANISMS}) == len(MECHANISMS)
+
+
+def test_no_two_mechanisms_have_one_colour_on_a_network_in_a_regression_or_of_a_die() -> None:
+    """Laplace noise is Laplace noise, of a die too; grey is what is not private."""
+    of_dice = {method: method.look.colour for method in DieMethod if method.look.colour != BOUND}
+    kinds = {kind: kind.colour for kind in (*MECHANISMS, RegressionSampler)}
+    others = [colour for method, colour in of_dice.items() if not method.is_laplace]
+    assert len({*kinds.values(), *others}) == len(kinds) + len(others)
+    assert {of_dice[DieMethod.CELLS], of_dice[DieMethod.ONE]} == {LaplaceUpdates.colour}
 
 
 @pytest.mark.parametrize("kind", MECHANISMS)

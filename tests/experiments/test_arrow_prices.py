@@ -10,11 +10,10 @@ from dpbayes.experiments.planned_errors import Plan, planned_errors
 from dpbayes.experiments.releases import study_release
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
-from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import full
 from dpbayes.sources.synthetic import sample_dataset
-from tests.conftest import thorough
+from tests.conftest import IS_THOROUGH, thorough
 from tests.experiments.test_planned_errors import (
     FRESH,
     NETWORKS,
@@ -22,9 +21,13 @@ from tests.experiments.test_planned_errors import (
     fresh_tables,
     mechanisms_of,
     question_of,
+    quick_mechanisms_of,
     random_network,
 )
 from tests.strategies import V_STRUCTURE
+
+MOST_COMPARED = 20
+"""Cells of a network without each of whose arrows every mechanism is simulated, unless thorough."""
 
 WITH_ARROWS = [name for name, (network, _) in NETWORKS.items() if network.edges]
 
@@ -85,13 +88,12 @@ def test_an_arrow_is_named_where_tables_and_a_margin_tell_it_from_the_others():
     assert not ArrowPrices(drawn[:, :1], np.zeros((1, 2, 1))).is_clear, "one table tells nothing"
 
 
-def on(epsilon):
-    return lambda network: mechanisms_of(network, epsilon)
+def on(epsilon, mechanisms=mechanisms_of):
+    return lambda network: mechanisms(network, epsilon)
 
 
-def _simulated(network: Network, epsilon: float, tables: list[Counts], rng: np.random.Generator) -> np.ndarray:
+def _simulated(mechanisms: list, tables: list[Counts], rng: np.random.Generator) -> np.ndarray:
     """Mean error of releases as Release simulates and measures them: (mechanisms,)."""
-    mechanisms = mechanisms_of(network, epsilon)
     studies = [[study_release(each, table, rng, RELEASES // FRESH) for table in tables] for each in mechanisms]
     return np.array([np.mean([study.shift.mean() for study in each]) for each in studies])
 
@@ -102,13 +104,15 @@ def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n
     (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
     tables = planned_tables(network, cpts, n, max(8, min(100, 4000 // network.cell_count)), rng)
     plan = Plan(tables, Reading.AS_REAL, 64, question_of(network))
-    known = finished(arrow_errors(plan, on(epsilon), network.edges, np.random.default_rng, at_once=50)).prices
+    is_quick = IS_THOROUGH or network.cell_count <= MOST_COMPARED
+    mechanisms = on(epsilon, mechanisms_of if is_quick else quick_mechanisms_of)
+    known = finished(arrow_errors(plan, mechanisms, network.edges, np.random.default_rng, at_once=50)).prices
     fresh = fresh_tables(name, n, rng)
-    drawn = _simulated(network, epsilon, fresh, rng)
+    drawn = _simulated(mechanisms(network), fresh, rng)
     prices = np.empty((len(network.edges), len(drawn)))
     for place, arrow in enumerate(network.edges):
         shorter = [without_arrow(table, *arrow) for table in fresh]
-        prices[place] = drawn - _simulated(shorter[0].network, epsilon, shorter, rng)
+        prices[place] = drawn - _simulated(mechanisms(shorter[0].network), shorter, rng)
     simulated = Payer(*map(int, np.unravel_index(np.argmax(prices), prices.shape)))
     named = (known.dearest, *known.near) if known.is_clear else ()
     arrows = {each.arrow for each in named}
@@ -120,6 +124,7 @@ def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n
 def test_it_is_not_always_too_near_to_call(name, arrow):
     network, cpts = NETWORKS[name]
     plan = Plan(planned_tables(network, cpts, 1000, 60, np.random.default_rng(3)), Reading.AS_REAL, 64)
-    prices = finished(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=60)).prices
+    known = arrow_errors(plan, on(1.0, quick_mechanisms_of), network.edges, np.random.default_rng, at_once=60)
+    prices = finished(known).prices
     assert prices.is_clear
     assert {network.edges[each.arrow] for each in (prices.dearest, *prices.near)} == {arrow}

@@ -120,8 +120,8 @@ def test_the_frame_scales_with_epsilon() -> None:
     [([0.5, 0.9, 1.1, 2.0], 1.5), ([1.2, 0.5, 2.0, 3.0], 0.0), ([0.1, 0.2, 0.3, 0.4], None), ([0.5, 1.0, 3.0, 9], 1.0)],
 )
 def test_crossing(ratio: list[float], where: float | None) -> None:
-    found = crossing(np.arange(4.0), np.array(ratio))
-    assert found == (None if where is None else pytest.approx(where))
+    estimate = crossing(np.arange(4.0), np.array(ratio))
+    assert estimate == (None if where is None else pytest.approx(where))
 
 
 def test_graphs_of_other_sizes_are_refused() -> None:

@@ -9,7 +9,7 @@ from scipy import stats
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.graph_families import mean_crossing, random_costs, standard_error
+from dpbayes.experiments.graph_families import mean_crossing, means_by_density, random_costs, standard_error
 from dpbayes.figures.graph_families import CERTIFIED, COLOURS, COMPARED, LAPLACE, PRINTED, graph_families_figure
 
 
@@ -47,13 +47,14 @@ def test_crossings_of_other_graphs_lie_around_as_far_as_the_error_says() -> None
 
 def test_means_over_graphs_stand_beside_their_errors() -> None:
     costs = random_costs(9, stream(4, "frame"), graphs=5)
-    frame = costs.mean_frame(epsilon=0.5)
+    frame = means_by_density(costs.frame(epsilon=0.5))
     assert frame["arrows per node"].tolist() == costs.arrows[0].tolist()
     for name, values in (("Fourier certified", costs.certified), ("Remark 1's scale", costs.scale)):
         np.testing.assert_allclose(frame[name], values.mean(axis=0) / 0.5)
         np.testing.assert_allclose(frame[f"standard error: {name}"], stats.sem(values) / 0.5, atol=1e-12)
         np.testing.assert_allclose(standard_error(values), stats.sem(values), atol=1e-12)
-    assert random_costs(9, stream(4, "frame"), graphs=1).mean_frame(epsilon=1.0)["standard error: O"].isna().all()
+    alone = means_by_density(random_costs(9, stream(4, "frame"), graphs=1).frame(epsilon=1.0))
+    assert alone["standard error: O"].isna().all()
 
 
 def test_a_band_of_one_standard_error_lies_around_every_mean_that_varies() -> None:

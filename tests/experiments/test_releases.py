@@ -68,7 +68,7 @@ def test_a_cell_of_all_releases_has_its_means_and_how_much_its_intervals_hold(
     read = finished(read_cell(study, cell, level=level, releases=12, points=POINTS, at_once=at_once))
     np.testing.assert_allclose(read.means, law.mean[:, 0])
     np.testing.assert_allclose(
-        read.held, interval_coverage(study.exact, cell, (low[:, 0], high[:, 0])), rtol=1e-6, atol=1e-9
+        read.covered, interval_coverage(study.exact, cell, (low[:, 0], high[:, 0])), rtol=1e-6, atol=1e-9
     )
-    assert 0.3 < read.held.mean() < 1
-    assert np.ptp(read.held) > 0
+    assert 0.3 < read.covered.mean() < 1
+    assert np.ptp(read.covered) > 0

@@ -32,9 +32,9 @@ def posteriors(tables: NeighbourTables, prior: float) -> tuple[stats.rv_continuo
 @pytest.mark.parametrize("prior", [0.5, 3.0, 40.0])
 def test_exact_divergences_by_quadrature(family: RecordFamily, prior: float) -> None:
     tables = NeighbourTables(family, 7, 0.3, 2.0, 0.6)
-    found = robustness(tables, [prior], error=0.1)
+    result = robustness(tables, [prior], error=0.1)
     x, y = posteriors(tables, prior)
-    for one, other, value in ((x, y, found.exact), (y, x, found.reverse)):
+    for one, other, value in ((x, y, result.exact), (y, x, result.reverse)):
         low, high = one.ppf([1e-13, 1 - 1e-13])
         by_hand = integrate.quad(
             lambda t, one=one, other=other: one.pdf(t) * (one.logpdf(t) - other.logpdf(t)), low, high, limit=400
@@ -54,22 +54,22 @@ def test_the_proved_bound_and_the_bracket_hold(
     family: RecordFamily, n: int, value: float, distance: float, share: float, error: float
 ) -> None:
     tables = NeighbourTables(family, n, value, distance, share)
-    found = robustness(tables, prior_grid(0.05, 2000, points=7), error=error)
-    assert np.all(found.exact + found.reverse <= found.proved * (1 + 1e-6) + 1e-10)
-    assert np.all(found.least <= found.most * (1 + 1e-9))
-    assert np.all(np.isfinite(found.most))
-    assert np.all(found.moved >= 0)
+    result = robustness(tables, prior_grid(0.05, 2000, points=7), error=error)
+    assert np.all(result.exact + result.reverse <= result.proved * (1 + 1e-6) + 1e-10)
+    assert np.all(result.least <= result.most * (1 + 1e-9))
+    assert np.all(np.isfinite(result.most))
+    assert np.all(result.moved >= 0)
 
 
 def test_the_default_breaks_the_printed_bound_by_hand() -> None:
     # Twenty exponential records of 0.05 sum to 1; one moved by 10. Rates 10 + 1 and 21, shape 21, under Exp(10).
     tables = NeighbourTables(RecordFamily.EXPONENTIAL, 20, 0.05, 10.0)
-    found = robustness(tables, [10.0], error=0.05)
-    assert found.exact[0] == pytest.approx(21 * (10 / 11 - math.log(21 / 11)))
-    assert found.reverse[0] == pytest.approx(21 * (math.log(21 / 11) - 10 / 21))
-    assert found.printed[0] == pytest.approx(4.910814964568256 * 10 / 10)
-    assert found.proved[0] == pytest.approx(10 * 21 * (1 / 11 + 1 / 21))
-    assert found.broken[0]
+    result = robustness(tables, [10.0], error=0.05)
+    assert result.exact[0] == pytest.approx(21 * (10 / 11 - math.log(21 / 11)))
+    assert result.reverse[0] == pytest.approx(21 * (math.log(21 / 11) - 10 / 21))
+    assert result.printed[0] == pytest.approx(4.910814964568256 * 10 / 10)
+    assert result.proved[0] == pytest.approx(10 * 21 * (1 / 11 + 1 / 21))
+    assert result.broken[0]
     assert not robustness(tables, [1000.0], error=0.05).broken[0]
 
 
@@ -102,9 +102,9 @@ def test_an_all_zero_binomial_table_has_still_a_record_to_replace() -> None:
 
 def test_the_promise_is_refuted_only_where_a_whole_number_of_answers_is() -> None:
     tables = NeighbourTables(RecordFamily.EXPONENTIAL, 1, 0.0, 0.01)
-    found = robustness(tables, prior_grid(0.01, 100, points=41), error=0.05)
-    assert found.too_few.any()
-    for least, promised, refuted in zip(found.least, found.promised, found.too_few, strict=True):
+    result = robustness(tables, prior_grid(0.01, 100, points=41), error=0.05)
+    assert result.too_few.any()
+    for least, promised, refuted in zip(result.least, result.promised, result.too_few, strict=True):
         assert refuted == (least > max(1, math.ceil(promised)))
 
 

@@ -89,9 +89,9 @@ def test_a_row_of_one_state_is_certain():
 @pytest.mark.parametrize(("epsilon", "draws"), [(0.5, 1), (40.0, 1), (3.0, 7), (300.0, 50)])
 def test_bounds_are_those_of_the_mechanism(network, epsilon, draws):
     prior = Dirichlets.symmetric(network)
-    made = PosteriorSampler(prior=prior, epsilon=epsilon, draws=draws)
-    assert certified_bound(network, epsilon=epsilon, draws=draws) == pytest.approx(made.log_odds_bound)
-    assert certified_omega(network, epsilon=epsilon, draws=draws) == pytest.approx(made.omega)
+    mechanism = PosteriorSampler(prior=prior, epsilon=epsilon, draws=draws)
+    assert certified_bound(network, epsilon=epsilon, draws=draws) == pytest.approx(mechanism.log_odds_bound)
+    assert certified_omega(network, epsilon=epsilon, draws=draws) == pytest.approx(mechanism.omega)
     printed = float(printed_omega(network, epsilon=epsilon))
     try:
         other = PosteriorSampler(prior=prior, epsilon=epsilon, draws=draws, calibration=Calibration.AS_PRINTED)
@@ -103,14 +103,14 @@ def test_bounds_are_those_of_the_mechanism(network, epsilon, draws):
 @pytest.mark.parametrize(("epsilon", "draws"), [(8.0, 1), (60.0, 4), (200.0, 20)])
 def test_the_error_of_the_mean_is_that_of_the_mechanisms_releases(epsilon, draws):
     counts = count(ASIA, random_table(ASIA, rng(), 300))
-    made = PosteriorSampler(prior=Dirichlets.symmetric(ASIA), epsilon=epsilon, draws=draws)
+    mechanism = PosteriorSampler(prior=Dirichlets.symmetric(ASIA), epsilon=epsilon, draws=draws)
     cells = ASIA.cells_of_row(2)
-    row = RowState(made.prior.updated(counts).alpha[cells], 0)
-    released = made.release(counts, rng(), (4000,)).outcome.probabilities[:, cells.start]
+    row = RowState(mechanism.prior.updated(counts).alpha[cells], 0)
+    released = mechanism.release(counts, rng(), (4000,)).outcome.probabilities[:, cells.start]
     squares = (released - row.mean) ** 2
-    predicted = float(row.error_of_mean(made.log_odds_bound, draws)) ** 2
+    predicted = float(row.error_of_mean(mechanism.log_odds_bound, draws)) ** 2
     assert abs(squares.mean() - predicted) < FAR * squares.std() / math.sqrt(4000)
-    wrong = row.error_of_mean(made.log_odds_bound * np.array([0.5, 1.0]), np.array([1, 2]) * draws) ** 2
+    wrong = row.error_of_mean(mechanism.log_odds_bound * np.array([0.5, 1.0]), np.array([1, 2]) * draws) ** 2
     assert np.abs(squares.mean() - wrong).max() > FAR * squares.std() / math.sqrt(4000)
 
 
@@ -128,9 +128,9 @@ def test_more_draws_first_help_and_then_trim_too_much():
 
 
 def network_pair(epsilon=1.0, calibration=Calibration.CERTIFIED, columns=1, **more):
-    made = answering(columns, epsilon=epsilon, calibration=calibration)
+    mechanism = answering(columns, epsilon=epsilon, calibration=calibration)
     two = Tables(**({"records": 20, "successes": 15, "columns": columns} | more))
-    return made, pair_of(Family.NETWORK, two, bound=made.log_odds_bound)
+    return mechanism, pair_of(Family.NETWORK, two, bound=mechanism.log_odds_bound)
 
 
 def test_the_tables_are_neighbours():
@@ -212,11 +212,11 @@ def test_needed_answers_of_a_normal_pair_are_the_exact_number():
     exact = 2 * stats.norm.ppf(0.05) ** 2 / float(pair.kl)
     least, most = needed_answers_bracket(pair, error=0.05)
     study = play(pair, rng(), answers=math.ceil(most), games=4000)
-    found = needed_answers(study, level=0.95)
-    assert found.value is not None
-    assert least <= found.value <= most
-    assert abs(found.value - exact) < 5 * found.error + 1
-    assert found.error < 0.1 * exact
+    needed = needed_answers(study, level=0.95)
+    assert needed.value is not None
+    assert least <= needed.value <= most
+    assert abs(needed.value - exact) < 5 * needed.error + 1
+    assert needed.error < 0.1 * exact
 
 
 def test_needed_answers_are_unknown_where_no_game_is_long_enough():

@@ -40,19 +40,19 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
 
 
 def test_colours_say_what_is_exact_private_and_not_kept(study):
-    found = lines(accuracy_figure(study.curves(), study.plan.grid).to_plotly())
-    assert found["exact (not private)"].line.color == EXACT
-    assert found["Laplace"].line.color == PRIVATE
-    assert found["sampling, as printed, 7 draws"].line.color == INVALID
-    assert found["Fourier, as printed"].line.dash == "dash"
+    drawn = lines(accuracy_figure(study.curves(), study.plan.grid).to_plotly())
+    assert drawn["exact (not private)"].line.color == EXACT
+    assert drawn["Laplace"].line.color == PRIVATE
+    assert drawn["sampling, as printed, 7 draws"].line.color == INVALID
+    assert drawn["Fourier, as printed"].line.dash == "dash"
 
 
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
-    found = lines(certified_figure(study.certified_curves()).to_plotly())
-    printed = found["sampling, as printed, 7 draws"]
+    drawn = lines(certified_figure(study.certified_curves()).to_plotly())
+    printed = drawn["sampling, as printed, 7 draws"]
     assert np.array_equal(printed.x, study.certified[METHODS["sampler_many"]][1:]), "coins at 0.5 have no place"
-    assert found["exact (not private)"].x[1] == printed.x[-1]
-    assert list(found["Laplace"].x) == [0.5, 2.0, 8.0]
+    assert drawn["exact (not private)"].x[1] == printed.x[-1]
+    assert list(drawn["Laplace"].x) == [0.5, 2.0, 8.0]
 
 
 def test_log_losses_are_drawn_with_positive_bands(study):
@@ -63,14 +63,14 @@ def test_log_losses_are_drawn_with_positive_bands(study):
 
 
 def test_reliability_dots_are_the_bins_that_hold_records(study):
-    found = reliability(study.plan, 2.0)
+    calibration = reliability(study.plan, 2.0)
     figure = reliability_figure(
-        [bins.curve(study.look(method)) for method, bins in found.items()], least=0.5
+        [bins.curve(study.look(method)) for method, bins in calibration.items()], least=0.5
     ).to_plotly()
     exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
-    some = found[METHODS["exact"]].records > 0
-    assert np.array_equal(exact.x, found[METHODS["exact"]].confidence[some])
-    assert np.array_equal(exact.y, found[METHODS["exact"]].right[some])
+    some = calibration[METHODS["exact"]].records > 0
+    assert np.array_equal(exact.x, calibration[METHODS["exact"]].confidence[some])
+    assert np.array_equal(exact.y, calibration[METHODS["exact"]].right[some])
 
 
 def test_one_epsilon_is_drawn():
@@ -107,13 +107,13 @@ def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar(draw):
         repeats=4,
         methods=(METHODS["laplace"], METHODS["sampler"]),
     )
-    found = accuracy_study(plan)
-    curves = lines(draw(found))
-    assert set(curves) == {method.title for method in found.methods}
+    study = accuracy_study(plan)
+    curves = lines(draw(study))
+    assert set(curves) == {method.title for method in study.methods}
     for trace in curves.values():
         assert trace.mode == "markers"
         assert set(trace.x) == {3.0}
-    values, errors = (found.log_loss, found.log_loss_error) if draw is draw_loss else (found.mean, found.error)
+    values, errors = (study.log_loss, study.log_loss_error) if draw is draw_loss else (study.mean, study.error)
     assert curves["Laplace"].y == pytest.approx(values(METHODS["laplace"]))
     assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * errors(METHODS["laplace"])[0])
     assert len({curves[name].marker.symbol for name in ("Laplace", "majority class")}) == 2
@@ -128,7 +128,7 @@ def test_curves_of_several_points_are_lines(study, draw):
 def test_one_point_left_of_a_proved_curve_is_a_dot():
     """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
     plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
-    found = lines(certified_figure(accuracy_study(plan).certified_curves()).to_plotly())
-    assert found["sampling, as printed, 1 draw"].mode == "markers"
-    assert len(found["sampling, as printed, 1 draw"].x) == 1
-    assert found["Laplace"].mode == "lines"
+    drawn = lines(certified_figure(accuracy_study(plan).certified_curves()).to_plotly())
+    assert drawn["sampling, as printed, 1 draw"].mode == "markers"
+    assert len(drawn["sampling, as printed, 1 draw"].x) == 1
+    assert drawn["Laplace"].mode == "lines"

@@ -32,12 +32,12 @@ def traces(curves: BoundCurves, at: float = 1.0) -> dict[str, Any]:
 
 
 def test_every_known_quantity_has_a_curve_in_its_colour() -> None:
-    found = traces(CURVES)
-    assert list(found) == ["certified", "printed", "exact mean", "simulated quantile", "here: 1"]
-    assert (found["printed"].line.color, found["printed"].line.dash) == (BOUND, "dash")
-    assert found["certified"].line.color == BOUND
-    assert found["exact mean"]["line"]["color"] == found["simulated quantile"]["marker"]["color"] == PRIVATE
-    np.testing.assert_allclose(found["printed"]["y"], 10 / X)
+    drawn = traces(CURVES)
+    assert list(drawn) == ["certified", "printed", "exact mean", "simulated quantile", "here: 1"]
+    assert (drawn["printed"].line.color, drawn["printed"].line.dash) == (BOUND, "dash")
+    assert drawn["certified"].line.color == BOUND
+    assert drawn["exact mean"]["line"]["color"] == drawn["simulated quantile"]["marker"]["color"] == PRIVATE
+    np.testing.assert_allclose(drawn["printed"]["y"], 10 / X)
 
 
 def test_dots_carry_their_interval() -> None:
@@ -55,16 +55,16 @@ def test_only_the_violated_part_is_red() -> None:
 
 
 def test_what_is_not_known_or_not_positive_is_not_drawn() -> None:
-    found = traces(replace(CURVES, exact=NONE, value=NONE, certified=np.where(X < 1, np.inf, 0.0)))
-    assert "exact mean" not in found
-    assert "simulated quantile" not in found
-    assert not np.isfinite(found["certified"]["y"].astype(float)).any()
+    drawn = traces(replace(CURVES, exact=NONE, value=NONE, certified=np.where(X < 1, np.inf, 0.0)))
+    assert "exact mean" not in drawn
+    assert "simulated quantile" not in drawn
+    assert not np.isfinite(drawn["certified"]["y"].astype(float)).any()
 
 
 def test_the_setting_beyond_the_axis_is_marked_at_its_end() -> None:
-    found = traces(CURVES, at=1000.0)["here: 1,000 (beyond this axis)"]
-    np.testing.assert_allclose(found["x"], [100.0, 100.0])
-    assert list(found["text"]) == ["certified", "printed"]
+    drawn = traces(CURVES, at=1000.0)["here: 1,000 (beyond this axis)"]
+    np.testing.assert_allclose(drawn["x"], [100.0, 100.0])
+    assert list(drawn["text"]) == ["certified", "printed"]
 
 
 def test_axes_are_logarithmic_titled_and_not_endless() -> None:

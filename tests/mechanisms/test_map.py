@@ -66,7 +66,7 @@ def counts_of(network: Network, n: int) -> Counts:
     [(1, 1, 20), (3.5, 0.2, 7), (1e-3, 1e-3, 5), (1000.5, 3, 10), (3, 1000.5, 10), (40, 60, 1000), (300, 450, 20)],
 )
 def test_masses_are_those_of_mpmath_however_small(a, b, cells):
-    found = cell_masses(a, b, cells=cells)
+    masses = cell_masses(a, b, cells=cells)
     places = sorted({0, 1, cells // 3, cells // 2, cells - 2, cells - 1})
     with mpmath.workdps(300):
 
@@ -74,7 +74,7 @@ def test_masses_are_those_of_mpmath_however_small(a, b, cells):
             return mpmath.betainc(a, b, 0, mpmath.mpf(k) / cells, regularized=True)
 
         known = [float(below(k + 1) - below(k)) for k in places]
-    assert found[places] == pytest.approx(known, rel=1e-10, abs=1e-300)
+    assert masses[places] == pytest.approx(known, rel=1e-10, abs=1e-300)
 
 
 @given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9), st.integers(2, 200))
@@ -182,11 +182,13 @@ def test_exact_sensitivities_are_those_of_all_posteriors(a, b, cells):
     n = 13
     totals = [cell_masses(a + np.arange(m + 1.0), b + np.arange(m, -1.0, -1.0), cells=cells) for m in range(n + 1)]
     replaced = [np.abs(np.diff(masses, axis=0)).max(initial=0) for masses in totals]
-    found = exact_sensitivity(a, b, n=n, cells=cells)
+    sensitivity = exact_sensitivity(a, b, n=n, cells=cells)
     added = 0.0
     for m in range(n):
         added = max(added, np.abs(totals[m + 1][1:] - totals[m]).max(), np.abs(totals[m + 1][:-1] - totals[m]).max())
-    assert (found.root, found.replaced, found.added) == pytest.approx((replaced[-1], max(replaced), added), abs=1e-12)
+    assert (sensitivity.root, sensitivity.replaced, sensitivity.added) == pytest.approx(
+        (replaced[-1], max(replaced), added), abs=1e-12
+    )
 
 
 def test_many_records_on_many_cells_come_close_to_the_bound_for_one_more_count():
@@ -305,10 +307,10 @@ def build(kind: type[MapExponential], network: Network, epsilon: float, cells: i
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 20.0, 1000.0])
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (0.01, 0.01), (0.05, 3.0), (30.0, 1.0)])
 def test_one_row_never_loses_more_than_certified(prior, epsilon, cells):
-    found = MapExponential(prior=Dirichlets(empty(1), np.array(prior)), epsilon=epsilon, cells=cells)
-    losses = [audit_row(found, n).epsilon for n in (1, 2, 5, 20, 200)]
-    assert max(losses) <= found.certified.epsilon * (1 + 1e-9)
-    assert found.certified.epsilon == epsilon
+    mechanism = MapExponential(prior=Dirichlets(empty(1), np.array(prior)), epsilon=epsilon, cells=cells)
+    losses = [audit_row(mechanism, n).epsilon for n in (1, 2, 5, 20, 200)]
+    assert max(losses) <= mechanism.certified.epsilon * (1 + 1e-9)
+    assert mechanism.certified.epsilon == epsilon
 
 
 @pytest.mark.parametrize(
@@ -355,8 +357,8 @@ def test_the_audit_catches_an_epsilon_that_is_not_shared(network):
 
 
 def test_the_audit_catches_a_sensitivity_that_holds_for_full_rows_only():
-    found = build(TrustsFullRows, chain(2), 1.0, 2)
-    assert audit_network(found, 2) > 1.0
+    mechanism = build(TrustsFullRows, chain(2), 1.0, 2)
+    assert audit_network(mechanism, 2) > 1.0
 
 
 # As printed
@@ -460,11 +462,11 @@ def p_values(frequencies: np.ndarray, log_pmf: np.ndarray) -> np.ndarray:
 
 def test_every_decision_follows_its_own_law():
     exact = counts_of(MIXED, 12)
-    found = MapExponential(prior=Dirichlets(MIXED, rng().uniform(0.5, 2, MIXED.cell_count)), epsilon=30.0, cells=6)
-    frequencies = drawn_frequencies(found, exact, 100_000)
-    assert p_values(frequencies, found.log_pmf(exact.values)).min() > ALARM
+    mechanism = MapExponential(prior=Dirichlets(MIXED, rng().uniform(0.5, 2, MIXED.cell_count)), epsilon=30.0, cells=6)
+    frequencies = drawn_frequencies(mechanism, exact, 100_000)
+    assert p_values(frequencies, mechanism.log_pmf(exact.values)).min() > ALARM
     for other in (27.0, 33.0):  # a rate that is 10% off is seen
-        wrong = MapExponential(prior=found.prior, epsilon=other, cells=6)
+        wrong = MapExponential(prior=mechanism.prior, epsilon=other, cells=6)
         assert p_values(frequencies, wrong.log_pmf(exact.values)).min() < ALARM
 
 
@@ -477,12 +479,12 @@ def test_decisions_are_drawn_independently():
 
 def test_the_law_is_the_prior_times_the_exponential_of_the_mass():
     exact = np.array([3, 9])
-    found = MapExponential(prior=Dirichlets(empty(1), np.array([2.0, 0.7])), epsilon=3.0, cells=5)
+    mechanism = MapExponential(prior=Dirichlets(empty(1), np.array([2.0, 0.7])), epsilon=3.0, cells=5)
     edges = np.arange(6) / 5
     prior, posterior = np.diff(special.betainc(2.0, 0.7, edges)), np.diff(special.betainc(5.0, 9.7, edges))
-    weights = prior * np.exp(3.0 * posterior / (2 * found.sensitivity))
-    assert np.exp(found.log_pmf(exact)[0]) == pytest.approx(weights / weights.sum(), rel=1e-12)
-    assert found.utilities(exact)[0] == pytest.approx(posterior, rel=1e-12)
+    weights = prior * np.exp(3.0 * posterior / (2 * mechanism.sensitivity))
+    assert np.exp(mechanism.log_pmf(exact)[0]) == pytest.approx(weights / weights.sum(), rel=1e-12)
+    assert mechanism.utilities(exact)[0] == pytest.approx(posterior, rel=1e-12)
 
 
 def test_large_networks_are_drawn_in_blocks_with_the_same_result(monkeypatch):
@@ -535,8 +537,8 @@ def test_levels_choose_the_cells_that_hold_them_and_never_one_of_weight_zero():
     levels = np.array([[0.0, 0.0], [0.25, 0.24], [0.74, 0.5], [1 - 2**-53, 1 - 2**-53]])
     assert np.array_equal(choose(levels, log_weights=weights), [[0, 0], [1, 0], [1, 2], [2, 2]])
     impossible = np.array([[-np.inf, 3.0, -np.inf, 3.0, -np.inf]])
-    found = choose(np.array([[0.0], [0.49], [0.5], [1 - 2**-53]]), log_weights=impossible)
-    assert np.array_equal(found[:, 0], [1, 1, 3, 3])
+    cells = choose(np.array([[0.0], [0.49], [0.5], [1 - 2**-53]]), log_weights=impossible)
+    assert np.array_equal(cells[:, 0], [1, 1, 3, 3])
 
 
 @pytest.mark.parametrize("block", [1, 100, 10**6])
@@ -545,14 +547,14 @@ def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, bloc
     monkeypatch.setattr(map_exponential, "_BLOCK", block)
     prior = Dirichlets(network, 1.0 + rng().integers(0, 2, network.cell_count))
     values = rng().integers(0, 3, (2, network.cell_count))
-    made = MapExponential(prior=prior, epsilon=3.0, cells=7)
-    found = made.release(Counts(network, values, 9), rng(), (5,)).outcome.places
-    assert np.array_equal(made.simulate(Counts(network, values, 9), rng(), (5,)).outcome.places, found)
-    masses, kinds = made._log_base
-    weights = made.rate * made.utilities(values) + masses[kinds]
+    mechanism = MapExponential(prior=prior, epsilon=3.0, cells=7)
+    release = mechanism.release(Counts(network, values, 9), rng(), (5,)).outcome.places
+    assert np.array_equal(mechanism.simulate(Counts(network, values, 9), rng(), (5,)).outcome.places, release)
+    masses, kinds = mechanism._log_base
+    weights = mechanism.rate * mechanism.utilities(values) + masses[kinds]
     uniforms = rng().random((5, *weights.shape[:-1])).reshape(5, -1)
     naive = choose(uniforms, log_weights=weights.reshape(-1, 7)) if weights.size else np.empty((5, 0))
-    assert np.array_equal(found.reshape(5, -1), naive)
+    assert np.array_equal(release.reshape(5, -1), naive)
 
 
 def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
@@ -561,12 +563,12 @@ def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
         map_exponential, "cell_masses", lambda a, b, *, cells: tables.append(len(a)) or cell_masses(a, b, cells=cells)
     )
     network = star(12)
-    made = MapExponential(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    mechanism = MapExponential(prior=Dirichlets.symmetric(network), epsilon=1.0)
     counts = count(network, random_table(network, rng(), 30))
-    made.simulate(counts, rng(), (2,))
+    mechanism.simulate(counts, rng(), (2,))
     assert sum(tables) < 60, "of 4,108 rows, those with records, those without, and the prior's"
     tables.clear()
-    made.release(counts, rng(), (2,))
+    mechanism.release(counts, rng(), (2,))
     assert sum(tables) == 4_108, "whatever the counts are"
 
 

@@ -193,7 +193,7 @@ def test_noisy_coefficients_are_whole_numbers_of_their_law(calibration):
     updates = mechanism.release(exact, rng(), (50_000,)).outcome.updates
     noise = coefficients(V_STRUCTURE, updates) - coefficients(V_STRUCTURE, exact.values)
     noise[:, 0] -= mechanism.lift
-    assert noise == pytest.approx(np.round(noise), abs=1e-9)
+    assert (np.abs(noise - np.round(noise)) <= 1e-9).all()
     if calibration is Calibration.CERTIFIED:
         assert not np.round(noise[:, 0]).any(), "n is public and gets no noise"
     for gamma in range(calibration is Calibration.CERTIFIED, noise.shape[1]):

@@ -97,9 +97,9 @@ MARGINALS = [0.118, 0.713, 0.965, 0.997, 1, 1, 1, 1, 1, 1]
 @pytest.mark.parametrize(("sense", "known"), [(Sense.TABLE, TABLE), (Sense.MARGINALS, MARGINALS)])
 def test_naive_bayes_has_its_known_probabilities(sense, known):
     # From 10^6 draws, printed to three digits: the rounding is added to six standard errors of the two simulations.
-    found = simulated(sense, NAIVE_BAYES, draws=100_000)
-    error = 6 * np.hypot(found.standard_error(KNOWN), found.standard_error(KNOWN) / math.sqrt(10)) + 5e-4
-    assert np.all(np.abs(found.probability(KNOWN) - known) < error)
+    release = simulated(sense, NAIVE_BAYES, draws=100_000)
+    error = 6 * np.hypot(release.standard_error(KNOWN), release.standard_error(KNOWN) / math.sqrt(10)) + 5e-4
+    assert np.all(np.abs(release.probability(KNOWN) - known) < error)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_naive_bayes_has_its_known_probabilities(sense, known):
 def test_small_graphs_have_their_known_increments_for_ninety_percent(network, table, marginal):
     noise = UnitNoise.draw(network, PRINTED, rng(), draws=40_000)
     for sense, known in [(Sense.TABLE, table), (Sense.MARGINALS, marginal)]:
-        found = simulate(sense, noise, fourier(network))
-        assert found.probability([known - 0.012, known + 0.012]).tolist() == pytest.approx([0.9, 0.9], abs=0.03)
-        assert found.probability(known - 0.012) < 0.9 < found.probability(known + 0.012)
+        simulation = simulate(sense, noise, fourier(network))
+        assert simulation.probability([known - 0.012, known + 0.012]).tolist() == pytest.approx([0.9, 0.9], abs=0.03)
+        assert simulation.probability(known - 0.012) < 0.9 < simulation.probability(known + 0.012)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.1, 0.5])
@@ -155,10 +155,10 @@ def test_the_least_noise_by_size_answers_for_every_epsilon_and_prior(network, ep
 
 
 def test_tables_at_zero_counts_need_what_the_mechanism_says():
-    found = simulated(Sense.MARGINALS, ASIA, CERTIFIED, draws=3_000)
+    release = simulated(Sense.MARGINALS, ASIA, CERTIFIED, draws=3_000)
     mechanism = needed_increments(ASIA, CERTIFIED, rng(), draws=3_000)
-    assert np.array_equal(found.increments, np.sort(mechanism))
-    assert found.increment(0.9) == increment_for(0.9, mechanism)
+    assert np.array_equal(release.increments, np.sort(mechanism))
+    assert release.increment(0.9) == increment_for(0.9, mechanism)
 
 
 @pytest.mark.parametrize("calibration", Calibration)

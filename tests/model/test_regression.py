@@ -200,9 +200,9 @@ def test_more_cannot_be_taken_away_than_there_is():
 def test_the_error_is_the_mean_of_squared_residuals():
     table, weights = simulated(40, 3), rng().standard_normal((5, 2, 3))
     residuals = table.target - weights @ table.features.T
-    found = mean_squared_error(moments(table), weights)
-    assert found.shape == (5, 2)
-    assert found == pytest.approx((residuals**2).mean(axis=-1))
+    error = mean_squared_error(moments(table), weights)
+    assert error.shape == (5, 2)
+    assert error == pytest.approx((residuals**2).mean(axis=-1))
 
 
 def test_a_perfect_fit_has_no_error_and_never_a_negative_one():
@@ -226,8 +226,8 @@ def test_splits_of_equal_size_make_one_batch():
     assert batch.gram.shape == (3, 2, 2)
     assert (batch.n, batch.d) == (10, 2)
     weights = rng().standard_normal((4, 3, 2))
-    found = mean_squared_error(batch, weights)
-    assert found[:, 1] == pytest.approx(mean_squared_error(parts[1], weights[:, 1]))
+    error = mean_squared_error(batch, weights)
+    assert error[:, 1] == pytest.approx(mean_squared_error(parts[1], weights[:, 1]))
     rest = stacked([moments(table)] * 3) - batch
     assert rest.n == 20
 

@@ -85,9 +85,20 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_knownof_everybody() -> None:
-    """What a server keeps for all its sessions begins anew with each test, which may have changed how it is got."""
+def no_releases_are_kept_for_all() -> None:
+    """The releases that a server keeps for all its sessions begin anew with each test, which may change them."""
     details.of_everybody.clear()
+
+
+@pytest.fixture
+def no_errors_are_kept_for_all() -> Iterator[None]:
+    """For a test that changes how Network's errors are got, or looks at the steps: nothing is known before and after.
+
+    Working them out is most of what opening the page takes. Other tests take what one has worked out under the same
+    settings, as the sessions of a server do.
+    """
+    errors.of_everybody.clear()
+    yield
     errors.of_everybody.clear()
 
 
@@ -311,10 +322,10 @@ def sentences(at: AppTest) -> list[str]:
 
 def one_sentence(at: AppTest, part: str) -> None:
     """Check that exactly one refusal is on the page, short, and about this."""
-    found = sentences(at)
-    assert len(found) == 1, found
-    assert part in found[0]
-    assert len(found[0]) < 400
+    refusals = sentences(at)
+    assert len(refusals) == 1, refusals
+    assert part in refusals[0]
+    assert len(refusals[0]) < 400
 
 
 def figures(at: AppTest) -> dict[str, dict[str, Any]]:

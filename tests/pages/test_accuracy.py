@@ -71,12 +71,12 @@ def test_the_default_is_figure_1_and_says_who_overtakes_whom():
     at = open_page(PAGE)
     said = headline(at)
     said = said.replace(",", "")
-    found = re.search(
+    match = re.search(
         r"overtakes Laplace between ε = (\d\.\d+) and (\d\.\d+) as printed; certified it never does", said
     )
-    assert found, said
-    assert float(found.group(1)) >= 1
-    assert float(found.group(2)) <= 2.5
+    assert match, said
+    assert float(match.group(1)) >= 1
+    assert float(match.group(2)) <= 2.5
     assert "class is predicted rightly in 96" in said
     assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
     best = re.search(

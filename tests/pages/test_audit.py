@@ -109,7 +109,7 @@ def test_an_audit_is_the_same_in_both_seats(subject: AuditSubject) -> None:
 def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     at = open_page(PAGE)
     network, _, _ = asia()
-    made = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     assert headline(at) == (
         "Laplace claims ε = 1; tables of 1,000 records over Asia lose just that: "
         "the claim holds, and is used up in full."
@@ -117,15 +117,15 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     assert numbers(at) == ["ε = 1", "ε = 1", "ε = 1"]
     assert not reds(at)
     drawn = next(t for t in figures(at)["audit.curve"]["data"] if t["name"] == "exact")
-    report = audit(made, n=1000, epsilons=np.array(drawn["x"]))
+    report = audit(mechanism, n=1000, epsilons=np.array(drawn["x"]))
     assert drawn["y"] == pytest.approx(np.maximum(report.curve.deltas, LEAST_DELTA), rel=1e-9)
     assert 1.0 in drawn["x"]
 
 
 def test_the_smooth_mechanism_shows_claim_proof_and_loss_at_its_delta() -> None:
     at = opened(AuditSubject.HellingerSmooth, **{"audit.delta": "0.001", "audit.n": "50", "epsilon": "2"})
-    made = HellingerSmooth(die=Die((1.0, 1.0), 50), epsilon=2.0, delta=1e-3)
-    report = audit(made, n=50, epsilons=[])
+    mechanism = HellingerSmooth(die=Die((1.0, 1.0), 50), epsilon=2.0, delta=1e-3)
+    report = audit(mechanism, n=50, epsilons=[])
     assert numbers(at) == ["ε = 2, δ = 0.001", "ε = 3, δ = 0.0005", f"ε = {report.exact:.4g}"]
     assert f"lose {report.needed:.4g} at δ = 0.001: the claim holds" in headline(at)
     points = {t["name"].partition(":")[0]: (t["x"][0], t["y"][0]) for t in figures(at)["audit.curve"]["data"]}
@@ -135,11 +135,11 @@ def test_the_smooth_mechanism_shows_claim_proof_and_loss_at_its_delta() -> None:
 
 def test_the_worst_laws_are_the_mechanisms_own() -> None:
     at = opened(AuditSubject.HellingerLocal, **{"audit.prior": "0.1", "audit.n": "20"})
-    made = HellingerLocal(die=Die((0.1, 0.1), 20), epsilon=1.0)
+    mechanism = HellingerLocal(die=Die((0.1, 0.1), 20), epsilon=1.0)
     text = plain(everything(at))
     assert "First table:** 2, 18" in text
     laws = {t["name"]: t["y"] for t in figures(at)["audit.laws"]["data"]}
-    first, second = (np.exp(made.log_pmf(np.array(x))) for x in ((2, 18), (1, 19)))
+    first, second = (np.exp(mechanism.log_pmf(np.array(x))) for x in ((2, 18), (1, 19)))
     assert laws["if the first table is true"] == pytest.approx(first)
     assert laws["if the second one is"] == pytest.approx(second)
     assert laws["loss: ln of their ratio"] == pytest.approx(np.log(first / second))
@@ -148,8 +148,8 @@ def test_the_worst_laws_are_the_mechanisms_own() -> None:
 def test_the_rows_of_the_samplers_worst_pair_add_up_to_its_loss() -> None:
     at = opened(AuditSubject.PosteriorSampler)
     network, _, _ = asia()
-    made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=1.0)
-    report = audit(made, n=1000, epsilons=[])
+    mechanism = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    report = audit(mechanism, n=1000, epsilons=[])
     bars = figures(at)["audit.rows"]["data"][0]["x"]
     assert sum(bars) == pytest.approx(report.at_least)
     assert bars == sorted(bars, reverse=True)
@@ -167,13 +167,13 @@ def test_only_the_number_of_records_counts_not_the_records() -> None:
 def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) -> None:
     query = {"audit.n": "50", "audit.features": str(features), "audit.variance": "2", "audit.draws": "3"}
     at = opened(AuditSubject.RegressionSampler, **query)
-    made = RegressionSampler(prior_precision=1.0, noise_variance=2.0, draws=3)
-    report = audit(made, n=50, features=features, epsilons=[])
+    mechanism = RegressionSampler(prior_precision=1.0, noise_variance=2.0, draws=3)
+    report = audit(mechanism, n=50, features=features, epsilons=[])
     assert numbers(at) == [f"ε = {report.claimed.epsilon:.4g}", "ε = 6", "ε ≤ 6"]
     assert f"tables of 50 scaled records with {features} feature" in headline(at)
     assert "lose at most 6: the claim holds" in headline(at)
     assert f"were found that lose {report.at_least:.4g}" in plain(everything(at))
-    pair = bad_tables(made, n=50, features=features)
+    pair = bad_tables(mechanism, n=50, features=features)
     assert f"First table:** {pair.told[0]}" in plain(everything(at))
     loss = next(t["y"] for t in figures(at)["audit.laws"]["data"] if t["name"].startswith("loss"))
     assert max(loss) == pytest.approx(pair.loss, rel=1e-3)
@@ -184,10 +184,10 @@ def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) 
 
 def test_rescaled_counts_lose_nearly_epsilon_and_are_attacked() -> None:
     at = opened(AuditSubject.LaplaceCells, **{"audit.n": "20", "audit.releases": "4", "seed": "2"})
-    made = LaplaceCells(die=Die((1.0, 1.0), 20), epsilon=1.0)
+    mechanism = LaplaceCells(die=Die((1.0, 1.0), 20), epsilon=1.0)
     assert "were found that lose 0.9992" in plain(everything(at))
     rng = stream(2, "audit", "LaplaceCells")
-    attack = attack_die(made, truth=[2, 18], other=[1, 19], prior=0.5, rng=rng, size=(100, 4))
+    attack = attack_die(mechanism, truth=[2, 18], other=[1, 19], prior=0.5, rng=rng, size=(100, 4))
     own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
     assert own["y"] == pytest.approx(attack.log_odds[0])
     three = opened(AuditSubject.LaplaceCells, **{"audit.sides": "3"})
@@ -200,13 +200,13 @@ def test_rescaled_counts_lose_nearly_epsilon_and_are_attacked() -> None:
 
 def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> None:
     at = opened(AuditSubject.LaplaceCells, **{"audit.n": "5", "seed": "4"})
-    made = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
+    mechanism = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
     rng = stream(4, "audit", "draws", "LaplaceCells")
-    found = audit_by_draws(made, first=np.array([1, 4]), second=np.array([0, 5]), rng=rng, draws=200_000)
+    report = audit_by_draws(mechanism, first=np.array([1, 4]), second=np.array([0, 5]), rng=rng, draws=200_000)
     text = plain(everything(at))
-    assert f"prove a loss of at least {found.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
-    assert 0.7 < found.epsilon < 1
-    assert f"it met {found.hits[0]:,} of 100,000" in text
+    assert f"prove a loss of at least {report.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
+    assert 0.7 < report.epsilon < 1
+    assert f"it met {report.hits[0]:,} of 100,000" in text
     assert "What releases alone prove" not in everything(opened(AuditSubject.LaplaceOne))
     assert "prove a loss of at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
 
@@ -225,8 +225,8 @@ def test_releases_of_a_network_are_drawn_when_asked() -> None:
 def test_the_printed_sampler_is_refuted() -> None:
     at = press(open_page(PAGE), SAMPLER)
     network, _, _ = asia()
-    made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=2.0, calibration=Calibration.AS_PRINTED)
-    report = audit(made, n=1000, epsilons=[])
+    mechanism = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=2.0, calibration=Calibration.AS_PRINTED)
+    report = audit(mechanism, n=1000, epsilons=[])
     assert headline(at) == (
         "Posterior sampling as printed claims ε = 2; for tables of 1,000 records over Asia it can lose "
         f"{report.at_least:.4g}, if not {report.exact:.4g}: the claim is refuted."
@@ -287,17 +287,17 @@ def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -
     settings = settings_of(at)
     assert settings.parameter("calibration") is Calibration.CERTIFIED
     network, _ = load_named("cancer")
-    made = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=settings.parameter("epsilon"))
-    assert 0.999 < needed_epsilon(made, n=20, delta=0) <= 1.0
+    mechanism = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=settings.parameter("epsilon"))
+    assert 0.999 < needed_epsilon(mechanism, n=20, delta=0) <= 1.0
     assert settings.parameter("epsilon") > 1
 
 
 def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
     at = opened(AuditSubject.RegressionSampler, **{"audit.target": "2"})
-    found = recalibrated(RegressionSampler(prior_precision=1.0), n=200, target=2.0)
-    assert f"Run at **B = {found.norm_bound:.6g}**" in everything(at)
+    recalibration = recalibrated(RegressionSampler(prior_precision=1.0), n=200, target=2.0)
+    assert f"Run at **B = {recalibration.norm_bound:.6g}**" in everything(at)
     press(at, "Use it")
-    assert settings_of(at).parameter("audit.norm") == found.norm_bound == 0.5
+    assert settings_of(at).parameter("audit.norm") == recalibration.norm_bound == 0.5
     assert numbers(at)[1:] == ["ε = 2", "ε ≤ 2"]
 
 
@@ -310,8 +310,8 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
     assert "Auditing 101 tables" in everything(at)
     assert "audit.curve" not in figures(at)
     press(at, "Go on")
-    made = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
-    assert numbers(at)[2] == f"ε = {audit(made, n=100, epsilons=[]).exact:.4g}"
+    mechanism = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
+    assert numbers(at)[2] == f"ε = {audit(mechanism, n=100, epsilons=[]).exact:.4g}"
     assert not at.get("progress")
     assert not [button for button in at.button if button.label in ("Go on", "Stop")]
 
@@ -324,8 +324,8 @@ def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.Mon
     assert "Stopped after" in at.get("progress")[0].proto.text
     assert "audit.odds" in figures(at), "the rest of the page is there"
     press(at, "Go on")
-    found = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
-    assert f"Run at **ε = {found.epsilon:.6g}**" in everything(at)
+    recalibration = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
+    assert f"Run at **ε = {recalibration.epsilon:.6g}**" in everything(at)
 
 
 def test_the_smallest_and_the_largest_target_are_met() -> None:
@@ -343,9 +343,9 @@ def test_the_attack_on_a_record_is_the_cores() -> None:
     network, data, truth = asia()
     record = data.select(network.names).codes[6]
     other = count(network, data.select(network.names).replace(6, (1 - record).tolist()))
-    made = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     rng = stream(3, "audit", "LaplaceUpdates")
-    attack = attack_network(made, truth=truth, other=other, prior=0.2, rng=rng, size=(100, 5))
+    attack = attack_network(mechanism, truth=truth, other=other, prior=0.2, rng=rng, size=(100, 5))
     own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
     assert own["y"] == pytest.approx(attack.log_odds[0])
     assert own["y"][0] == pytest.approx(np.log(0.25))

@@ -22,8 +22,6 @@ from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import sampling
 from dpbayes.theory.zhang16.counts import proposition_1
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
-from dpbayes.ui.pages.bounds.headline import SYMBOLS
-from dpbayes.ui.pages.bounds.page import AXIS_TITLES
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import query_of, settings_from
 from dpbayes.ui.widgets import running
@@ -148,9 +146,9 @@ ANOTHER_AXIS = [(claim, axis) for claim, exhibit in SHOWN.items() for axis in ex
 def test_every_axis_is_drawn_and_has_a_control(claim: BoundClaim, axis: Axis) -> None:
     """Every axis of every claim is tested without a page."""
     at = opened(claim, **{"bounds.axis": axis.value})
-    assert figures(at)["bounds"]["layout"]["xaxis"]["title"]["text"] == AXIS_TITLES[axis]
+    assert figures(at)["bounds"]["layout"]["xaxis"]["title"]["text"] == axis.title
     assert any(y is not None for y in trace(at, "printed")["y"])
-    assert f"At {SYMBOLS.get(axis, axis.value)} = " in headline(at)
+    assert f"At {axis.symbol} = " in headline(at)
     assert at.segmented_control(key=f"bounds.axis.{claim.name}").value == axis
 
 
@@ -244,9 +242,9 @@ def test_counterexamples_are_computed_once_asked_for() -> None:
 @pytest.mark.parametrize("claim", [claim for claim, exhibit in SHOWN.items() if exhibit.fails])
 def test_every_counterexample_refutes(claim: BoundClaim) -> None:
     for make in SHOWN[claim].fails:
-        found = make()
-        assert found.refutes
-        assert found.claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR, Verdict.AMENDED, Verdict.VACUOUS)
+        figure = make()
+        assert figure.refutes
+        assert figure.claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR, Verdict.AMENDED, Verdict.VACUOUS)
 
 
 def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:

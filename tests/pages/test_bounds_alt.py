@@ -98,14 +98,14 @@ def test_either_seat_sees_the_curves_of_the_core(claim: BoundClaim) -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_truth_is_never_above_the_certified_and_red_is_where_it_is_above_the_printed(claim: BoundClaim) -> None:
-    found = lines(opened(claim))
+    drawn = lines(opened(claim))
     truth = next(
-        trace for name, trace in found.items() if name not in ("printed", "certified", RED) and "here" not in name
+        trace for name, trace in drawn.items() if name not in ("printed", "certified", RED) and "here" not in name
     )
     printed, certified, exact = (
-        np.array(each["y"], dtype=float) for each in (found["printed"], found["certified"], truth)
+        np.array(each["y"], dtype=float) for each in (drawn["printed"], drawn["certified"], truth)
     )
-    red = np.array(found[RED]["y"], dtype=float) if RED in found else np.full(len(printed), np.nan)
+    red = np.array(drawn[RED]["y"], dtype=float) if RED in drawn else np.full(len(printed), np.nan)
     assert np.all(exact <= certified * (1 + 1e-9))
     np.testing.assert_array_equal(np.isfinite(red), exact > printed * (1 + 1e-9))
     holds = claim in (BoundClaim.ALT_THEOREM_1_I, BoundClaim.ALT_THEOREM_2_I, BoundClaim.ALT_THEOREM_2_II)
@@ -180,15 +180,15 @@ def test_the_worst_chain_by_linear_programming(epsilon: float, delta: float, k: 
         rows += [(inside, delta), (outside, ratio - 1 + delta)]
     gain = np.zeros(k + 1)
     gain[0], gain[k] = math.exp(k * epsilon), -1
-    found = optimize.linprog(gain, A_ub=[row for row, _ in rows], b_ub=[most for _, most in rows], bounds=(0, 1))
-    assert found.fun is not None
-    assert worst_chain(epsilon, delta=delta, records=k) == pytest.approx(-found.fun, rel=1e-9)
+    optimum = optimize.linprog(gain, A_ub=[row for row, _ in rows], b_ub=[most for _, most in rows], bounds=(0, 1))
+    assert optimum.fun is not None
+    assert worst_chain(epsilon, delta=delta, records=k) == pytest.approx(-optimum.fun, rel=1e-9)
 
 
 def test_the_worst_chain_of_three_is_the_counterexample() -> None:
     """[Dimitrakakis14] Remark 1."""
-    found = neighbours.counterexample_definition_2()
-    assert worst_chain(0.5, delta=0.1, records=2) == pytest.approx(found.truth, rel=1e-12)
+    counterexample = neighbours.counterexample_definition_2()
+    assert worst_chain(0.5, delta=0.1, records=2) == pytest.approx(counterexample.truth, rel=1e-12)
 
 
 def measured(claim: BoundClaim, **knobs: float) -> float:
@@ -257,7 +257,7 @@ def test_where_it_fails_opens(claim: BoundClaim) -> None:
     at.session_state["bounds.fails"] = True
     fine(at.run())
     for make in ALT_EXHIBITS[claim].fails:
-        found = make()
-        assert found.refutes
-        assert found.claim is ALT_EXHIBITS[claim].claim
-        assert numeral(found.printed, 6) in everything(at)
+        figure = make()
+        assert figure.refutes
+        assert figure.claim is ALT_EXHIBITS[claim].claim
+        assert numeral(figure.printed, 6) in everything(at)

@@ -59,8 +59,8 @@ def curves(at: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def red(at: AppTest) -> list[float]:
-    found = curves(at).get("printed, violated", {"y": [], "x": []})
-    return [x for x, y in zip(found["x"], found["y"], strict=True) if y is not None]
+    curve = curves(at).get("printed, violated", {"y": [], "x": []})
+    return [x for x, y in zip(curve["x"], curve["y"], strict=True) if y is not None]
 
 
 def check_words(at: AppTest) -> None:
@@ -221,10 +221,10 @@ def test_every_counterexample_refutes_and_is_shown(claim: BoundClaim) -> None:
     at.session_state["bounds.fails"] = True
     shown = everything(fine(at.run()))
     for make in LEMMA_EXHIBITS[claim].fails:
-        found = make()
-        assert found.refutes
-        assert found.claim is LEMMA_EXHIBITS[claim].claim
-        assert f"{found.truth:.6g}" in shown
+        figure = make()
+        assert figure.refutes
+        assert figure.claim is LEMMA_EXHIBITS[claim].claim
+        assert f"{figure.truth:.6g}" in shown
 
 
 def test_a_least_probability_that_a_node_cannot_have_gives_a_sentence() -> None:

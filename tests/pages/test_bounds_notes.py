@@ -178,11 +178,11 @@ def test_section_2_3_1_a_delta_that_is_enough_alone_leaves_no_loss() -> None:
 def test_lemma_2_1_weights_differ_by_less_up_to_a_shift_of_one() -> None:
     """[Notes] Lemma 2.1, of weights: the curve at every shift, red beyond one."""
     at = opened(BoundClaim.NOTES_LEMMA_2_1, epsilon="2")
-    found = traces(at)
-    bound = notes_lemmas.sliding(2.0, shift=np.array(found["certified"]["x"]))
-    assert found["printed"]["y"] == bound.printed.tolist()
-    assert found["certified"]["y"] == found["exact ratio of weights"]["y"] == pytest.approx(bound.certified, rel=1e-12)
-    red = found["printed, violated"]
+    drawn = traces(at)
+    bound = notes_lemmas.sliding(2.0, shift=np.array(drawn["certified"]["x"]))
+    assert drawn["printed"]["y"] == bound.printed.tolist()
+    assert drawn["certified"]["y"] == drawn["exact ratio of weights"]["y"] == pytest.approx(bound.certified, rel=1e-12)
+    red = drawn["printed, violated"]
     assert all((y is not None) == (x > 1) for x, y in zip(red["x"], red["y"], strict=True))
     assert "of one table differ by a factor of 2.72; the exact ratio of weights is 1.65" in headline(at)
 

@@ -18,7 +18,7 @@ from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import At, Subject, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation
-from dpbayes.ui.pages.bounds.headline import SYMBOLS, verdict
+from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.widgets import running
@@ -150,7 +150,7 @@ def test_every_claim_is_drawn_to_the_last_point_along_every_axis(
         evaluation, why = evaluation_of(claim, **{"bounds.axis": axis.value})
         assert not why
         assert evaluation.work.done
-        assert verdict(evaluation).startswith(f"At {SYMBOLS.get(axis, axis.value)} = ")
+        assert verdict(evaluation).startswith(f"At {axis.symbol} = ")
         check_words(evaluation)
         curve = evaluation.curve
         assert len(curve.x) >= 13

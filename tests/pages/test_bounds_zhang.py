@@ -132,9 +132,9 @@ def test_where_it_fails_is_computed(claim: BoundClaim) -> None:
     at.session_state["bounds.fails"] = True
     fine(at.run())
     for make in ZHANG_EXHIBITS[claim].fails:
-        found = make()
-        assert found.refutes
-        assert f"{found.truth:.6g}" in everything(at)
+        figure = make()
+        assert figure.refutes
+        assert f"{figure.truth:.6g}" in everything(at)
 
 
 KNOBS = [(claim, knob) for claim, exhibit in ZHANG_EXHIBITS.items() for knob in exhibit.knobs]

@@ -347,6 +347,14 @@ class Slow:
         finally:
             self.ended += 1
 
+    def values(self, name: str, most: int) -> Work[pd.Series]:
+        self.begun += 1
+        try:
+            yield 0.5
+            return pd.Series([200, 100], index=["no", "yes"])
+        finally:
+            self.ended += 1
+
     def head(self, most: int) -> pd.DataFrame:
         return FRAME.head(most).astype("str")
 
@@ -374,6 +382,22 @@ def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow)
         fine(at.run())
     assert slow.ended == 2
     assert "0 records of 2 columns" in headline(at)
+
+
+def test_stop_ends_the_look_at_a_columns_values_in_the_engine(slow: Slow) -> None:
+    at = press(connected_page(), "Propose domains for 3 columns from the values (a leak)")
+    while not slow.begun:
+        fine(at.run())
+    assert slow.ended == 0, "it is in the middle of a column"
+    (work,) = at.session_state["proposals.running"].values()
+    assert work.share == pytest.approx(1 / 6), "half of the first of three columns"
+    press(at, "Stop")
+    assert (slow.begun, slow.ended) == (1, 1)
+    press(at, "Begin again")
+    for _ in range(7):
+        fine(at.run())
+    assert (slow.begun, slow.ended) == (4, 4)
+    assert at.session_state["connected"].domain(2).states == ("no", "yes")
 
 
 def test_a_scan_that_is_taken_for_a_quick_one_is_given_up_when_it_is_not(
@@ -404,6 +428,32 @@ def test_no_path_that_is_typed_leads_out_of_the_root(typed: str) -> None:
     assert "connected" not in at.session_state
     one_sentence(at, "holds a sign" if "%" in typed else "There is nothing called")
     assert "secret.duckdb" not in sentences(at)[0].replace(typed, "")
+
+
+def test_a_strangers_view_reads_nothing_outside_the_root(garden: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text(f"x\n{PASSWORD}\n")
+    FRAME.to_parquet(garden / "beside.pq")
+    place = garden / "stranger.ddb"
+    with duckdb.connect(str(place)) as database:
+        database.execute(f"create view outside as from read_csv('{tmp_path}/secret.csv')")
+        database.execute(f"create view beside as from read_parquet('{garden}/beside.pq')")
+    try:
+        for name in ("outside", "beside"):
+            at = open_page(PAGE, data="connected:files")
+            fine(at.selectbox(key="connect.file").set_value("stranger.ddb").run())
+            press(at, "Open")
+            fine(at.selectbox(key="connect.table").set_value(f"main.{name}").run())
+            press(at, "Connect")
+            if name == "outside":
+                one_sentence(at, "a view names files below the data root")
+                assert "connected" not in at.session_state
+                assert PASSWORD not in everything(at)
+            else:
+                at.session_state["connected"] = at.session_state["connected"].declared(COLUMNS)
+                assert "300 records" in headline(press(fine(at.run()), "Count the table"))
+    finally:
+        place.unlink()
+        (garden / "beside.pq").unlink()
 
 
 def test_a_forged_value_of_a_control_connects_nothing() -> None:
@@ -446,7 +496,7 @@ def test_a_connection_that_is_gone_is_one_sentence() -> None:
 def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, garden: Path
 ) -> None:
-    def failing(address: str) -> Any:
+    def failing(address: str, *_: object) -> Any:
         raise RuntimeError(f"could not connect to {address} as reader with {PASSWORD}")
 
     at = counted_page()

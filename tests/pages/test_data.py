@@ -1,5 +1,6 @@
 """The Data page: every origin, every refusal, and nothing of the curator's for the recipient."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -236,11 +237,11 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> N
     """One after another; and a good one is taken after them all."""
     for content, part in BAD_FILES:
         load(at, content, "bad.csv")
-        found = refusals(at)
-        assert len(found) == 1, found
+        refused = refusals(at)
+        assert len(refused) == 1, refused
         assert "mine.csv" in headline(at)
         assert "4 records of 2 columns" in headline(at)
-        assert part in found[0] or "quotation" in found[0]
+        assert part in refused[0] or "quotation" in refused[0]
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     assert not refusals(at)
     assert "next.csv" in headline(at)
@@ -357,9 +358,12 @@ def test_a_large_file_shows_how_far_it_is_and_a_small_one_does_not(
     load(at, AGES, "small.csv")
     assert bars == []
     monkeypatch.setattr("dpbayes.ui.widgets.show.SLOW", 200)
+    monkeypatch.setattr("dpbayes.sources.tables.CSV_BLOCK", 64)
     load(at, AGES, "large.csv")
     steps = ("Reading large.csv …", "Looking at the columns of large.csv …", "Putting every value into its state …")
     assert [text for text, _ in bars] == list(steps)
+    assert len(bars[0][1]) == math.ceil(len(AGES) / 64) + 1
+    assert bars[0][1][-1] == 1
     assert [shares for _, shares in bars[1:]] == [[0, 0.5, 1]] * 2
     bars.clear()
     fine(at.run())

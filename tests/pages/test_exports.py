@@ -48,17 +48,17 @@ def test_numbers_stay_numbers() -> None:
 def released(mechanism: type[LaplaceUpdates] | type[LaplaceFourier], n: int) -> tuple[Release, np.ndarray]:
     network, cpts = load_named("asia")
     data = sample_dataset(network, cpts, n, stream(1, "records"))
-    found = count(network, data)
+    counts = count(network, data)
     prior = Dirichlets.symmetric(network, 1.0)
-    return mechanism(prior=prior, epsilon=1.0).release(found, stream(987_654_321, "x")), found.values
+    return mechanism(prior=prior, epsilon=1.0).release(counts, stream(987_654_321, "x")), counts.values
 
 
 def test_a_release_that_is_no_posterior_holds_its_draws_or_its_estimate() -> None:
     network, cpts = load_named("asia")
-    found = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
+    counts = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
     prior = Dirichlets.symmetric(network)
-    sampled = PosteriorSampler(prior=prior, epsilon=9.0, draws=3).release(found, stream(2))
-    estimate = MapExponential(prior=prior, epsilon=9.0).release(found, stream(2))
+    sampled = PosteriorSampler(prior=prior, epsilon=9.0, draws=3).release(counts, stream(2))
+    estimate = MapExponential(prior=prior, epsilon=9.0).release(counts, stream(2))
     for release, name, values in (
         (sampled, "draws", sampled.outcome.draws),
         (estimate, "probabilities", estimate.outcome.probabilities),
@@ -71,8 +71,8 @@ def test_a_release_that_is_no_posterior_holds_its_draws_or_its_estimate() -> Non
 
 def test_a_release_of_a_wide_network_holds_the_same_without_line_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     network, cpts = load_named("child")
-    found = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
-    release = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0).release(found, stream(2))
+    counts = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
+    release = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0).release(counts, stream(2))
     read = release_json(release, network)
     monkeypatch.setattr(exports, "_MOST_READ", 0)
     short = release_json(release, network)

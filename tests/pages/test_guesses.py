@@ -15,7 +15,7 @@ from dpbayes.ui.stories.banner import DOWNLOADED
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
 from tests.conftest import thorough
-from tests.pages.conftest import decoded, fine, open_page, put
+from tests.pages.conftest import decoded, fine, open_page, press, put
 
 GUESSES = {
     f"{key} {number}": (key, number, step.guess.quantity)
@@ -57,6 +57,21 @@ def test_until_a_guess_is_made_the_answer_stands_in_covered_parts_alone(
     telling = [(path, told) for path, told in shown if tells(told, answer, name)]
     assert not [(path[-2:], told[:200]) for path, told in telling if not set(path) & set(quantity.told)]
     assert telling or _is_of_one_digit(answer), "what is covered tells it"
+
+
+@pytest.mark.parametrize("pressed", ["", "Show", "Next", "Leave"])
+def test_what_covers_is_replaced_in_its_place(pressed: str) -> None:
+    """A browser keeps what is missing until a run has ended: a page that works would stay covered."""
+    at = open_page("pages/home.py", story="clinic", step="2")
+    (covered,) = [k for k, html in enumerate(styles(at)) if "Guess first" in html]
+    at = press(at, pressed) if pressed else put(at, "story.guess.clinic.2", "12.5")
+    assert len(styles(at)) > covered
+    assert "st-key" not in styles(at)[covered]
+
+
+def styles(at: AppTest) -> list[str]:
+    """Return the styles of a page in their places, which are not in any of its parts."""
+    return [html.proto.body for html in at.get("html") if html.proto.body.startswith("<style>")]
 
 
 @pytest.mark.parametrize("guess", thorough(sorted(GUESSES), sample=["clinic 2", "paper 1"]))
@@ -126,8 +141,8 @@ def tells(told: str, answer: Answer, name: str) -> bool:
 
 def numbers(told: str) -> list[str]:
     """Return the numbers of a text as they stand there."""
-    found = re.findall(r"(?<![\w.,#−-])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])", told)
-    return [each.replace(",", "") for each in found]
+    matches = re.findall(r"(?<![\w.,#−-])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])", told)
+    return [each.replace(",", "") for each in matches]
 
 
 def _is_of_one_digit(answer: Answer) -> bool:

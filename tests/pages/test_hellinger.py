@@ -38,18 +38,18 @@ def table(at: AppTest) -> dict[str, float]:
 
 def test_the_first_picture_is_the_cores_and_laplace_wins() -> None:
     at = open_page(PAGE)
-    found = medians(Scenario())
+    errors = medians(Scenario())
     assert headline(at) == (
-        f"At ε = 1 and 100 throws, Laplace noise on one count misses the exact posterior by {found[DieMethod.ONE]:.2g} "
-        f"(Hellinger distance, median), the exponential mechanism certified by enumeration by "
-        f"{found[DieMethod.ENUMERATED]:.2g}: Laplace wins."
+        "At ε = 1 and 100 throws, Laplace noise on one count misses the exact posterior by "
+        f"{errors[DieMethod.ONE]:.2g} (Hellinger distance, median), the exponential mechanism "
+        f"certified by enumeration by {errors[DieMethod.ENUMERATED]:.2g}: Laplace wins."
     )
     assert "Enumeration brings the smooth one 3.2 times as near." in [text.value for text in at.markdown]
     assert "Mean error over all tables: 0.22 instead of 0.71." in everything(at)
-    assert table(at) == pytest.approx({method.value: error for method, error in found.items()}, rel=6e-3)
+    assert table(at) == pytest.approx({method.value: error for method, error in errors.items()}, rel=6e-3)
     assert set(figures(at)) == ALWAYS | {SIDES, "hellinger.sensitivity", "hellinger.outputs"}
     boxes = [trace for trace in figures(at)["hellinger.errors"]["data"] if trace["type"] == "box"]
-    assert [box["median"][0] for box in boxes] == pytest.approx(list(found.values()))
+    assert [box["median"][0] for box in boxes] == pytest.approx(list(errors.values()))
 
 
 @pytest.mark.parametrize(

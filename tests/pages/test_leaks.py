@@ -122,7 +122,7 @@ def test_a_count_that_were_sent_would_be_seen(
     counts = counts_of(TRUE)
     document = publish(path, asked(network=leaking.NETWORK, n=counts.n), counts).document
     monkeypatch.setattr(
-        "dpbayes.ui.widgets.opened_release.html_report", lambda *_: f"<p>{counts.values[3]} records</p>"
+        "dpbayes.ui.widgets.opened_release.html_report", lambda *_, **__: f"<p>{counts.values[3]} records</p>"
     )
     monkeypatch.setattr("dpbayes.ui.widgets.opened_release.LEVEL", 6271 / 17890)
     rows = "dpbayes.ui.widgets.opened_release.rows_figure"

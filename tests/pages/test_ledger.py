@@ -1,5 +1,6 @@
 """The Ledger page and making a release on Release: from no ledger at all to a checked file."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,21 +19,23 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger, noise
+from dpbayes.releases.amounts import Rho
 from dpbayes.releases.command import main
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.ledger import Account, PrivacyMeasure
+from dpbayes.releases.promises import parsed_promise
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.request import parsed_promise
 from dpbayes.releases.views.bif import released_bif
 from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
-from dpbayes.ui.pages.ledger.page import BudgetKind, left_told
+from dpbayes.ui.pages.ledger.page import BudgetKind, _composed, left_told
 from dpbayes.ui.pages.release.make import request_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
-from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, sentences
+from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences
+from tests.pages.test_options import E_NOTATION
 from tests.releases.made import NETWORK, asked, opened, released
 
 PAGE = "pages/ledger.py"
@@ -147,6 +150,22 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_c
     assert files["release.bif"]() == released_bif(document, Reading.AS_REAL).encode()
     assert files["release.html"]() == html_report(document, Reading.AS_REAL).encode()
     assert b"posterior = release.posterior " in files["release.py"]()
+
+
+def test_the_report_tells_of_the_suspicion_that_the_person_set(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, files = released(tmp_path).document, dict[str, Any]()
+    real = st.download_button
+
+    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
+        files[file_name] = data
+        return real(label, data, file_name=file_name, **other)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    at = open_page(PAGE, seat="recipient", **{"release.suspicion": "0.35"})
+    fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+    assert b"A suspicion of 35 % can never rise above" in files["release.html"]()
 
 
 def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None:
@@ -438,3 +457,16 @@ def test_the_recipient_makes_no_release(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     at = make_open(open_page("pages/release.py", seat="recipient"))
     assert not [each for each in at.expander if each.label.startswith("Make this release")]
+
+
+@pytest.mark.parametrize("measure", PrivacyMeasure)
+def test_what_tiny_releases_cost_together_is_rounded_up_and_without_an_e(measure: PrivacyMeasure) -> None:
+    tiny = Fraction(1, 123_457)
+    amount = tiny if measure is PrivacyMeasure.EPSILON else Rho(tiny)
+    account = Account(dataset="votes", n=100, budget=Fraction(1), measure=measure, released=tiny)
+    said = plain(_composed(account, [amount], 1e-6))
+    assert not E_NOTATION.search(said)
+    told = re.search(r"at most (?:ε = )?([0-9.]+)(?: × 10⁻⁶)? at δ", said)
+    assert told, said
+    bound = float(told[1]) * (1e-6 if "× 10⁻⁶ at" in said else 1)
+    assert ledger.composed([amount], 1e-6) <= bound * (1 + 1e-12)

@@ -214,9 +214,9 @@ def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -
     query = READ_BUT_ODD[odd]
     for seat in Seat:
         at = open_page(page, seat=seat.value, **query)
-        found = sentences(at)
-        assert all(found.count(sentence) == 1 for sentence in found)
-        assert all(len(sentence) < 400 for sentence in found)
+        refusals = sentences(at)
+        assert all(refusals.count(sentence) == 1 for sentence in refusals)
+        assert all(len(sentence) < 400 for sentence in refusals)
 
 
 def test_the_link_follows_the_page_and_back() -> None:

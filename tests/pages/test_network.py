@@ -125,6 +125,7 @@ def test_what_is_asked_has_its_own_price_of_every_arrow() -> None:
     assert "P(wet | cloudy=yes). " in told_of_arrows(at)[1]
 
 
+@pytest.mark.usefixtures("no_errors_are_kept_for_all")
 def test_arrows_are_weighed_while_one_watches_and_the_dearest_is_named_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -135,6 +136,7 @@ def test_arrows_are_weighed_while_one_watches_and_the_dearest_is_named_at_the_en
     assert "is told once each has been removed" in everything(at)
 
 
+@pytest.mark.usefixtures("no_errors_are_kept_for_all")
 def test_mechanisms_that_would_take_long_on_every_arrow_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_SLOW", 0)
     monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_READ", 0)
@@ -346,9 +348,9 @@ ODD = {
 @pytest.mark.parametrize(("name", "field"), crossed(list(ODD), ["graph", "source"], each=1))
 def test_whatever_a_link_brings_the_editor_is_there(name: str, field: str) -> None:
     at = open_page(PAGE, cpts="random", **{field: packed(ODD[name])})
-    found = sentences(at)
+    refusals = sentences(at)
     assert has_editor(at)
-    assert len(set(found)) == len(found) <= 1, found
+    assert len(set(refusals)) == len(refusals) <= 1, refusals
     use(at, "chain", "3")
     assert has_editor(at)
     assert not sentences(at)
@@ -402,7 +404,8 @@ class Browser:
 
 
 @pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
+def browser(monkeypatch: pytest.MonkeyPatch, first_look: None) -> Browser:
+    """The editor's browser, for what is drawn and undone; the errors of every drawing are told by the tests above."""
     browser = Browser()
     monkeypatch.setattr("dpbayes.ui.pages.network.page.dag_editor", browser)
     return browser

@@ -79,10 +79,10 @@ def as_read(study: ReleaseStudy, settings: Settings) -> ReleaseStudy:
 
 
 def test_the_headline_speaks_of_all_rows() -> None:
-    found = study(Settings())
+    result = study(Settings())
     assert headline(open_page(PAGE)) == (
         "With ε = 1, a Laplace release, read with its noise in mind, moves the probabilities of this network by "
-        f"{numeral(found.shifts.mean(), 2)} on average."
+        f"{numeral(result.shifts.mean(), 2)} on average."
     )
 
 
@@ -97,11 +97,11 @@ def test_a_recipient_who_takes_counts_as_real_is_one_click_away() -> None:
     coverage = {metric.label: metric.value for metric in at.metric}["Coverage of 95% intervals"]
     assert int(coverage.rstrip("%")) > 85
     fine(at.segmented_control(key="parameter.release.reading").set_value(Reading.AS_REAL).run())
-    found = study(settings_of(at))
-    assert found.aware is None
+    result = study(settings_of(at))
+    assert result.aware is None
     assert headline(at) == (
         "With ε = 1, a Laplace release moves the probabilities of this network by "
-        f"{numeral(found.shifts.mean(), 2)} on average."
+        f"{numeral(result.shifts.mean(), 2)} on average."
     )
     assert "private (this release)" in [trace["name"] for trace in figures(at)["density"]["data"]]
     coverage = {metric.label: metric.value for metric in at.metric}["Coverage of 95% intervals"]
@@ -250,19 +250,19 @@ def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_headline_names_the_persons_question_and_row_after_all_rows() -> None:
-    found = study(Settings())
-    net = found.exact.network
+    result = study(Settings())
+    net = result.exact.network
     read = "a Laplace release, read with its noise in mind, moves the probabilities of this network"
-    first = f"{read} by {numeral(found.shifts.mean(), 2)} on average"
-    exact, private = found.query("dysp", {"smoke": "yes"})
+    first = f"{read} by {numeral(result.shifts.mean(), 2)} on average"
+    exact, private = result.query("dysp", {"smoke": "yes"})
     asked = f"P(dysp | smoke=yes), your question, by {numeral(np.abs(private - exact).mean(), 2)}"
     assert headline(open_page(PAGE, target="dysp", evidence="smoke~yes")) == f"With ε = 1, {first}; {asked}."
     cell = net.row_labels().index("xray | either=no")
     cell = int(net.row_starts[cell]) + net.states[net.index("xray")].index("yes")
-    picked = f"P(xray=yes | either=no), which you picked, by {numeral(found.shifts[:, cell].mean(), 2)}"
+    picked = f"P(xray=yes | either=no), which you picked, by {numeral(result.shifts[:, cell].mean(), 2)}"
     at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="xray | either=no")
     assert headline(at) == f"With ε = 1, {first}; {asked}; {picked}."
-    prior = f"P(asia), your question, by {numeral(found.shifts[:, 0].mean(), 2)}"
+    prior = f"P(asia), your question, by {numeral(result.shifts[:, 0].mean(), 2)}"
     assert prior in headline(open_page(PAGE, target="asia"))
 
 
@@ -286,14 +286,14 @@ def test_a_mechanism_that_loses_more_reads_so_on_a_table_of_ones_own() -> None:
 
 
 def test_the_recipients_headline_says_what_the_release_says() -> None:
-    found = study(Settings())
-    net = found.exact.network
+    result = study(Settings())
+    net = result.exact.network
     all_of_it = "With ε = 1, this release gives all 36 probabilities of this network; it says that "
     cell = int(net.row_starts[net.row_labels().index("dysp | bronc=yes, either=no")])
-    value = found.release.part(0).noise_aware_cells(np.array([cell])).mean[0]
+    value = result.release.part(0).noise_aware_cells(np.array([cell])).mean[0]
     says = f"P(dysp=yes | bronc=yes, either=no), in the picture, is about {numeral(value, 2)}."
     assert headline(open_page(PAGE, seat="recipient")) == all_of_it + says
-    answer = found.query("dysp", {"smoke": "yes"})[1][0, 0]
+    answer = result.query("dysp", {"smoke": "yes"})[1][0, 0]
     says = f"P(dysp=yes | smoke=yes), your question, is about {numeral(answer, 2)}."
     assert headline(open_page(PAGE, seat="recipient", target="dysp", evidence="smoke~yes")) == all_of_it + says
 
@@ -327,19 +327,19 @@ def simulated(at: AppTest) -> ReleaseStudy:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_one_spot_has_one_meaning_whatever_the_mechanism_is(mechanism: str) -> None:
     at = open_page(PAGE, mechanism=mechanism, t="0.2462")
-    found = simulated(at)
-    row = found.exact.network.row_labels().index("dysp | bronc=yes, either=no")
+    release = simulated(at)
+    row = release.exact.network.row_labels().index("dysp | bronc=yes, either=no")
     shown = {metric.label: metric.value for metric in at.metric}
-    further = OF_POSTERIORS if found.is_posterior else ()
+    further = OF_POSTERIORS if release.is_posterior else ()
     assert tuple(label for label in shown if label not in ("Claimed", "Certified")) == (*ALIKE, *further)
-    lost = found.predictive_kl_rows.mean(axis=0)
-    for label, value in zip(ALIKE, (found.shifts.mean(), lost.sum(), lost[row]), strict=True):
+    lost = release.predictive_kl_rows.mean(axis=0)
+    for label, value in zip(ALIKE, (release.shifts.mean(), lost.sum(), lost[row]), strict=True):
         assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
     assert figures(at)["kl"]["layout"]["xaxis"]["title"]["text"] == "prediction KL(exact || private), nats, mean"
     bars = figures(at)["kl"]["data"][0]["x"]
     np.testing.assert_allclose(bars, np.sort(lost)[::-1][: len(bars)])
-    if found.is_posterior:
-        kls = found.kl_rows.mean(axis=0)
+    if release.is_posterior:
+        kls = release.kl_rows.mean(axis=0)
         for label, value in zip(OF_POSTERIORS, (kls.sum(), kls[row]), strict=False):
             assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
         bars = figures(at)["posterior-kl"]["data"][0]["x"]
@@ -691,18 +691,18 @@ def opened(seat: Seat) -> AppTest:
 
 def exact_numbers() -> set[float]:
     """Return what a recipient must not see, to eight digits: counts, means, intervals, divergences, answers."""
-    found = study(Settings())
-    exact = found.exact
+    result = study(Settings())
+    exact = result.exact
     busy = exact.alpha > 60  # a cell that noise moves off its exact value, whatever is clipped
     low, high = exact.interval(0.95, cells=np.flatnonzero(busy))
-    answer = found.query("dysp", {"bronc": "yes"})[0]
+    answer = result.query("dysp", {"bronc": "yes"})[0]
     values = [
         exact.mean[busy],
         low,
         high - exact.mean[busy],
         answer,
-        found.kl_rows.mean(axis=0),
-        found.shifts.mean(axis=0),
+        result.kl_rows.mean(axis=0),
+        result.shifts.mean(axis=0),
     ]
     return {float(f"{value:.8g}") for value in np.concatenate(values) if value not in (0, 1)}
 
@@ -776,9 +776,9 @@ def test_the_numbers_of_whole_noise_are_the_cores() -> None:
     network, cpts = load_named(settings.source)
     counts = count(network, sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records")))
     whole = LaplaceUpdates(prior=network, epsilon=1.0, noise=Noise.WHOLE)
-    found = study_release(whole, counts, stream(settings.seed, "release", "LaplaceUpdates"), 200)
-    assert np.array_equal(found.release.numbers, np.round(found.release.numbers))
-    said = f"by {numeral(as_read(found, settings).shifts.mean(), 2)} on average"
+    study = study_release(whole, counts, stream(settings.seed, "release", "LaplaceUpdates"), 200)
+    assert np.array_equal(study.release.numbers, np.round(study.release.numbers))
+    said = f"by {numeral(as_read(study, settings).shifts.mean(), 2)} on average"
     assert said in headline(open_page(PAGE, noise="whole numbers"))
     assert said not in headline(open_page(PAGE, noise="whole numbers", epsilon="2"))
 
@@ -791,10 +791,36 @@ def test_a_choice_is_shown_on_the_next_page_at_once() -> None:
     assert at.segmented_control(key="parameter.noise").value is Noise.WHOLE
 
 
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what the page offers as files from now on, by name."""
+    real, files = streamlit.download_button, dict[str, Any]()
+
+    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
+        files[file_name] = data
+        return real(label, data, file_name, *other, **more)
+
+    monkeypatch.setattr(streamlit, "download_button", kept)
+    return files
+
+
 @pytest.mark.parametrize("seat", ["curator", "recipient"])
-def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str) -> None:
-    at = open_page("pages/release.py", source="asia", target="dysp", evidence="smoke:yes", seat=seat)
-    assert any(button.label == "Handout on one page (HTML)" for button in at.get("download_button"))
+def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = offered(monkeypatch)
+    query = {"source": "asia", "records": "300", "epsilon": "2", "seat": seat}
+    open_page("pages/release.py", target="dysp", evidence="smoke~yes", **query)
+    (name,) = [name for name in files if "handout" in name]
+    assert name.endswith(".html")
+    assert all(part in name for part in ("release", "epsilon=2", "target=dysp", "records=300"))
+    sheet = files[name]
+    assert "<h2>One simulated answer: P(shortness of breath | smoking=yes)</h2>" in sheet
+    assert "In the table shortness of breath is dysp, smoking is smoke." in sheet
+    assert "ε = 2" in sheet
+    assert "300 records are counted" in sheet
+    files.clear()
+    open_page("pages/release.py", target="lung", **query | {"epsilon": "3"})
+    (other,) = [name for name in files if "handout" in name]
+    assert other != name
+    assert "One simulated answer: P(lung cancer)</h2>" in files[other]
 
 
 @pytest.mark.parametrize("first", [0.0, 60.0])

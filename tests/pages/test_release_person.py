@@ -5,12 +5,13 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.risk import LINKED, risk, sentences
+from dpbayes.audit.risk import LINKED, belief_told, risk, sentences
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.session.settings import Seat, query_of
-from tests.pages.conftest import everything, figures, fine, open_page, put, settings_of
+from tests.pages.conftest import everything, figures, fine, open_page, plain, put, settings_of
 
 PAGE = "pages/release.py"
 
@@ -31,6 +32,37 @@ def test_both_seats_read_the_sentences_of_the_core(seat: Seat) -> None:
     most = figures(at)["person"]["data"][0]
     for before, after in zip(most["x"][1:-1], most["y"][1:-1], strict=True):
         assert math.log(after / (1 - after)) - math.log(before / (1 - before)) == pytest.approx(1.0)
+
+
+def in_short(at: AppTest) -> str:
+    (told,) = [caption.value for caption in at.caption if "about one person" in caption.value]
+    return plain(told)
+
+
+@pytest.mark.parametrize("seat", list(Seat))
+def test_one_line_says_it_before_the_part_is_opened_and_follows_what_is_set(seat: Seat) -> None:
+    at = open_page(PAGE, source="sprinkler", records="200", seat=seat.value)
+    assert in_short(at) == "A suspicion of 10 % about one person can never rise above 23.2 %."
+    put(at, "box.epsilon", "2")
+    assert in_short(at) == "A suspicion of 10 % about one person can never rise above 45.1 %."
+    query = {"source": "sprinkler", "records": "200", "seat": seat.value}
+    at = open_page(PAGE, **query, **{"release.suspicion": "0.5", "release.releases": "3"})
+    assert in_short(at) == "After 3 releases, a suspicion of 50 % about one person can never rise above 95.3 %."
+
+
+@pytest.mark.parametrize(
+    ("promise", "told"),
+    [
+        (NON_PRIVATE, "Nothing is promised to one person: a suspicion of 10 % may become certainty."),
+        (Guarantee(1000.0), "A suspicion of 10 % about one person may become as good as certain."),
+        (
+            Guarantee(1.0, 1e-6),
+            "A suspicion of 10 % about one person rises to 23.2 % at most by ε, and seldom further by δ.",
+        ),
+    ],
+)
+def test_the_line_says_what_kind_of_promise_it_is(promise: Guarantee, told: str) -> None:
+    assert belief_told(promise) == told
 
 
 def test_belief_and_releases_are_set_and_in_the_link() -> None:

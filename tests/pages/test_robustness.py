@@ -29,17 +29,17 @@ def names(at: AppTest, key: str = MOVED) -> list[str]:
 def test_curves_are_those_of_the_core(family: RecordFamily) -> None:
     at = open_page(PAGE, **{"robustness.family": family.value, "robustness.records": "8", "robustness.share": "0.5"})
     tables = NeighbourTables(family, 8, 0.05, 10.0, 0.5)
-    found = robustness(tables, prior_grid(0.1, 1000), error=0.05)
-    for name, values in (("exact", found.moved), ("as printed", found.printed), ("proved", found.proved)):
+    result = robustness(tables, prior_grid(0.1, 1000), error=0.05)
+    for name, values in (("exact", result.moved), ("as printed", result.printed), ("proved", result.proved)):
         np.testing.assert_allclose(trace(at, name)["y"], values)
-        np.testing.assert_allclose(trace(at, name)["x"], found.prior)
+        np.testing.assert_allclose(trace(at, name)["x"], result.prior)
     for name, values in (
-        ("proved: at least", found.least),
-        ("proved: at most", found.most),
-        ("said to suffice", found.promised),
+        ("proved: at least", result.least),
+        ("proved: at most", result.most),
+        ("said to suffice", result.promised),
     ):
         np.testing.assert_allclose(trace(at, name, ANSWERS)["y"], values)
-    assert (RED in names(at)) is bool(found.broken.any())
+    assert (RED in names(at)) is bool(result.broken.any())
 
 
 def test_red_is_where_the_exact_value_is_above_the_printed_one() -> None:
@@ -117,8 +117,8 @@ def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
     assert "truly" not in everything(at)
     at.session_state["robustness.fails"] = True
     text = plain(everything(fine(at.run())))
-    found = counterexample_theorem_1_ii()
-    assert f"truly {numeral(found.truth)}, printed {numeral(found.printed)}" in text
+    counterexample = counterexample_theorem_1_ii()
+    assert f"truly {numeral(counterexample.truth)}, printed {numeral(counterexample.printed)}" in text
     assert text.count("truly") == 5
 
 

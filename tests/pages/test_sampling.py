@@ -40,9 +40,11 @@ def exact_row(settings: Settings) -> tuple[RowState, PosteriorSampler]:
     """Return the default row's exact posterior and the mechanism, from the core alone."""
     network, cpts = load_named(settings.source)
     data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
-    made = PosteriorSampler(prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon"))
+    mechanism = PosteriorSampler(
+        prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon")
+    )
     cells = network.cells_of_row(network.row_labels().index(EXAMPLE))
-    return RowState(made.prior.updated(count(network, data)).alpha[cells], 0), made
+    return RowState(mechanism.prior.updated(count(network, data)).alpha[cells], 0), mechanism
 
 
 def metric(at: AppTest, label: str) -> str:
@@ -69,10 +71,10 @@ def test_the_headline_weighs_all_rows_and_names_the_one_that_was_picked(source: 
     at = open_page(PAGE, source=source, epsilon="30")
     network, cpts = load_named(source)
     data = sample_dataset(network, cpts, 1000, stream(1, "records"))
-    made = PosteriorSampler(prior=Dirichlets.symmetric(network, 1.0), epsilon=30.0)
-    posterior = made.prior.updated(count(network, data))
+    mechanism = PosteriorSampler(prior=Dirichlets.symmetric(network, 1.0), epsilon=30.0)
+    posterior = mechanism.prior.updated(count(network, data))
     rows = [posterior.alpha[network.cells_of_row(row)] for row in range(network.row_count)]
-    masses = [RowState(a, s).exact_mass_within(made.log_odds_bound) for a in rows for s in range(len(a))]
+    masses = [RowState(a, s).exact_mass_within(mechanism.log_odds_bound) for a in rows for s in range(len(a))]
     assert f"{np.mean(masses):.1%} of the exact posteriors lie there" in headline(at)
     first = "every probability is drawn from [" if network.is_binary else "no probability is drawn below "
     assert first in headline(at)
@@ -129,9 +131,9 @@ def test_the_best_number_of_draws_is_said_and_marked() -> None:
 def test_the_printed_calibration_claims_less_than_it_gives() -> None:
     at = open_page(PAGE, epsilon="5", calibration="as printed")
     assert "ε = 5 is claimed for 8 nodes and 1 draw" in headline(at)
-    found = re.search(r"certified is ε = (\d+\.?\d*)", headline(at))
-    assert found
-    assert float(found.group(1)) == pytest.approx(16 * math.log(math.expm1(2.5)), rel=1e-3)
+    match = re.search(r"certified is ε = (\d+\.?\d*)", headline(at))
+    assert match
+    assert float(match.group(1)) == pytest.approx(16 * math.log(math.expm1(2.5)), rel=1e-3)
     assert settings_of(at).parameter("calibration") is Calibration.AS_PRINTED
 
 

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
+from dpbayes.base.text import many
 from dpbayes.experiments.agreement import noticed
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
@@ -26,7 +27,7 @@ from dpbayes.theory.zhang16.stealth import (
     negative_marginal_probability,
     negative_table_probability,
 )
-from dpbayes.ui.pages.stealth.details import counted, many, share_text
+from dpbayes.ui.pages.stealth.details import records_text, share_text
 from dpbayes.ui.pages.stealth.page import simulated_share
 from dpbayes.ui.session.settings import query_of, settings_from
 from tests.pages.conftest import (
@@ -264,9 +265,9 @@ def observed(at: AppTest) -> pd.DataFrame:
 def test_what_two_tables_and_an_observer_are_said_to_see_has_standard_errors() -> None:
     at = open_page(PAGE)
     fair = np.full(ASIA.cell_count, 0.5)
-    held = count(ASIA, sample_dataset(ASIA, fair, 1000, stream(1, "stealth", "table")))
+    counts = count(ASIA, sample_dataset(ASIA, fair, 1000, stream(1, "stealth", "table")))
     laplace = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
-    seen = noticed(laplace, held, stream(1, "stealth", "Laplace"), releases=300)
+    seen = noticed(laplace, counts, stream(1, "stealth", "Laplace"), releases=300)
     column = observed(at)["Laplace"]
     assert column["total of a table, mean (records)"] == str(seen.total)
     assert column["releases with a negative cell (%)"] == str(seen.negative.times(100)) == "0.0 ± 0.3"
@@ -317,12 +318,12 @@ def test_large_numbers_are_whole_and_never_powers_of_ten() -> None:
     [(0.5, "0.5"), (58.83, "58.8"), (1234.5, "1,234"), (104_672.3, "104,672"), (3e12, f"{3 * 10**12:,}")],
 )
 def test_many_records_are_whole(number: float, text: str) -> None:
-    assert many(number) == text
+    assert records_text(number) == text
 
 
 def test_one_is_not_many() -> None:
-    assert counted(1, "coin flip") == "1 coin flip"
-    assert counted(1000, "coin flip") == "1,000 coin flips"
+    assert many(1, "coin flip") == "1 coin flip"
+    assert many(1000, "coin flip") == "1,000 coin flips"
 
 
 def test_a_network_too_large_for_its_whole_table_says_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,13 @@
 """The Which epsilon page: its sentence is the core's answer, its controls change it, and both seats see the same."""
 
 import re
+import shlex
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.least_epsilon.search import Wish, _blocks, _Trials
 from dpbayes.experiments.least_epsilon.tables import planned_tables
@@ -46,9 +48,9 @@ def at() -> AppTest:
 
 
 def said(at: AppTest) -> float:
-    found = SENTENCE.fullmatch(headline(at))
-    assert found, headline(at)
-    return float(found[1])
+    match = SENTENCE.fullmatch(headline(at))
+    assert match, headline(at)
+    return float(match[1])
 
 
 def share(epsilon: float, tolerance: float) -> float:
@@ -99,13 +101,103 @@ def test_every_mechanism_and_the_records_that_another_epsilon_needs(at: AppTest)
     assert records == pytest.approx(1000 * said(at), rel=0.25)  # about as many times more as it is less epsilon
 
 
+def least_of(at: AppTest) -> float:
+    """Return the page's least epsilon in all its digits."""
+    (work,) = at.session_state["which_epsilon.least.running"].values()
+    return float(work.so_far.epsilon)
+
+
+def codes(at: AppTest, language: str) -> list[str]:
+    return [str(code.value) for code in at.code if code.language == language]
+
+
+def printed(at: AppTest) -> float:
+    """Run the page's Python as a person who copies it, and return what it prints."""
+    (python,) = codes(at, "python")
+    values: list[float] = []
+    exec(python, {"print": values.append})
+    (epsilon,) = values
+    return epsilon
+
+
+def answered_by_the_command(at: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
+    """Run the page's command, and return what it says."""
+    (command,) = codes(at, "bash")
+    start = ".venv/bin/python -m dpbayes.experiments "
+    assert command.startswith(start)
+    assert main(shlex.split(command.removeprefix(start))) == 0
+    return capsys.readouterr().out
+
+
+OTHERWISE = {
+    "mechanism": "LaplaceFourier",
+    "prior": "5",
+    "calibration": "as printed",
+    "t": "0.01",
+    "seed": "3",
+    "target": "lung",
+    "evidence": "smoke~no",
+    "which_epsilon.tolerance": "0.0425",
+    "which_epsilon.confidence": "0.9",
+    "which_epsilon.records": "700",
+}
+"""None of these is the default."""
+
+
 def test_the_same_from_python_and_the_command(at: AppTest) -> None:
-    command, python = (code.value for code in at.code[-2:])
+    (command,) = codes(at, "bash")
     assert "--target dysp=yes --given smoke=yes --within 0.05 --confidence 0.95 --records 1000" in command
     assert "--mechanism laplace" in command
-    result: dict[str, object] = {}
-    exec(python.replace("print(", "result = (").replace(".draws", ".draws // 4"), result)
-    assert result["result"] == pytest.approx(said(at), rel=0.3)
+    assert printed(at) == least_of(at)
+
+
+def test_code_at_other_settings_gives_what_the_page_shows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(page, "others", lambda chosen: [])
+    at = open_page(PAGE, **OTHERWISE)
+    assert "P(lung = yes | smoke = no) within 0.0425 in 90 of 100" in headline(at)
+    assert printed(at) == least_of(at)
+    said = answered_by_the_command(at, capsys)
+    assert float(said.split()[2].rstrip(";")) == pytest.approx(least_of(at), rel=0.25)
+    assert "Fourier as printed" in said
+    assert "within 0.0425 of the exact posterior's answer in 90 % of releases" in said
+    assert "a new table of 700 records" in said
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"source": "chain:3", "mechanism": "LaplaceFourier", "prior": "2.5"},
+        {"source": "sprinkler", "mechanism": "PosteriorSampler", "draws": "2", "which_epsilon.tolerance": "0.2"},
+    ],
+    ids=["not published", "few draws"],
+)
+def test_code_where_planning_is_not_the_usual(
+    query: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(page, "others", lambda chosen: [])
+    at = open_page(PAGE, **query)
+    assert printed(at) == least_of(at)
+    if "chain" in query["source"]:
+        assert not codes(at, "bash")
+        assert "or takes a table" in everything(at)
+    else:
+        assert "Simulated: 300 releases" in answered_by_the_command(at, capsys)
+
+
+def test_a_state_that_a_shell_would_take_apart_is_quoted(one_look: None) -> None:
+    at = open_page(PAGE, source="child", target="Disease", evidence="CO2Report~<7.5")
+    (command,) = codes(at, "bash")
+    words = shlex.split(command)
+    assert words[words.index("--given") + 1] == "CO2Report=<7.5"
+    assert "'CO2Report=<7.5'" in command
+
+
+def test_where_nothing_can_be_simulated_no_code_is_shown(one_look: None) -> None:
+    at = open_page(PAGE, mechanism="PosteriorSampler", **{"which_epsilon.recipient": "knows of the noise"})
+    assert not codes(at, "python") + codes(at, "bash")
+    assert "Nothing can be simulated at this setting" in everything(at)
 
 
 def test_the_recipient_sees_the_same(at: AppTest) -> None:

@@ -86,7 +86,7 @@ def test_untrimmed_decisions_give_back_the_dirichlet_posterior(place):
     alpha = rng().uniform(0.3, 8, network.cell_count)
     posterior = Dirichlets(network, alpha)
     draws = sample_trimmed(posterior, 300.0, rng(), (DRAWS,))
-    assert network.row_sums(draws) == pytest.approx(np.ones((DRAWS, network.row_count)))
+    assert (np.abs(network.row_sums(draws) - 1) <= 1e-6).all()
     for cell in range(min(network.cell_count, 15)):
         if posterior.rest[cell] > 0:
             assert stats.kstest(draws[:, cell], stats.beta(alpha[cell], posterior.rest[cell]).cdf).pvalue > ALARM

@@ -77,8 +77,8 @@ def test_hellinger_distances_agree_with_sixty_digits_up_to_a_billion_throws(a, n
     die, low = Die((a, a), n), int(share * n)
     high = min(low + gap, n)
     exact = exact_hellinger(die.prior, (low, n - low), (high, n - high))
-    found = hellinger_between(die, first=(low, n - low), second=(high, n - high))
-    assert float(found) == pytest.approx(float(exact), rel=1e-12, abs=0)
+    distance = hellinger_between(die, first=(low, n - low), second=(high, n - high))
+    assert float(distance) == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
 def test_rounding_of_the_parameters_does_not_enter_the_gap():

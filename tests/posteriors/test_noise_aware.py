@@ -1,14 +1,16 @@
 """The posterior that knows of the noise at its limits and edges; that it is calibrated is tested elsewhere."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpbayes import Counts, Dirichlets, Network, count, load_named, sample_dataset
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.posteriors import row_priors
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, spread_points
-from dpbayes.posteriors.row_counts import RowCounts
 from tests.conftest import thorough
 from tests.strategies import ASIA, chain, random_table, table_of
 
@@ -178,16 +180,37 @@ def test_laws_of_totals_are_looked_up_where_more_are_asked_than_exist(monkeypatc
     mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
     tables = released(mechanism, counted(MIXED, 60), size=(50,))
     sizes: list[int] = []
-    real = RowCounts._log_law_of
-    monkeypatch.setattr(RowCounts, "_log_law_of", lambda rows, k: (sizes.append(k.size), real(rows, k))[1])
-    alone = posterior(mechanism, tables[7], 60, points=32)
-    assert sum(sizes) >= MIXED.row_count * (32 + 32 // 4)  # of so few points each by itself, in all passes
+    real = row_priors._log_of_totals
+
+    def watched(n):
+        return lambda records, parameters: (sizes.append(records.size), real(n)(records, parameters))[1]
+
+    monkeypatch.setattr(row_priors, "_log_of_totals", watched)
+    alone = posterior(mechanism, tables[7], 60, points=16)
+    assert sum(sizes) >= MIXED.row_count * (16 + 16 // 4)  # of so few points each by itself, in all passes
     assert 61 not in sizes
     sizes.clear()
-    together = posterior(mechanism, tables, 60, points=32)
+    together = posterior(mechanism, tables, 60, points=16)
     assert 61 in sizes
-    assert sum(sizes) < 50 * MIXED.row_count * 32, "all points each by itself would be more than one pass of them"
+    assert sum(sizes) < 50 * MIXED.row_count * 16, "all points each by itself would be more than one pass of them"
+    sizes.clear()
+    again = posterior(replace(mechanism, epsilon=0.7), tables, 60, points=16)
+    assert again.mean[7] != pytest.approx(together.mean[7], rel=1e-6)
+    assert not sizes, "the prior knows them, whatever the noise is"
     np.testing.assert_allclose(alone.mean, together.mean[7], rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 2.0])
+def test_what_is_looked_up_is_the_law_of_each_row(alpha):
+    """Of rows of two kinds: a batch, whose laws are looked up, says the same as each of its releases."""
+    parameters = np.full(MIXED.cell_count, alpha)
+    parameters[::5] *= 3
+    mechanism = LaplaceUpdates(prior=Dirichlets(MIXED, parameters), epsilon=0.5)
+    tables = released(mechanism, counted(MIXED, 60), size=(50,))
+    together = posterior(mechanism, tables, 60, points=32)
+    for k in (0, 31):
+        fresh = replace(mechanism, prior=Dirichlets(MIXED, parameters))
+        np.testing.assert_allclose(posterior(fresh, tables[k], 60, points=32).mean, together.mean[k], rtol=1e-10)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])

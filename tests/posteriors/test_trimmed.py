@@ -172,9 +172,9 @@ def test_quantiles_agree_with_the_incomplete_beta_function_for_many_parameters_a
 
 
 def test_a_single_quantile_is_a_number():
-    found = log_odds_quantile(0.3, 2.0, 5.0, 4.0)
-    assert found.shape == ()
-    assert found == log_odds_quantile(np.array([0.3]), 2.0, 5.0, 4.0)[0]
+    quantile = log_odds_quantile(0.3, 2.0, 5.0, 4.0)
+    assert quantile.shape == ()
+    assert quantile == log_odds_quantile(np.array([0.3]), 2.0, 5.0, 4.0)[0]
 
 
 def test_quantiles_rise_stay_inside_and_reach_both_ends():

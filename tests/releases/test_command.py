@@ -7,6 +7,7 @@ import sys
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -18,13 +19,14 @@ from dpbayes import __main__
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
-from dpbayes.releases.command import COMMANDS, charged, main
+from dpbayes.releases.command import COMMANDS, charged, main, tables
 from dpbayes.releases.command.shared import FAILS, HOLDS, REFUSED
 from dpbayes.releases.command.view import VIEWS
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.edgelist import read_edges
+from dpbayes.sources.engines.engine import Tally
 from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, asked, opened, written
@@ -74,10 +76,9 @@ def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
     monkeypatch.setattr(noise, "BLOCK", 3)
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr().err
-    assert [line for line in said.split("\r") if line.strip()] == [
-        *(f"Drawing … {share}%" for share in (25, 50, 75)),
-        "Drawing … 100%\n",
-    ], "twelve cells, three at a step"
+    told = [line.strip() for line in said.split("\r") if line.strip()]
+    assert told == [f"Drawing … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
+    assert said.rstrip(" ").endswith("\n")
 
 
 @pytest.mark.parametrize(
@@ -220,6 +221,14 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
     draws = ["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "7"]
     assert main(draws) == HOLDS
     assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
+
+
+def test_the_report_tells_of_the_suspicion_that_is_asked_for(file, tmp_path, capsys):
+    words = ["view", str(file), "--out", str(tmp_path / "view.html"), "--suspicion"]
+    assert main([*words, "0.35"]) == HOLDS
+    assert "A suspicion of 35 % can never rise above" in (tmp_path / "view.html").read_text()
+    assert main([*words, "1"]) == REFUSED
+    assert "--suspicion must be" in capsys.readouterr().err
 
 
 def test_noisy_counts_are_taken_as_real_where_that_is_asked_for(file, tmp_path):
@@ -427,6 +436,23 @@ def test_a_count_that_is_interrupted_is_ended_in_the_engine(words, monkeypatch, 
     assert main([*of_source(words, "duckdb:x?table=t"), "--graph-unseen"]) == REFUSED
     assert "Counting … 50%" in capsys.readouterr().err
     assert ended == ["in the engine"]
+
+
+def test_a_count_of_an_engine_that_tells_no_share_tells_seconds(words, monkeypatch, capsys):
+    clock = iter([10.0, 10.2, 17.4])
+
+    def silent(_: object, network, columns: object):
+        yield 0.0
+        yield 0.0
+        yield 0.25
+        return Tally(np.zeros(network.cell_count, dtype=np.int64), 0, 0, {})
+
+    monkeypatch.setattr(SqlTable, "tally", silent)
+    monkeypatch.setattr(tables, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    domains = words[words.index("--domains") + 1]
+    assert main(["count", "--source", "duckdb:x?table=t", "--domains", domains, "--network", "rain"]) == HOLDS
+    lines = [line.partition("\n")[0].rstrip() for line in capsys.readouterr().err.split("\r")[1:]]
+    assert lines == ["Counting … 0 seconds", "Counting … 7 seconds", "Counting … 25%"]
 
 
 def test_a_table_is_named_once(words, engine, capsys):

@@ -242,11 +242,11 @@ def test_a_count_in_a_document_would_be_seen(without_noise):
 def test_the_counts_live_no_longer_than_the_draw():
     network, counts = canary_table()
     request = asked(network, mechanism="laplace", n=counts.n)
-    held = len(gc.get_referrers(counts.values))
+    size = len(gc.get_referrers(counts.values))
     data = draw_document(request, counts, BEFORE, TIME)
     gc.collect()
     assert data
-    assert len(gc.get_referrers(counts.values)) == held
+    assert len(gc.get_referrers(counts.values)) == size
     assert not {"values", "counts"} & set(vars(request))
 
 

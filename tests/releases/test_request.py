@@ -11,8 +11,9 @@ from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.model.network import Network
 from dpbayes.releases import request as module
 from dpbayes.releases.amounts import EpsilonDelta, Rho
+from dpbayes.releases.promises import parsed_epsilon
 from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import GraphChoice, parsed_epsilon, prior_texts, request_from
+from dpbayes.releases.request import GraphChoice, prior_texts, request_from
 from tests.releases.asking import LEARNT, asked
 from tests.strategies import ASIA, V_STRUCTURE
 

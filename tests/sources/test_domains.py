@@ -25,11 +25,11 @@ def missing_rules(states: tuple[str, ...]) -> st.SearchStrategy[Missing]:
 
 @st.composite
 def domains(draw: st.DrawFn, name: str) -> Column:
-    made: Column
+    cuts: Column
     kind, public = draw(st.sampled_from(["categories", "groups", "cuts"])), draw(st.booleans())
     if kind == "cuts":
-        made = Cuts(name, tuple(sorted(draw(POINTS))))
-        return Cuts(name, made.points, public=public, missing=draw(missing_rules(made.states)))
+        cuts = Cuts(name, tuple(sorted(draw(POINTS))))
+        return Cuts(name, cuts.points, public=public, missing=draw(missing_rules(cuts.states)))
     states = draw(STATES)
     missing = draw(missing_rules(states))
     if kind == "categories":

@@ -7,7 +7,7 @@ import pytest
 from dpbayes.sources.data_files import DATA
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.names import ReadableName, readable_names
-from dpbayes.sources.shipped_tables import default_network
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 
 KEYS = tuple(tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8")))
 
@@ -23,12 +23,46 @@ def test_all_nodes_of_a_network_have_one_and_nothing_else_has(key: str) -> None:
         assert len(each.told) < 120
 
 
+@pytest.mark.parametrize("key", SHIPPED)
+def test_a_shipped_table_has_one_for_every_column(key: str) -> None:
+    assert set(load_shipped(key).names) <= set(readable_names(key))
+
+
+@pytest.mark.parametrize(
+    ("node", "name", "states"),
+    [
+        ("TPR", "total peripheral resistance", 3),
+        ("SAO2", "arterial oxygen saturation", 3),
+        ("INSUFFANESTH", "insufficient anaesthesia", 2),
+        ("LVEDVOLUME", "left ventricular end-diastolic volume", 3),
+        ("PCWP", "pulmonary capillary wedge pressure", 3),
+        ("MINVOLSET", "set minute volume", 3),
+        ("FIO2", "fraction of inspired oxygen", 2),
+    ],
+)
+def test_the_alarm_network_is_called_as_intensive_care_calls_it(node: str, name: str, states: int) -> None:
+    network, _ = load_named("alarm")
+    assert readable_names("alarm")[node].name == name
+    assert len(network.states[network.index(node)]) == states
+
+
+def test_what_is_told_of_a_node_of_alarm_lists_its_states() -> None:
+    network, _ = load_named("alarm")
+    for name, states in zip(network.names, network.states, strict=True):
+        told = readable_names("alarm")[name].told
+        ordered = [state.casefold() for state in states if state in ("ZERO", "LOW", "NORMAL", "HIGH")]
+        if states == ("TRUE", "FALSE"):
+            assert told.startswith("Whether "), name
+        elif len(ordered) == len(states):
+            assert told.endswith(f": {', '.join(ordered[:-1])} or {ordered[-1]}."), name
+
+
 def test_asia_is_called_as_the_stories_call_it() -> None:
     assert readable_names("asia")["dysp"] == ReadableName(
         "shortness of breath", "Whether the patient is short of breath (dyspnoea)."
     )
 
 
-@pytest.mark.parametrize("key", ["alarm", "adult", "upload", "g:abc", ""])
+@pytest.mark.parametrize("key", ["win95pts", "andes", "upload", "g:abc", ""])
 def test_others_have_none(key: str) -> None:
     assert not readable_names(key)

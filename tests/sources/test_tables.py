@@ -216,6 +216,12 @@ def test_parquet_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, in
         assert len(read_parquet(bytes(data)).columns)
 
 
+def test_a_parquet_column_whose_name_is_not_utf_8_is_refused() -> None:
+    data = parquet(named=["x"]).replace(b"named", b"na\xffed")
+    with pytest.raises(InputError, match="not a Parquet file that can be read"):
+        read_parquet(data)
+
+
 # Columns
 
 
@@ -321,10 +327,10 @@ def test_proposals() -> None:
     ],
 )
 def test_identifiers_are_proposed_not_to_be_used(values: list[str], identifies: bool) -> None:
-    found = proposal("a", values)
-    assert found.domain == proposed_column("a", values)
-    assert found.reason.startswith('Column "a" has another value in each of 13 records') == identifies
-    assert bool(found.reason) == identifies
+    column = proposal("a", values)
+    assert column.domain == proposed_column("a", values)
+    assert column.reason.startswith('Column "a" has another value in each of 13 records') == identifies
+    assert bool(column.reason) == identifies
 
 
 def test_missing_values_get_a_state_that_is_no_value_of_the_column() -> None:

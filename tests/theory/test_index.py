@@ -1,91 +1,213 @@
 """One claim is one entry in one file: whatever a topic's module lists is in the index and on the Bounds page."""
 
+import ast
+import importlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import pytest
+
+from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import settings_from
 
 ROOT = Path(__file__).parents[2]
 
+TITLE = "Lemma 99: a claim nobody made"
+PLACE = "[Zhang16] Lemma 99"
+
 ENTRY = """
-LEMMA_99 = Claim(Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.")
+from dpbayes.theory.claims.counterexample import Counterexample
+
+LEMMA_99 = Claim(
+    Reference("Zhang16", "Lemma 99"),
+    "A claim nobody made",
+    r"9 \\cdot 9",
+    Verdict.FALSE,
+    "It is made up.",
+    ours="the constant 99",
+)
 CLAIMS += (LEMMA_99,)
+
+
+def made_up(subject: Subject, at: At) -> Bound:
+    '''It is 9 and 11 times what it is drawn against, or 9. [Zhang16] Lemma 99.'''
+    x = at.epsilons
+    return Bound(LEMMA_99, 9 * x, 11 * x, "records")
+
+
+def counterexample_lemma_99() -> Counterexample:
+    '''At 1.'''
+    return Counterexample(LEMMA_99, "at nine times one", 10.0, 9.0, 11.0, "records")
+
+
 EXHIBITS["LEMMA_99"] = Exhibit(
     "Lemma 99: a claim nobody made",
     LEMMA_99,
     Says.CERTAIN,
-    lambda subject, at: flat(lemma_1(subject.network)),
-    largest_move,
-    lemma_1_formula,
-    (Axis.RECORDS,),
-    "lets one record move {}",
-    "records",
-    (),
+    made_up,
+    lambda subject, at, bound: exactly(bound.certified - 1, printed=bound.printed, name="exact number"),
+    lambda subject, at, bound: f"$9 = {float(bound.printed[0]):g}$",
+    (Axis.EPSILON,),
+    "lets one record move {} marbles",
+    "marbles",
+    ("epsilon",),
+    (counterexample_lemma_99,),
 )
 """
 
+ON_AN_AXIS = """
+from dpbayes.theory.claims.truth import unmeasured
+
+LEMMA_99 = Claim(
+    Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Structure"
+)
+LEMMA_100 = Claim(Reference("Zhang16", "Lemma 100"), "Another claim", "0", Verdict.HOLDS, "It is made up, too.")
+CLAIMS += (LEMMA_99, LEMMA_100)
+EXHIBITS["LEMMA_100"] = Exhibit(
+    "Lemma 100: another claim",
+    LEMMA_100,
+    Says.CERTAIN,
+    lambda subject, at: flat(Bound(LEMMA_100, np.asarray(9.0 * at.knobs.marbles), np.asarray(11.0), "records")),
+    unmeasured,
+    lambda subject, at, bound: "$9$",
+    (Axis.MARBLES,),
+    "lets one record move {} records",
+    "records",
+    ("bounds.marbles",),
+)
+"""
+
+AXIS = '    MARBLES = "marbles", "mb, marbles in the jar", (1.0, 50.0, 5)\n'
+KNOB = '    marbles: Annotated[int, Parameter("mb", low=1, high=50, typical=3, whole=True, title="marbles")]\n'
+
 ASKED = """
 import json
+import sys
+
+import pytest
+
 from dpbayes.theory import index
+from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import settings_from
+from tests.pages import conftest
+from tests.pages.conftest import everything, figures, fine, headline, open_page, press
 
-settings, problems = settings_from({"bounds.claim": "Lemma 99: a claim nobody made"})
-print(json.dumps({
+title, place, more = sys.argv[1:]
+conftest.own_navigation(pytest.MonkeyPatch())
+settings, problems = settings_from({"bounds.claim": title})
+small = {"source": "chain:2", "records": "20"}
+bounds = open_page("pages/bounds.py", **small, **{"bounds.claim": title}, **json.loads(more))
+papers = open_page("pages/papers.py", **small, **{"papers.claim": place})
+picture = figures(bounds)["bounds"]
+table = next(frame.value for frame in papers.dataframe if "verdict" in frame.value).set_index("claim")
+views = [view_of(claim) for claim in index.CLAIMS]
+print("ANSWER" + json.dumps({
     "file": index.__file__,
     "claims": [str(claim.reference) for claim in index.CLAIMS],
     "exhibits": list(index.EXHIBITS),
     "options": [claim.value for claim in BoundClaim],
     "chosen": settings.options("bounds").claim.name,
     "problems": list(map(str, problems)),
+    "headline": headline(bounds),
+    "bounds": everything(bounds),
+    "titles": [picture["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")],
+    "points": next(len(t["x"]) for t in picture["data"] if t.get("name") == "printed"),
+    "listed": papers.selectbox(key="parameter.papers.claim").options,
+    "rows": table[["about", "verdict", "finding", "page"]].T.to_dict(),
+    "papers": everything(papers),
+    "at work": headline(press(papers, "See it at work on Bounds")),
 }))
 """
 
 
-def indexed(folder: Path, entry: str) -> dict[str, Any]:
-    """What a copy of the package lists after `entry` is put at the end of one topic's module.
+def copied(folder: Path) -> Path:
+    """A copy of the dashboard, to be changed.
 
     What is compiled is copied too, and stays valid, as times are kept; but not what another test is writing now.
     """
-    copy = folder / "dpbayes"
-    shutil.copytree(ROOT / "dpbayes", copy, ignore=shutil.ignore_patterns("*.pyc.*"))
-    (folder / "data").symlink_to(ROOT / "data")
-    topic = copy / "theory" / "zhang16" / "counts.py"
+    for name in ("dpbayes", "pages"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
+    for name in ("tests", "data", ".streamlit"):
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("app.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def with_entry(folder: Path, entry: str) -> Path:
+    """The copy, after `entry` is put at the end of one topic's module."""
+    topic = folder / "dpbayes" / "theory" / "zhang16" / "counts.py"
     topic.write_text(topic.read_text(encoding="utf-8") + entry, encoding="utf-8")
+    return folder
+
+
+def asked(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
+    """What the index of a copy lists, and what its pages Bounds and Papers show of a claim."""
     done = subprocess.run(
-        [sys.executable, "-c", ASKED],
+        [sys.executable, "-P", "-c", ASKED, title, place, json.dumps(more)],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder)},
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout.partition("ANSWER")[2])
     assert Path(str(answer["file"])).is_relative_to(folder)
     return answer
 
 
-def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_an_option_of_the_page(tmp_path: Path) -> None:
-    after = indexed(tmp_path, ENTRY)
-    title = "Lemma 99: a claim nobody made"
+def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_bounds_and_papers_show(tmp_path: Path) -> None:
+    after = asked(with_entry(copied(tmp_path), ENTRY), TITLE, PLACE)
     for name, value, before in (
-        ("claims", "[Zhang16] Lemma 99", [str(claim.reference) for claim in CLAIMS]),
+        ("claims", PLACE, [str(claim.reference) for claim in CLAIMS]),
         ("exhibits", "LEMMA_99", list(EXHIBITS)),
-        ("options", title, [claim.value for claim in BoundClaim]),
+        ("options", TITLE, [claim.value for claim in BoundClaim]),
+        ("listed", PLACE, [str(claim.reference) for claim in CLAIMS]),
     ):
         assert value not in before
         assert sorted(after[name]) == sorted([*before, value])
     assert after["chosen"] == "LEMMA_99"
     assert not after["problems"]
-    assert settings_from({"bounds.claim": title})[1], "which is refused as it is"
+    assert settings_from({"bounds.claim": TITLE})[1], "which is refused as it is"
+    said = (
+        "At ε = 1, Lemma 99 as printed lets one record move 9 marbles; the exact number is 10, and 11 is certified: "
+        "exceeded, with the constant 99 that we put where the paper leaves it open."
+    )
+    assert after["headline"] == after["at work"] == said
+    assert after["titles"] == ["ε, nats of privacy loss", "marbles"]
+    assert "✗ Lemma 99: false as printed." in after["bounds"]
+    assert "$9 = 9$" in after["bounds"]
+    row = {"about": "A claim nobody made", "verdict": "false as printed", "finding": "It is made up.", "page": "Bounds"}
+    assert after["rows"][PLACE] == row
+    assert "At nine times one: truly **10**, printed 9, certified 11 (records)." in after["papers"]
+
+
+def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_an_exhibit_names_its_page(
+    tmp_path: Path,
+) -> None:
+    setting = with_entry(copied(tmp_path), ON_AN_AXIS) / "dpbayes" / "theory" / "claims" / "setting.py"
+    text = setting.read_text(encoding="utf-8")
+    for before, line in (("\n    title: str\n    span:", AXIS), ("\n    @classmethod\n    def usual", KNOB)):
+        head, marked, tail = text.partition(before)
+        text = head + line + marked + tail
+    setting.write_text(text, encoding="utf-8")
+    after = asked(tmp_path, "Lemma 100: another claim", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
+    assert after["headline"].startswith("At mb = 5, Lemma 100 as printed lets one record move 45 records")
+    assert after["at work"].startswith("At mb = 3, Lemma 100 as printed lets one record move 27 records")
+    assert after["titles"][0] == "mb, marbles in the jar"
+    assert after["points"] == 5
+    assert after["rows"]["[Zhang16] Lemma 100"]["page"] == "Bounds"
+    assert after["rows"][PLACE]["page"] == "Structure"
 
 
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:
@@ -105,3 +227,75 @@ def test_no_two_exhibits_share_a_name_or_a_title() -> None:
 def test_every_exhibit_is_of_a_claim_that_is_listed() -> None:
     listed = {id(claim) for module in MODULES for claim in getattr(module, "CLAIMS", ())}
     assert all(id(exhibit.claim) in listed for exhibit in EXHIBITS.values())
+
+
+# No page knows a claim by name
+
+PAPERS_OF_CLAIMS = {claim.reference.paper for claim in CLAIMS}
+CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(claim.reference) for claim in CLAIMS)}
+
+ABOUT = {
+    "pages/structure/page.py": "the page shows the noise of Remark 1, and tells what became of the remark",
+    "pages/best_noise/details.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
+    "pages/robustness/details.py": "the page is about the two theorems of robustness and the lemmas for families",
+}
+"""The modules of the user interface that are about certain claims, and why they name them."""
+
+
+def _of_theory(tree: ast.AST) -> dict[str, Any]:
+    """What a module imports from the theory, by the name that it has there."""
+    return {
+        alias.asname or alias.name: getattr(importlib.import_module(node.module), alias.name, None)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("dpbayes.theory")
+        for alias in node.names
+    }
+
+
+def claims_named_in(code: str) -> set[str]:
+    """The claims that code names: imported, taken from a topic's module or from an enum of claims, or in a string.
+
+    A citation, `Reference(paper, place)`, names a paper, and decides nothing.
+    """
+    tree = ast.parse(code)
+    imported = _of_theory(tree)
+    names = {name for name, value in imported.items() if isinstance(value, Claim)}
+    cited = {
+        id(word)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Reference"
+        for word in node.args
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            of = imported.get(node.value.id)
+            if isinstance(of, ModuleType) and isinstance(getattr(of, node.attr, None), Claim):
+                names.add(node.attr)
+            if node.value.id == "BoundClaim" and node.attr in EXHIBITS:
+                names.add(node.attr)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in cited:
+            names |= {node.value} & (CALLED | PAPERS_OF_CLAIMS)
+    return names
+
+
+def test_no_module_of_the_user_interface_names_a_claim_but_those_that_are_about_it() -> None:
+    folder = ROOT / "dpbayes" / "ui"
+    named = {path.relative_to(folder).as_posix(): claims_named_in(path.read_text()) for path in folder.rglob("*.py")}
+    assert {name: claims for name, claims in named.items() if claims and name not in ABOUT} == {}
+    assert [name for name in ABOUT if not named[name]] == [], "what is no longer so is taken off the list"
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("from dpbayes.theory.zhang16.posterior_kl.bounds import ORDER as LAST", {"LAST"}),
+        ("from dpbayes.theory.zhang16 import stealth\nstealth.SMALL_INCREMENTS", {"SMALL_INCREMENTS"}),
+        ("claim is BoundClaim.ORDER", {"ORDER"}),
+        ("BoundClaim['ORDER']", {"ORDER"}),
+        ("paper == 'Notes'", {"Notes"}),
+        ("source(Reference('Notes', 'Section 2'))", set()),
+        ("from dpbayes.theory.zhang16.stealth import certified_increment", set()),
+    ],
+)
+def test_a_claim_that_is_named_is_seen(code: str, named: set[str]) -> None:
+    assert claims_named_in(code) == named

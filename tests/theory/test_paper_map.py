@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,19 +52,23 @@ def test_places_of_claims_are_distinct():
     assert len({str(claim.reference) for claim in CLAIMS}) == len(CLAIMS)
 
 
+E_NOTATION = re.compile(r"\de[-+]?\d")
+
+
 @pytest.mark.parametrize("make", COUNTEREXAMPLES, ids=lambda make: make.__name__)
 def test_every_counterexample_refutes_a_claim_that_is_listed(make):
     example = make()
     assert example.refutes
     assert example.claim in CLAIMS
+    assert not E_NOTATION.search(example.setting)
     assert str(example) in map(str, refuting(example.claim))
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.verdict is Verdict.FALSE], ids=lambda c: str(c.reference))
 def test_every_false_claim_has_a_counterexample_beyond_what_is_printed(claim):
-    found = refuting(claim)
-    assert found
-    for example in found:
+    claims = refuting(claim)
+    assert claims
+    for example in claims:
         assert example.claim is claim
         assert example.truth > example.printed * (1 + 1e-6 * np.sign(example.printed))
 

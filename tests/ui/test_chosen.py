@@ -4,7 +4,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -12,6 +12,8 @@ import pytest
 import dpbayes.ui.pages
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.base import EPSILON, Prior
+from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module
@@ -77,6 +79,13 @@ def test_a_mechanism_has_the_parameters_that_are_chosen_else_those_that_suit_the
         assert isinstance(chosen.mechanism, LaplaceUpdates)
 
 
+def test_a_mechanism_is_made_once_of_what_is_chosen_and_keeps_the_noise_it_has_searched() -> None:
+    chosen = Chosen(Settings(mechanism="GaussianResiduals"))
+    assert chosen.mechanism_called("GaussianResiduals") is chosen.mechanism
+    assert chosen.mechanism_called("GaussianUpdates") is chosen.mechanism_called("GaussianUpdates")
+    assert Chosen(chosen.settings).mechanism is not chosen.mechanism
+
+
 def test_a_mechanism_on_another_network_has_what_suits_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "stealth_increment", lambda network, *_: network.cell_count / 100)
     chosen = Chosen(Settings(matters=("dysp",), prior=2.0).with_parameter("release.weight", 20.0))
@@ -111,3 +120,21 @@ def test_an_audit_is_of_the_weights_that_are_chosen() -> None:
 def test_parts_of_a_page_take_what_is_chosen_and_do_not_ask_the_session(folder: str) -> None:
     reading = [path.name for path in (PAGES / folder).glob("*.py") if "current()" in path.read_text(encoding="utf-8")]
     assert not reading
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Tempered:
+    """A mechanism with a parameter that happens to be called t."""
+
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    t: Annotated[float, INCREMENT]
+
+
+def test_a_default_is_found_for_a_mechanism_that_says_it_has_an_increment_and_not_for_the_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "stealth_increment", lambda *asked: 0.25)
+    chosen = Chosen(Settings(source="chain:2", records=20))
+    assert chosen.defaults_for(Tempered) == {}
+    assert chosen.defaults_for(LaplaceFourier) == {"t": 0.25}

@@ -29,25 +29,25 @@ def affordable(asked: Settings) -> None:
 
 def test_what_can_be_done_is_left_alone() -> None:
     asked = settings(records=100, training=10, repeats=100)
-    found = nearest(asked, GIVING, affordable)
-    assert found.settings == asked
-    assert not found.why
+    affordable_one = nearest(asked, GIVING, affordable)
+    assert affordable_one.settings == asked
+    assert not affordable_one.why
 
 
 @given(st.integers(2, 10**7), st.integers(1, 10**7), st.integers(2, 10**9))
 def test_no_option_gives_way_by_more_than_it_must(records: int, training: int, repeats: int) -> None:
     asked = settings(records=records, training=training, repeats=repeats)
-    found = nearest(asked, GIVING, affordable)
-    options = found.settings.options("accuracy")
+    affordable_one = nearest(asked, GIVING, affordable)
+    options = affordable_one.settings.options("accuracy")
     assert options.training == min(training, records - 1, 500)
     assert options.repeats == min(repeats, 1000 // options.training)
     assert options.records == records
-    assert bool(found.why) == (found.settings.options("accuracy") != asked.options("accuracy"))
+    assert bool(affordable_one.why) == (affordable_one.settings.options("accuracy") != asked.options("accuracy"))
 
 
 def test_the_sentence_says_what_is_too_much_and_what_is_shown() -> None:
-    found = nearest(settings(records=20_000_00, training=40, repeats=10**9), GIVING, affordable)
-    assert found.why == "That is too much work. Shown is the nearest that is possible: repeats = 25."
+    affordable_one = nearest(settings(records=20_000_00, training=40, repeats=10**9), GIVING, affordable)
+    assert affordable_one.why == "That is too much work. Shown is the nearest that is possible: repeats = 25."
 
 
 def test_an_option_may_give_way_upwards_and_by_stops() -> None:
@@ -58,8 +58,8 @@ def test_an_option_may_give_way_upwards_and_by_stops() -> None:
 
     ends = {name: getattr(PARAMETERS[f"accuracy.{name}"], name) for name in ("low", "high")}
     giving = {"accuracy.high": ends["high"], "accuracy.low": ends["low"]}
-    found = nearest(settings(low=3.2, high=1.0), giving, rising)
-    options = found.settings.options("accuracy")
+    affordable_one = nearest(settings(low=3.2, high=1.0), giving, rising)
+    options = affordable_one.settings.options("accuracy")
     assert (options.low, options.high) == (0.79, 1.0)
     top = nearest(settings(low=3.2), dict(reversed(giving.items())), rising).stops("accuracy.high")
     assert min(top) == 4.0
@@ -67,10 +67,10 @@ def test_an_option_may_give_way_upwards_and_by_stops() -> None:
 
 
 def test_a_slider_ends_where_it_leaves_nothing_to_what_matters_less() -> None:
-    found = nearest(settings(records=60, training=10, repeats=100), GIVING, affordable)
-    assert max(found.stops("accuracy.training")) == 50  # the next stop is 63
-    assert max(found.stops("accuracy.repeats")) == 100
-    assert min(found.stops("accuracy.repeats")) == 2
+    affordable_one = nearest(settings(records=60, training=10, repeats=100), GIVING, affordable)
+    assert max(affordable_one.stops("accuracy.training")) == 50  # the next stop is 63
+    assert max(affordable_one.stops("accuracy.repeats")) == 100
+    assert min(affordable_one.stops("accuracy.repeats")) == 2
     freer = nearest(settings(records=10_000, training=3), GIVING, affordable)
     assert max(freer.stops("accuracy.training")) == 500
     assert max(freer.stops("accuracy.repeats")) == 320

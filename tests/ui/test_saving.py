@@ -1,13 +1,51 @@
-"""What a saved chart is called, and what it says of itself."""
+"""What a file that is taken home is called, and what a chart says of itself there."""
 
-from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets.chart.saving import LONGEST_NAME, file_name, settings_told
+from typing import Any
+
+import pytest
+
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.place import show_place
+from dpbayes.ui.session.settings import Present, Seat, Settings
+from dpbayes.ui.widgets.chart.saving import (
+    LONGEST_NAME,
+    LONGEST_VALUE,
+    file_name,
+    offered_name,
+    release_told,
+    settings_told,
+)
 
 
-def test_a_picture_is_named_by_page_chart_and_settings() -> None:
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the session holds: nothing, or the settings that a test puts there."""
+    state: dict[str, Any] = {"settings": Settings()}
+    monkeypatch.setattr("streamlit.session_state", state)
+    return state
+
+
+def test_a_file_is_named_by_page_content_and_settings() -> None:
     settings = Settings(records=500, parameters=(("epsilon", 2.0),))
     assert file_name("release", "density", settings) == "release-density-records=500-epsilon=2"
     assert file_name("", "chart", Settings()) == "chart"
+
+
+def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> None:
+    parameters = (("audit.n", 12), ("hellinger.n", 30))
+    settings = Settings(story="clinic", step=3, present=Present.ON, parameters=parameters)
+    assert file_name("hellinger", "hellinger.errors", settings) == "hellinger-errors-hellinger.n=30"
+    assert file_name("which_epsilon", "which-epsilon", settings) == "which_epsilon"
+    assert file_name("bounds", "bounds", settings) == "bounds"
+
+
+def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_handed_on(session: dict[str, Any]) -> None:
+    show_place("release")
+    assert offered_name("density", "csv", simulates=True) == "release-density-simulation.csv"
+    session["settings"] = Settings(prior=2.0)
+    name = offered_name("density", "csv", simulates=True, curator_only=True)
+    assert name == "curator-only-release-density-simulation-prior=2.csv"
 
 
 def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder() -> None:
@@ -18,11 +56,65 @@ def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder()
     assert not name.startswith(".")
 
 
-def test_a_picture_says_its_settings_and_for_whom_it_was_drawn() -> None:
-    settings = Settings(seat=Seat.RECIPIENT, parameters=(("epsilon", 2.0),))
-    assert settings_told("release", settings) == "dpbayes, page release: epsilon = 2. A picture, not a release."
-    curator = settings_told("", Settings(seat=Seat.CURATOR))
-    assert curator.startswith("dpbayes, page home: the default settings. A picture")
+def told(page: str, *, simulates: bool = False, **fields: Any) -> str:
+    return settings_told(page, Chosen(Settings(seat=Seat.RECIPIENT, **fields)), simulates=simulates)
+
+
+def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
+    facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
+    assert told("release", simulates=True) == f"dpbayes, page release: {facts}. A simulation, not a release."
+    assert told("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
+    assert told("structure") == "dpbayes, page structure: epsilon = 1. A picture, not a release."
+    assert told("papers") == "dpbayes, page papers. A picture, not a release."
+    assert told("ledger") == "dpbayes, page ledger."
+
+
+def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
+    line = told("release", simulates=True, records=500, target="dysp", parameters=(("epsilon", 2.5),))
+    assert "epsilon = 2.5, table = 500 synthetic records from Asia, n = 500, target = dysp. A simulation" in line
+    assert line.count("500") == 2
+    assert line.count("2.5") == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "n", "fields"),
+    [
+        ("robustness", "20", {}),
+        ("robustness", "31", {"parameters": (("robustness.records", 31),)}),
+        ("which_epsilon", "1,000", {"records": 77}),
+        ("hellinger", "12", {"parameters": (("hellinger.n", 12),)}),
+        ("regression", "370,000", {}),
+        ("release", "435", {"data": "house_votes_84"}),
+    ],
+)
+def test_the_n_of_a_picture_is_that_of_the_records_it_shows(page: str, n: str, fields: dict[str, Any]) -> None:
+    line = told(page, **fields)
+    assert f"n = {n}." in line or f"n = {n}," in line
+    assert line.count(" n = ") == 1
+
+
+def test_an_audit_of_hypothetical_tables_says_their_number_and_no_table() -> None:
+    subject = next(each for each in AuditSubject if "one die" in str(each.value))
+    line = told("audit", parameters=(("audit.n", 12), ("audit.subject", subject)))
+    assert f"mechanism = {subject.value[: LONGEST_VALUE - 1]}" in line
+    assert "n = 12." in line
+    assert "table" not in line
+
+
+def test_a_table_that_is_not_here_leaves_out_n() -> None:
+    line = told("release", data="upload")
+    assert "table = an uploaded table. " in line
+    assert " n = " not in line
+
+
+def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
+    curator = settings_told("release", Chosen(Settings(seat=Seat.CURATOR)))
     assert curator.endswith("Drawn for the curator: it may show what is not private.")
-    assert "not a release" not in settings_told("ledger", Settings())
-    assert len(settings_told("network", Settings(row="x" * 5000))) < 250
+    assert "curator" not in told("release")
+    assert len(told("network", row="x" * 5000)) < 250
+
+
+def test_a_picture_of_a_release_that_was_made_says_what_that_is_of() -> None:
+    facts = {"mechanism": "Fourier", "epsilon": "1/2", "n": "40"}
+    line = release_told("release", facts)
+    assert line == "dpbayes, page release: mechanism = Fourier, epsilon = 1/2, n = 40."

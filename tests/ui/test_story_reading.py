@@ -109,6 +109,10 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "unknown page": (HEAD + STEP + STEP.replace("release", "admin"), 'Step 2: there is no page called "admin"'),
     "page is no text": (HEAD + STEP.replace('"release"', "[]"), "there is no page called"),
     "unknown place": (HEAD + STEP + 'at = "cellar"', 'the page release has no part called "cellar"'),
+    "a place on a page without any": (
+        HEAD + STEP.replace("release", "papers") + 'at = "picture"',
+        "leave `at` out",
+    ),
     "unknown setting": (HEAD + STEP + "[steps.settings]\nepsylon = 1", 'no setting called "epsylon"'),
     "setting out of range": (HEAD + STEP + "[steps.settings]\nepsilon = -1", "the setting epsilon is refused"),
     "setting of another kind": (HEAD + STEP + '[steps.settings]\nmechanism = "None"', "There is no mechanism called"),
@@ -147,6 +151,13 @@ def test_a_shipped_story_is_a_few_steps_that_a_link_could_set_and_leads_on(key: 
     assert any(step.guess is not None for step in story.steps)
     for step in story.steps:
         assert settings_from(query_of(step.settings)) == (step.settings, ())
+
+
+@pytest.mark.parametrize("key", STORIES)
+def test_a_step_of_a_shipped_story_says_one_sentence(key: str) -> None:
+    for step in STORIES[key].steps:
+        assert step.say[-1] in ".?", step.say
+        assert not re.search(r"[.?!] +[A-Z“]", step.say), step.say
 
 
 def test_there_are_thirteen_stories_with_titles_of_their_own() -> None:

@@ -57,12 +57,12 @@ class PrivacyCurve:
 def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray, log_masses: FloatArray | None = None) -> WorstLoss:
     """Return the largest loss over all pairs and outputs; infinite where y excludes what x allows."""
     worst = WorstLoss(0.0)
-    for some, gaps, shifts, _ in _blocks(log_pmf, pairs, log_masses):
+    for part, gaps, shifts, _ in _blocks(log_pmf, pairs, log_masses):
         losses = gaps - shifts
         place = int(np.argmax(losses))
         pair, r = divmod(place, losses.shape[1])
         if losses.flat[place] > worst.epsilon:
-            worst = WorstLoss(float(losses.flat[place]), int(some[pair, 0]), int(some[pair, 1]), r)
+            worst = WorstLoss(float(losses.flat[place]), int(part[pair, 0]), int(part[pair, 1]), r)
     return worst
 
 
@@ -74,10 +74,10 @@ def exact_curve(
     if grid.ndim != 1 or not np.all(grid >= 0):
         raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
     deltas, worst = np.zeros(len(grid)), np.full((len(grid), 2), -1, dtype=np.int64)
-    for some, gaps, shifts, log_p in _blocks(log_pmf, pairs, log_masses):
+    for part, gaps, shifts, log_p in _blocks(log_pmf, pairs, log_masses):
         tops = (shifts - gaps).min(axis=1)
         order = np.argsort(tops, kind="stable")
-        some, gaps, shifts, p, tops = some[order], gaps[order], shifts[order], np.exp(log_p[order]), tops[order]
+        part, gaps, shifts, p, tops = part[order], gaps[order], shifts[order], np.exp(log_p[order]), tops[order]
         for k, epsilon in enumerate(grid):
             # Only these pairs lose more than epsilon anywhere; a loss that rounds to epsilon may be more than it.
             alive = int(np.searchsorted(tops, _ROUNDING * (1 + epsilon) - epsilon))
@@ -86,7 +86,7 @@ def exact_curve(
                 per_pair = np.einsum("pr,pr->p", p[:alive], excess)
                 place = int(np.argmax(per_pair))
                 if per_pair[place] > deltas[k]:
-                    deltas[k], worst[k] = per_pair[place], some[place]
+                    deltas[k], worst[k] = per_pair[place], part[place]
     return PrivacyCurve(grid, np.minimum(deltas, 1.0), worst)
 
 
@@ -100,8 +100,8 @@ def exact_epsilon(
     """
     delta = finite_number("delta", delta, low=0, high=1)
     worst = WorstPair(0.0, delta)
-    for some, gaps, _, log_p in _blocks(log_pmf, pairs, log_masses):
-        log_q = log_pmf[some[:, 1]] - (0.0 if log_masses is None else log_masses[some[:, 1], None])
+    for part, gaps, _, log_p in _blocks(log_pmf, pairs, log_masses):
+        log_q = log_pmf[part[:, 1]] - (0.0 if log_masses is None else log_masses[part[:, 1], None])
         order = np.argsort(-gaps, axis=1, kind="stable")
         log_p, log_q = np.take_along_axis(log_p, order, axis=1), np.take_along_axis(log_q, order, axis=1)
         log_p, log_q = np.logaddexp.accumulate(log_p, axis=1), np.logaddexp.accumulate(log_q, axis=1)
@@ -111,7 +111,7 @@ def exact_epsilon(
         needed = np.where(np.isnan(needed), -np.inf, needed)
         place = int(np.argmax(needed))
         if needed.flat[place] > worst.epsilon:
-            x, y = some[place // needed.shape[1]]
+            x, y = part[place // needed.shape[1]]
             worst = WorstPair(float(needed.flat[place]), delta, int(x), int(y))
     return worst
 
@@ -127,12 +127,12 @@ def _blocks(
     _check(log_pmf, pairs, masses)
     step = max(1, _BLOCK // log_pmf.shape[1])
     for start in range(0, len(pairs), step):
-        some = pairs[start : start + step]
-        first, second = log_pmf[some[:, 0]], log_pmf[some[:, 1]]
+        part = pairs[start : start + step]
+        first, second = log_pmf[part[:, 0]], log_pmf[part[:, 1]]
         with np.errstate(invalid="ignore"):
             gaps = np.where(first == -math.inf, -math.inf, first - second)
-        own, other = masses[some].T[..., None]
-        yield some, gaps, own - other, first - own
+        own, other = masses[part].T[..., None]
+        yield part, gaps, own - other, first - own
 
 
 def _check(log_pmf: FloatArray, pairs: IntArray, masses: FloatArray) -> None:

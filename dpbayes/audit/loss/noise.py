@@ -256,7 +256,7 @@ def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Compose
     size = fft.next_fast_len(points, real=True)
     spectrum = fft.rfft(weights / total, size)
     powers = _power(spectrum, moved)
-    found = np.maximum(fft.irfft(powers, size)[:points], 0.0)
+    law_of_sum = np.maximum(fft.irfft(powers, size)[:points], 0.0)
     # Rounding: an output of a transform is a sum of terms that pass through log2(size) butterflies each.
     passes = 8 * _ROUND_OFF * math.log2(size)
     modulus = np.abs(spectrum) + passes
@@ -264,7 +264,7 @@ def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Compose
     # The tilted law is known up to `off` in every point; untilting must not blow that up.
     most = points if tilt == 0 else min(points, 1 + int(-moved * math.log(total) / (tilt * step)))
     back = np.exp(moved * math.log(total) + tilt * step * np.arange(most))
-    levels = np.cumsum(found[:most] * back)
+    levels = np.cumsum(law_of_sum[:most] * back)
     decay = math.exp(-step)
     # delta at lattice points: a sum of positive terms, (1 - e^-g) sum_t e^(-g (i-1-t)) levels_t.
     rising = -math.expm1(-step) * signal.lfilter([1.0], [1.0, -decay], levels)

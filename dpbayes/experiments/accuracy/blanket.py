@@ -164,8 +164,8 @@ class TestRecords:
         """Yield the patterns a part at a time, of all repeats, so that what is held stays small."""
         odds = epsilons * len(self.weights) * (self.blanket.states - 1)
         design = len(self.picked[0]) * min(self.blanket.columns, MOST_COLUMNS)
-        for some in slices(self.weights.shape[-1], min(_SCORED // odds, _DESIGNED // design)):
-            yield TestRecords(self.blanket, [index[:, some] for index in self.picked], self.weights[..., some])
+        for part in slices(self.weights.shape[-1], min(_SCORED // odds, _DESIGNED // design)):
+            yield TestRecords(self.blanket, [index[:, part] for index in self.picked], self.weights[..., part])
 
     def log_odds(self, differences: SingleArray) -> SingleArray:
         """Return the log-odds of every state against the first (R, E, r - 1, P), from differences (R, E, r - 1, M)."""

@@ -31,6 +31,8 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, default_network
 from dpbayes.sources.synthetic import MAX_RECORDS
 
+_FAR = 10**18
+
 UNNAMED = "a table without a name"
 
 
@@ -210,32 +212,35 @@ def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
         methods=_methods(asked.methods, network, _noise(asked)),
         noise=_noise(asked),
         weights=_weights(asked.weights or (), network),
-        training=int(_number(asked, "training", whole=1)),
-        testing=int(_number(asked, "testing", whole=1)) if asked.testing else MAX_RECORDS,
-        repeats=int(_number(asked, "repeats", whole=1)),
+        training=_whole(asked, "training"),
+        testing=_whole(asked, "testing") if asked.testing else MAX_RECORDS,
+        repeats=_whole(asked, "repeats"),
         prior=_number(asked, "prior"),
         stealth=_number(asked, "stealth"),
-        draws=int(_number(asked, "draws", whole=1)),
-        cells=int(_number(asked, "cells", whole=1)),
-        seed=int(_number(asked, "seed", whole=1)),
+        draws=_whole(asked, "draws"),
+        cells=_whole(asked, "cells"),
+        seed=_whole(asked, "seed"),
     )
     features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else features_of(asked)
     return AccuracyRecipe(plan, features, asked.network or "", asked.table or "")
 
 
-def _number(asked: argparse.Namespace, name: str, *, whole: int = 0) -> float:
-    read = whole_number if whole else finite_number
-    return read(f"--{name}", getattr(asked, name), low=-(10**18), high=10**18)
+def _number(asked: argparse.Namespace, name: str) -> float:
+    return finite_number(f"--{name}", getattr(asked, name), low=-_FAR, high=_FAR)
+
+
+def _whole(asked: argparse.Namespace, name: str) -> int:
+    return whole_number(f"--{name}", getattr(asked, name), low=-_FAR, high=_FAR)
 
 
 def _epsilons(asked: argparse.Namespace) -> tuple[float, ...]:
     if asked.epsilons:
         return checked_epsilons(asked.epsilons)
-    return epsilon_grid(_number(asked, "low"), _number(asked, "high"), points=int(_number(asked, "points", whole=1)))
+    return epsilon_grid(_number(asked, "low"), _number(asked, "high"), points=_whole(asked, "points"))
 
 
 def _synthetic(asked: argparse.Namespace) -> Synthetic:
-    return Synthetic(records=int(_number(asked, "records", whole=1)), strength=_number(asked, "strength"))
+    return Synthetic(records=_whole(asked, "records"), strength=_number(asked, "strength"))
 
 
 def _noise(asked: argparse.Namespace) -> Noise:

@@ -239,12 +239,12 @@ def _four_digits(epsilon: float) -> float:
 
 def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
     """Return a grid that rises. Errors: InputError for an empty one, one that falls, values out of range."""
-    found = tuple(finite_number("epsilon", epsilon, low=EPSILON.low, high=EPSILON.high) for epsilon in epsilons)
-    if not 1 <= len(found) <= MOST_EPSILONS:
-        raise InputError(f"The grid must hold 1 to {MOST_EPSILONS} values of epsilon; it has {len(found)}.")
-    if any(later <= earlier for earlier, later in itertools.pairwise(found)):
+    numbers = tuple(finite_number("epsilon", epsilon, low=EPSILON.low, high=EPSILON.high) for epsilon in epsilons)
+    if not 1 <= len(numbers) <= MOST_EPSILONS:
+        raise InputError(f"The grid must hold 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
+    if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
         raise InputError("The values of epsilon must rise, each above the one before.")
-    return found
+    return numbers
 
 
 def default_target(network: Network) -> str:

@@ -48,14 +48,6 @@ class Reliability:
         return Curve(look, self.confidence[filled], self.right[filled], np.full(int(filled.sum()), np.nan))
 
 
-@dataclass(frozen=True, eq=False)
-class ReliabilityStudy:
-    """How reliable the predictions of every method are, over so many `repeats`."""
-
-    repeats: int
-    by_method: Mapping[Method, Reliability]
-
-
 def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliability]:
     """Bin the predictions of the exact posterior and of every private method at one epsilon.
 

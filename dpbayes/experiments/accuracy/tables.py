@@ -61,10 +61,10 @@ def tabulate(a: FloatArray, b: FloatArray, bounds: FloatArray) -> Work[TrimmedTa
     flat = [np.broadcast_to(values, shape).ravel() for values in (a[:, None], b[:, None], bounds)]
     rows = len(flat[0])
     table = tuple(np.empty((rows, 2 * SIDE)) for _ in range(5))
-    for some in slices(rows, _ROWS):
-        for whole, part in zip(table, _tabulated(*(values[some] for values in flat)), strict=True):
-            whole[some] = part
-        yield some.stop / rows
+    for block in slices(rows, _ROWS):
+        for whole, part in zip(table, _tabulated(*(values[block] for values in flat)), strict=True):
+            whole[block] = part
+        yield block.stop / rows
     return TrimmedTable(len(bounds), *table)
 
 

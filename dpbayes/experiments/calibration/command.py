@@ -63,8 +63,8 @@ def run(asked: argparse.Namespace) -> str:
 
 def picture_of(study: CalibrationStudy) -> Figure:
     """Return how often intervals hold the truth against epsilon, of the settings that differ in epsilon alone."""
-    some = slice(-len(settings_along()), None)
-    along = replace(study, settings=study.settings[some], ranks=study.ranks[some])
+    last = slice(-len(settings_along()), None)
+    along = replace(study, settings=study.settings[last], ranks=study.ranks[last])
     return coverage_figure(along.curves(LEVEL), np.array(EPSILONS), level=LEVEL)
 
 

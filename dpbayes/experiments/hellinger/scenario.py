@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from dpbayes.base.bisection import turning_point
-from dpbayes.base.looks import BOUND, CYAN, PURPLE, SLATE, Look
+from dpbayes.base.looks import BOUND, LEAF, STEEL, VIOLET, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
@@ -90,9 +90,9 @@ class DieMethod(enum.Enum):
 
 
 _LOOKS = {
-    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, CYAN, "longdash", "square"),
-    DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, SLATE, "solid", "circle"),
-    DieMethod.ENUMERATED: Look(DieMethod.ENUMERATED.value, PURPLE, "solid", "star"),
+    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, STEEL, "longdash", "square"),
+    DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, VIOLET, "solid", "circle"),
+    DieMethod.ENUMERATED: Look(DieMethod.ENUMERATED.value, LEAF, "solid", "star"),
     DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),
     DieMethod.CELLS: Look(DieMethod.CELLS.value, LaplaceUpdates.colour, "solid", "triangle-up"),
     DieMethod.ONE: Look(DieMethod.ONE.value, LaplaceUpdates.colour, "dash", "diamond"),

@@ -132,8 +132,8 @@ def _widths_as_real(release: Release[Outcome], question: Question, rng: np.rando
         low, high = posterior.interval(LEVEL, cells=question.cell)
         return high - low
     widths = np.empty(len(posterior.alpha))
-    for some in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * posterior.network.cell_count)):
-        widths[some] = _drawn_widths(posterior.part(some), question, rng)
+    for part in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * posterior.network.cell_count)):
+        widths[part] = _drawn_widths(posterior.part(part), question, rng)
     return widths
 
 
@@ -158,11 +158,11 @@ def _answers_noise_aware(release: Release[Outcome], question: Question) -> Float
     """
     cells = question.cells
     answers = np.empty(len(release.numbers))
-    for some in slices(len(answers), _MOST_VALUES // (POINTS * _ROW * len(cells))):
-        means = release.part(some).noise_aware_means(cells, points=POINTS)
+    for part in slices(len(answers), _MOST_VALUES // (POINTS * _ROW * len(cells))):
+        means = release.part(part).noise_aware_means(cells, points=POINTS)
         cpts = np.ones((len(means), question.network.cell_count))
         cpts[:, cells] = means
-        answers[some] = question.answers(cpts)
+        answers[part] = question.answers(cpts)
     return answers
 
 
@@ -171,12 +171,12 @@ def _widths_noise_aware(release: Release[Outcome], question: Question, rng: np.r
     widths = np.empty(len(release.numbers))
     if question.cell is not None:
         cell = np.array([question.cell])
-        for some in slices(len(widths), _MOST_VALUES // (POINTS * _ROW)):
-            low, high = release.part(some).noise_aware_cells(cell, points=POINTS).interval(LEVEL)
-            widths[some] = (high - low)[..., 0]
+        for part in slices(len(widths), _MOST_VALUES // (POINTS * _ROW)):
+            low, high = release.part(part).noise_aware_cells(cell, points=POINTS).interval(LEVEL)
+            widths[part] = (high - low)[..., 0]
         return widths
-    for some in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * question.network.cell_count)):
-        widths[some] = _drawn_widths(release.part(some).noise_aware(points=POINTS), question, rng)
+    for part in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * question.network.cell_count)):
+        widths[part] = _drawn_widths(release.part(part).noise_aware(points=POINTS), question, rng)
     return widths
 
 

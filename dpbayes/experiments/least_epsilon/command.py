@@ -38,6 +38,12 @@ NAMES = {kind.label.split(" (")[0].lower().replace(" ", "-"): kind for kind in M
 
 ANSWERS = {"as-real": AS_REAL, "noise-aware": NOISE_AWARE}
 
+NOT_PRIVATE = (
+    "For the curator only, not private: this was worked out on the records themselves, so that it, and an epsilon "
+    "chosen by it, tell of them. Planned without a table it would cost nothing."
+)
+"""Beside every answer that a real table gave."""
+
 EVERY = "every"
 """Stands for all mechanisms that have an epsilon."""
 
@@ -94,7 +100,7 @@ def run(asked: argparse.Namespace) -> str:
     if not level > suspicion:
         raise InputError(f"--level must be above --suspicion; {level:g} is not above {suspicion:g}.")
     if asked.mechanism == EVERY:
-        return "\n".join(_of_every_mechanism(asked, seed))
+        return "\n".join([*_mark(asked), *_of_every_mechanism(asked, seed)])
     wish = _wish(asked, seed)
     needed = _records_needed(asked, wish, seed)
     least = least_epsilon(wish, stream(seed, "least epsilon"))
@@ -102,7 +108,12 @@ def run(asked: argparse.Namespace) -> str:
         risk(least.mechanism, n=wish.tables.n, releases=releases, suspicion=suspicion, level=level)
         for releases in (1, AFTERWARDS)
     ]
-    return "\n".join([*lines(least), *needed, sentences(risks)])
+    return "\n".join([*_mark(asked), *lines(least), *needed, sentences(risks)])
+
+
+def _mark(asked: argparse.Namespace) -> list[str]:
+    """Return the mark of what real records have a part in."""
+    return [NOT_PRIVATE] if asked.table else []
 
 
 def _of_every_mechanism(asked: argparse.Namespace, seed: int) -> list[str]:

@@ -71,14 +71,14 @@ def _of_joint_states(network: Network, cpts: FloatArray, n: int, draws: int, rng
 
 def _of_records(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator) -> IntArray:
     values = np.empty((draws, network.cell_count), dtype=np.int64)
-    for some in slices(draws, _AT_ONCE // max(n, 1)):
-        tables = some.stop - some.start
+    for part in slices(draws, _AT_ONCE // max(n, 1)):
+        tables = part.stop - part.start
         codes = sample_dataset(network, cpts, tables * n, rng).codes
         starts = np.repeat(np.arange(tables) * network.cell_count, n)
         counted = np.zeros(tables * network.cell_count, dtype=np.int64)
         for node in range(len(network.names)):
             counted += np.bincount(starts + _cells(network, node, codes), minlength=len(counted))
-        values[some] = counted.reshape(tables, -1)
+        values[part] = counted.reshape(tables, -1)
     return values
 
 

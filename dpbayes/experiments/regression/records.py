@@ -137,8 +137,8 @@ def numeric_table(
 def is_numeric(column: pd.Series) -> bool:
     """Whether every value that is there reads as a number, and there is one."""
     numbers = pd.to_numeric(column, errors="coerce")
-    there = ~_missing(column)
-    return bool(there.any() and np.isfinite(numbers[there]).all())
+    present = ~_missing(column)
+    return bool(present.any() and np.isfinite(numbers[present]).all())
 
 
 def _numbers(frame: pd.DataFrame, column: NumericColumn) -> FloatArray:

@@ -4,13 +4,14 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
 from dpbayes.releases.amounts import measure_of, number_of
 from dpbayes.releases.canonical import decimal
 from dpbayes.releases.command.shared import HOLDS, MOST_READ, add_ledger, kept_in, left_of
 from dpbayes.releases.ledger import Amount, PrivacyMeasure, Rho, Spending, amount_text
-from dpbayes.releases.request import parsed_promise
+from dpbayes.releases.promises import parsed_promise
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:
@@ -100,10 +101,11 @@ def _composed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
     amounts = [spending.amount for spending in spendings]
     bound = ledger.composed(amounts, finite_number("delta", asked.delta, low=1e-10, high=1.0))
     total = f"{account.measure.value} {amount_text(account.spent)}"
+    together = f"{numeral_above(bound, 4)} at delta {asked.delta}"
     if account.measure is PrivacyMeasure.RHO:
-        yield f"{len(amounts):,} releases: {total}, the exact sum; at most epsilon {bound:.4g} at delta {asked.delta}."
+        yield f"{len(amounts):,} releases: {total}, the exact sum; at most epsilon {together}."
     else:
-        yield f"{len(amounts):,} releases: {total} at delta 0; at most {bound:.4g} at delta {asked.delta}."
+        yield f"{len(amounts):,} releases: {total} at delta 0; at most {together}."
 
 
 _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {

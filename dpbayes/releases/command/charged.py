@@ -30,6 +30,7 @@ from dpbayes.releases.command.tables import (
     told_share,
 )
 from dpbayes.releases.document import read_document
+from dpbayes.releases.promises import parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.publishing import (
     Chargeable,
     Published,
@@ -40,14 +41,7 @@ from dpbayes.releases.publishing import (
     shown_again,
 )
 from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import (
-    DomainChoice,
-    GraphChoice,
-    ReleaseRequest,
-    parsed_epsilon,
-    parsed_promise,
-    parsed_rho,
-)
+from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.structure import StructureRequest, read_structure
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains

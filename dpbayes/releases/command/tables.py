@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from dpbayes.sources.files import read_table
 
 ARROWS = (".txt", ".edges")
 """How the file of a list of arrows ends."""
+
+TOLD = 32
+"""Letters of the line that tells how far work is: a shorter one leaves nothing of the one before."""
 
 
 def add_data(parser: argparse._ActionsContainer, *, required: bool) -> None:
@@ -118,9 +122,11 @@ def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
 
 
 def told_share(doing: str) -> Callable[[float], None]:
-    """Return what tells on the error stream how far work is, in one line."""
+    """Return what tells on the error stream how far work is, in one line: seconds while no share is known."""
+    begun = time.perf_counter()
 
     def tell(share: float) -> None:
-        print(f"\r{doing} … {100 * share:.0f}%", end="", file=sys.stderr, flush=True)
+        said = f"{100 * share:.0f}%" if share else f"{time.perf_counter() - begun:.0f} seconds"
+        print(f"\r{f'{doing} … {said}':<{TOLD}}", end="", file=sys.stderr, flush=True)
 
     return tell

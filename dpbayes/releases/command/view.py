@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.audit.risk import SUSPICION
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.command.shared import HOLDS
@@ -40,6 +41,9 @@ def add_view(parser: argparse.ArgumentParser) -> None:
         const=Reading.AS_REAL,
         default=Reading.NOISE_AWARE,
         help="take noisy counts as real, as the paper does, instead of reckoning with the noise",
+    )
+    parser.add_argument(
+        "--suspicion", default=str(SUSPICION), help="what is believed of one person before, in a report (%(default)s)"
     )
     parser.add_argument("--seed", help="to draw the same again; it protects nothing and needs no secrecy")
 
@@ -80,6 +84,11 @@ def _parquet(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
     return draws_parquet(law_of(release_of(document), asked.reading), draws, _generator(asked))
 
 
+def _report(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
+    suspicion = finite_number("--suspicion", asked.suspicion, low=1e-9, high=1 - 1e-9)
+    return html_report(document, asked.reading, suspicion=suspicion).encode()
+
+
 def _generator(asked: argparse.Namespace) -> np.random.Generator:
     seed = secrets.randbits(128) if asked.seed is None else whole_number("The seed", asked.seed, low=0, high=2**128)
     return np.random.default_rng(seed)
@@ -87,7 +96,7 @@ def _generator(asked: argparse.Namespace) -> np.random.Generator:
 
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".bif": lambda document, asked: released_bif(document, asked.reading).encode(),
-    ".html": lambda document, asked: html_report(document, asked.reading).encode(),
+    ".html": _report,
     ".csv": lambda document, asked: records_csv(_records(document, asked)),
     ".parquet": _parquet,
     ".py": lambda document, asked: python_script(document, asked.file.name, asked.reading).encode(),

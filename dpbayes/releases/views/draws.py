@@ -33,8 +33,8 @@ def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np
             f"A file of {draws:,} draws of {network.cell_count:,} cells is too large; take at most {most:,}."
         )
     values = np.empty((draws, network.cell_count))
-    for some in slices(draws, _AT_ONCE // network.cell_count):
-        values[some] = posterior.sample(rng, (some.stop - some.start,))
+    for part in slices(draws, _AT_ONCE // network.cell_count):
+        values[part] = posterior.sample(rng, (part.stop - part.start,))
     names = [f"P({network.cell_label(cell)})" for cell in range(network.cell_count)]
     out = io.BytesIO()
     remark = roughness_of(posterior)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import islice
 
@@ -18,7 +18,8 @@ MOST_STATES = 24
 class Handout:
     """A question about a network, and what one simulated release of `n` records of `table` answers.
 
-    `answer` gives the probability of each state, by its name.
+    `answer` gives the probability of each state, by its name. `published` has the published names of what the question
+    calls otherwise.
     """
 
     question: str
@@ -27,6 +28,7 @@ class Handout:
     mechanism: str
     guarantee: Guarantee
     answer: Mapping[str, float]
+    published: Mapping[str, str] = field(default_factory=dict)
 
 
 def html_handout(handout: Handout) -> str:
@@ -62,7 +64,9 @@ def in_words(guarantee: Guarantee) -> str:
 
 def _sentences(handout: Handout) -> list[str]:
     likely = max(handout.answer, key=lambda state: handout.answer[state])
+    names = ", ".join(f"{name} is {published}" for name, published in handout.published.items())
     return [
+        *([f"In the table {names}."] if names else []),
         f"The table is {handout.table}; {handout.n:,} records are counted.",
         f"The mechanism is {handout.mechanism}, with {handout.guarantee}.",
         f"This simulated release finds {likely} likeliest, with probability {numeral(handout.answer[likely], 2)}; "

@@ -1,6 +1,6 @@
 """One sheet of HTML that asks nothing of anybody and prints to one page: what the report and the handout share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from dpbayes.base.text import numeral
@@ -13,6 +13,7 @@ h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size:
 h2 { break-after: avoid } p { margin: 1mm 0 0 }
 ol { margin: 0; padding-left: 5mm; font-size: 10.5pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
 .person { font-size: 8.4pt }
+svg { display: block; width: 100%; height: auto; margin-top: 1mm; font-size: 2.7px; print-color-adjust: exact }
 .bars { columns: 2; column-gap: 8mm; font-size: 9pt }
 .bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
 .bars span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
@@ -53,3 +54,32 @@ def bar(label: str, share: float, ends: tuple[float, float] | None = None) -> st
     drawn = f'<i><b style="width:{100 * share:.1f}%"></b>{mark}</i>'
     name = escape(label)
     return f'<div><span title="{name}">{name}</span>{drawn}<em>{escape(numeral(share, 2))}</em>{small}</div>'
+
+
+def nested(shares: Sequence[tuple[str, float]], told: str) -> str:
+    """Return at most three growing shares in [0, 1] as one small drawing: bars on each other, with their names below.
+
+    `told` says the same to whoever cannot see it. The unit is a millimetre of a sheet's width.
+    """
+    width, names = 186, "".join(_name(place, label) for place, (label, _) in enumerate(shares))
+    bars = "".join(
+        f'<rect width="{width * share:.2f}" height="2.4" fill="{colour}"/>'
+        for colour, (_, share) in reversed([*zip(_SHADES, shares, strict=False)])
+    )
+    return (
+        f'<svg viewBox="0 0 {width} 6.2" role="img" aria-label="{escape(told)}">'
+        f'<rect width="{width}" height="2.4" fill="#e4e7eb"/>{bars}{names}</svg>'
+    )
+
+
+_SHADES = ("#1b1f24", "#b45309", "#e8b27a")
+"""The smallest share first."""
+
+_NAMES_AT = (0, 36, 94)
+"""Where their names begin."""
+
+
+def _name(place: int, label: str) -> str:
+    left = _NAMES_AT[place]
+    mark = f'<circle cx="{left + 1}" cy="4.7" r="0.9" fill="{_SHADES[place]}"/>'
+    return f'{mark}<text x="{left + 2.8}" y="5.6">{escape(label)}</text>'

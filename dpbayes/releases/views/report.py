@@ -7,12 +7,11 @@ from itertools import islice
 
 import numpy as np
 
-from dpbayes.audit.risk import LINKED, ceiling, in_hundred, risk, sentences
-from dpbayes.audit.words import many
+from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, in_hundred, level_above, risk, sentences
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral, percent
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -21,7 +20,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of
 from dpbayes.releases.certificate import likely_loss
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.views.paper import bar, items, paper
+from dpbayes.releases.views.paper import bar, items, nested, paper
 from dpbayes.releases.views.reading import INTERVALS, law_of, reading_of, roughness_of, told_by
 
 MOST_BARS = 24
@@ -30,9 +29,6 @@ MOST_BARS = 24
 LEVEL = 0.95
 DRAWS, MOST_DRAWN = 400, 1 << 22
 """Draws of all CPTs that intervals are read off, and the numbers that they may hold; a larger network gets none."""
-
-_SUSPICION = 0.1
-"""What is believed of one person before anything is released, in the sentence about all releases."""
 
 _TERMS = {
     "unit": "One record",
@@ -47,11 +43,15 @@ _TERMS = {
 """What of the certificate stands on the page, by its heading."""
 
 
-def html_report(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
+def html_report(
+    document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE, *, suspicion: float = SUSPICION
+) -> str:
     """Return the report: four sentences, what is said of every node, the certificate and its meaning, how to check it.
 
-    The same integers give the same report. Errors: those of `release_of` and of `told_by`.
+    `suspicion` is what is believed of one person before. The same integers give the same report. Errors: those of
+    `release_of`, of `told_by`, and InputError for a suspicion out of (0, 1).
     """
+    finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
     request, told = document.request, document.told
     certificate = told["certificate"]
     terms = "".join(f"<dt>{name}</dt><dd>{escape(str(certificate[key]))}</dd>" for key, name in _TERMS.items())
@@ -60,21 +60,24 @@ def html_report(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWAR
         f"<ol>{items(told['sentences'])}</ol>\n"
         f"<h2>What it says</h2>\n{_bars(document, reading)}\n"
         f"<h2>What is promised</h2>\n<dl>{terms}</dl>\n"
-        f'<h2>What it means for one person</h2>\n<p class="person">{escape(_person(document))}</p>\n'
+        f'<h2>What it means for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
+        f"{_beliefs(document, suspicion)}\n"
         f"<h2>What is not covered</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
         "<h2>How to check it</h2>\n<p>Without the records: <code>python -m dpbayes verify release.json</code>. "
         f"SHA-256 of the content: <code>{escape(str(told['hashes']['content']))}</code></p>\n",
     )
 
 
-def _person(document: ReleaseDocument) -> str:
+def _person(document: ReleaseDocument, suspicion: float) -> str:
     """What the release lets somebody guess of one record, and what all so far allow; where an audit cannot say: that.
 
     The mechanism is the one whose noise was drawn, of whole numbers.
     """
     request, composed = document.request, document.composed
+    level = level_above(suspicion)
     try:
-        told = f"{sentences([risk(request.entry.simulated(request), n=request.n)])} {LINKED}"
+        known = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion, level=level)
+        told = f"{sentences([known])} {LINKED}"
     except InputError as error:
         told = f"{error} {LINKED}"
     if not composed.releases:
@@ -83,14 +86,38 @@ def _person(document: ReleaseDocument) -> str:
     return (
         f"{told} With the {many(composed.releases, 'release')} of this dataset before it, "
         f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)} together, a suspicion of "
-        f"{100 * _SUSPICION:g} % {_raised(total)}."
+        f"{percent(suspicion)} {_raised(total, suspicion)}."
     )
 
 
-def _raised(total: Amount) -> str:
-    """Say how far all releases raise a suspicion: never further by an epsilon, hardly ever by a rho."""
+def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
+    """Draw the suspicion, and what the release and all so far let it become; nothing where nothing is promised."""
+    request, composed = document.request, document.composed
+    promise = request.entry.simulated(request).certified
+    if not promise.is_private:
+        return ""
+    beyond = " by ε" if promise.delta else ""
+    after = ceiling(suspicion, promise)
+    shares = [
+        (f"a suspicion of {percent(suspicion)}", suspicion),
+        (f"at most {in_hundred(after)} %{beyond} after this release", after),
+    ]
+    if composed.releases:
+        total = composed.after(request.cost)
+        most, seldom = _most(total, suspicion), ", but for one in a million" if isinstance(total, Rho) else ""
+        shares.append((f"at most {in_hundred(most)} % after all so far{seldom}", most))
+    return nested(shares, "; ".join(label for label, _ in shares))
+
+
+def _most(total: Amount, suspicion: float) -> float:
+    """What all releases let a suspicion become: never more by an epsilon, hardly ever by a rho."""
     loss = likely_loss(total.value) if isinstance(total, Rho) else float(total)
-    most = in_hundred(ceiling(_SUSPICION, Guarantee(loss)))
+    return ceiling(suspicion, Guarantee(loss))
+
+
+def _raised(total: Amount, suspicion: float) -> str:
+    """Say how far all releases raise a suspicion."""
+    most = in_hundred(_most(total, suspicion))
     if most == "100":
         return "may become as good as certain"
     if isinstance(total, Rho):

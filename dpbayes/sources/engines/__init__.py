@@ -1,1 +1,1 @@
-"""Tables that do not fit memory: files, databases and clusters, of which one scan brings the counts back."""
+"""Tables that do not fit memory: files, databases and clusters, of which a scan brings the counts back."""

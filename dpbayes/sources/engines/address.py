@@ -49,11 +49,6 @@ class Address:
         return f"{self.kind}:{self.place}" + ("?" + "&".join(query) if query else "")
 
 
-def is_address(text: str) -> bool:
-    """Whether a text begins as an address does."""
-    return _kind(text) is not None
-
-
 def parsed(text: str) -> Address:
     """Return an address in parts.
 
@@ -71,10 +66,12 @@ def parsed(text: str) -> Address:
     return _PARSERS[kind](rest)
 
 
-def open_table(text: str) -> Engine:
+def open_table(text: str, within: Path | None = None) -> Engine:
     """Return the table that an address names; nothing is opened before it is asked.
 
-    Errors: InputError as of `parsed`, and for an address that names no table.
+    The views of a DuckDB file that visitors may name read only files `within` a folder; None is for an address of the
+    person's own, whose views may read whatever this program may. Errors: InputError as of `parsed`, and for an address
+    that names no table.
     """
     address = parsed(text)
     if address.kind == "parquet":
@@ -83,26 +80,26 @@ def open_table(text: str) -> Engine:
         return ParquetFiles(Path(address.place))
     if not address.table:
         raise InputError("The address names no table; write ?table=NAME at its end.")
-    return SqlTable(database_of(address))
+    return SqlTable(database_of(address, within))
 
 
-def tables_of(text: str) -> tuple[str, ...]:
+def tables_of(text: str, within: Path | None = None) -> tuple[str, ...]:
     """Return the addresses of all tables beside the one that an address names, or of all where it names none.
 
-    Errors: InputError as of `parsed`, and where the place cannot be reached.
+    `within` is that of `open_table`. Errors: InputError as of `parsed`, and where the place cannot be reached.
     """
     address = parsed(text)
     if address.kind == "parquet":
         return (str(address),)
-    return tuple(str(replace(address, table=name)) for name in database_of(address).tables())
+    return tuple(str(replace(address, table=name)) for name in database_of(address, within).tables())
 
 
-def database_of(address: Address) -> Database:
-    """Return what reaches the table of an address, of any kind but Parquet."""
+def database_of(address: Address, within: Path | None = None) -> Database:
+    """Return what reaches the table of an address, of any kind but Parquet; `within` is that of `open_table`."""
     if address.kind == "duckdb":
         from dpbayes.sources.engines.duckdb_file import DuckDbFile
 
-        return DuckDbFile(str(address), address.place, address.table)
+        return DuckDbFile(str(address), address.place, address.table, within)
     if address.kind == "postgresql":
         from dpbayes.sources.engines.postgresql import PostgresServer
 

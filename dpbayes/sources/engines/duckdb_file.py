@@ -1,9 +1,14 @@
-"""Tables in a file of DuckDB, which is opened for reading only."""
+"""Tables in a file of DuckDB, which is opened for reading only.
+
+A view in such a file may name any file, and an address of the web, and is worked out with the rights of this program.
+Somebody's own file may; one that visitors name is opened within a folder, beyond which DuckDB reads nothing for it.
+"""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,18 +26,32 @@ OTHER_TEXT = "text with a collation"
 NO_VARIABLES = {"python_enable_replacements": "false"}
 """A name in a statement is never a variable of this program."""
 
+NO_EXTENSIONS = {
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_community_extensions": "false",
+}
+"""A stranger's file loads no code."""
+
+OWN_CATALOGS = ("memory", "system", "temp")
+"""Names that DuckDB's own catalogues have; a file of such a name is called otherwise."""
+
 
 @dataclass(frozen=True)
 class DuckDbFile:
-    """A table of a DuckDB file, by its schema, if not "main", and its name."""
+    """A table of a DuckDB file, by its schema, if not "main", and its name.
+
+    Its views read files `within` this folder alone, links followed; None lets them read all that this program may.
+    """
 
     title: str
     path: str
     name: tuple[str, ...] = ()
+    within: Path | None = None
 
     @contextmanager
     def session(self) -> Iterator["DuckDbSession"]:
-        """Open the file; while it is open, no other program changes it.
+        """Open the file; while it is open, no other program changes it, but files that its views name may change.
 
         Errors: InputError where there is no such file, and where another program writes to it.
         """
@@ -43,14 +62,16 @@ class DuckDbFile:
             is_there = False
         if not is_there:
             raise InputError(f"There is no file {brief(self.path)}, or it may not be read.")
-        try:
-            connection = duckdb.connect(self.path, read_only=True, config=NO_VARIABLES)
-        except (duckdb.Error, OSError) as error:
-            raise InputError(_why_closed(error, self.path)) from None
-        try:
-            yield DuckDbSession(connection, self.name)
-        finally:
-            connection.close()
+        with nullcontext("") if self.within is None else TemporaryDirectory(prefix="dpbayes-") as room:
+            try:
+                if self.within is None:
+                    connection = duckdb.connect(self.path, read_only=True, config=NO_VARIABLES)
+                else:
+                    connection = _fenced(duckdb, self.path, self.within, room)
+            except (duckdb.Error, OSError) as error:
+                raise InputError(_why_closed(error, self.path)) from None
+            with closing(connection):
+                yield DuckDbSession(connection, self.name)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
         """Return schema and name of every table and view. Errors: as of `session`."""
@@ -120,11 +141,39 @@ class DuckDbSession:
             self.connection.interrupt()
 
 
+def _fenced(duckdb: Any, path: str, within: Path, room: str) -> Any:
+    """Open a stranger's file in an instance of its own, whose settings no view and no other connection changes.
+
+    `room` is where DuckDB puts what does not fit memory: beside the file, somebody might have put a link for it.
+    """
+    stem = next((each for each in (Path(path).stem, Path(path).name.split(".")[0]) if each in OWN_CATALOGS), "")
+    alias = f" as {quoted((f'{stem}_file',))}" if stem else ""
+    connection = duckdb.connect(config=NO_VARIABLES | NO_EXTENSIONS | {"temp_directory": room})
+    try:
+        connection.execute(f"attach {_text(path)}{alias} (type duckdb, read_only)")
+        (name,) = connection.execute("select database_name from duckdb_databases() where path is not null").fetchone()
+        for setting in (
+            f"use {quoted((name,))}",
+            f"set allowed_directories = [{_text(str(within))}]",
+            "set enable_external_access = false",
+            "set lock_configuration = true",
+        ):
+            connection.execute(setting)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
 def _why_closed(error: Exception, path: str) -> str:
     text, name = str(error), brief(Path(path).name)
     if "lock" in text:
         return f"Another program has {name} open for writing; close it there, or count a copy of the file."
-    if "different configuration" in text:
+    if "different configuration" in text or "already attached" in text:
         return f"This program has {name} open for writing; close that connection first."
     if "not a valid DuckDB" in text:
         return f"The file {name} is not a DuckDB database."
@@ -139,6 +188,10 @@ def _why_not(error: Exception, name: tuple[str, ...]) -> str:
         "InterruptException": "The count was stopped; start it again.",
         "CatalogException": f"The file has no table {brief('.'.join(name))}.",
         "BinderException": CHANGED,
+        "PermissionException": (
+            f"The table {brief('.'.join(name))} is a view that names files or addresses which may not be read here; "
+            "on this server a view names files below the data root, by their whole paths, and nothing else."
+        ),
         "OutOfMemoryException": "DuckDB ran out of memory; count fewer columns, or on a larger machine.",
     }
     return told.get(kind, f"DuckDB could not answer ({kind}); look at the table, or at the files that it is a view of.")

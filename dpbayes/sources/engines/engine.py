@@ -1,4 +1,4 @@
-"""What counts a table where it lies, and what one scan of it tells."""
+"""What counts a table where it lies, and what counting it tells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What one scan of a table tells of a network: `values` (K,) over its cells, and what was not counted.
+    """What counting a table tells of a network: `values` (K,) over its cells, and what was not counted.
 
     `n` records were counted; `left_out` had a missing value in a column whose rule is to drop the record. `outside`
     has, by column in use, how many of the others had a value that is not declared: no cell counts these.
@@ -51,7 +51,10 @@ class Engine(Protocol):
         """Return the table's columns. Errors: InputError where the table cannot be reached."""
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
-        """Scan the table once, in steps; a step that is not taken ends the scan.
+        """Count the table, in steps; a step that is not taken ends the scan.
+
+        It takes one scan. An engine may take a second one to leave records out, and one more to say which columns have
+        values that are not declared.
 
         `columns` are all that are in use, by name at least the network's nodes: records are left out for a missing
         value in any of them, and a value that is not declared is told of any of them, as of a table in memory. Errors:
@@ -64,10 +67,11 @@ class Engine(Protocol):
         Errors: InputError for a column that is no numbers, values that are missing or not finite, and as of `tally`.
         """
 
-    def values(self, name: str, most: int) -> pd.Series:
-        """Return up to `most` different values of a column as text, "" where missing, each with its records.
+    def values(self, name: str, most: int) -> Work[pd.Series]:
+        """Look up up to `most` different values of a column as text, "" where missing, each with its records.
 
-        The index has the values. This looks at the records: a domain that is made of it is a leak.
+        The index has the values. It takes a scan of the column, in steps as `tally` does. This looks at the records: a
+        domain that is made of it is a leak.
         """
 
     def head(self, most: int) -> pd.DataFrame:
@@ -106,7 +110,7 @@ class DeclaredTable:
         return tuple(column.domain for column in self.columns)
 
     def counting(self, network: Network) -> Work[Counts]:
-        """Count the records of every cell in one scan.
+        """Count the records of every cell.
 
         Errors: InputError for a value that is not declared, and for whatever the engine cannot do.
         """

@@ -45,13 +45,13 @@ class UnitMapping:
 
     def mapped(self, values: FloatArray, missing: BoolArray | None) -> tuple[FloatArray, IntArray]:
         """Return mapped values (n,), and how many are missing, are not finite, and were clipped: (3,)."""
-        there = np.isfinite(values)
+        present = np.isfinite(values)
         if missing is not None:
-            there &= ~missing
-        is_clipped = there & ((values < self.column.low) | (values > self.column.high))
+            present &= ~missing
+        is_clipped = present & ((values < self.column.low) | (values > self.column.high))
         missing_too = 0 if missing is None else int(missing.sum())
-        tells = np.array([missing_too, len(values) - int(there.sum()) - missing_too, int(is_clipped.sum())])
-        clipped = np.clip(np.where(there, values, self.middle), self.column.low, self.column.high)
+        tells = np.array([missing_too, len(values) - int(present.sum()) - missing_too, int(is_clipped.sum())])
+        clipped = np.clip(np.where(present, values, self.middle), self.column.low, self.column.high)
         unit = np.clip((clipped - self.middle) / self.half, -1.0, 1.0)
         unit[np.abs(unit) < SMALLEST] = 0.0
         if missing is not None:

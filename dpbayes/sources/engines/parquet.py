@@ -24,7 +24,7 @@ from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.arrow_codes import CodedValues, Coder, as_dictionary, coder
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.sources.engines.gram import Products, UnitMapping, no_numbers, require_mappings, scaled_gram
-from dpbayes.sources.tables import texts_of
+from dpbayes.sources.tables import UNREADABLE, texts_of
 
 Item = TypeVar("Item")
 
@@ -79,8 +79,9 @@ class ParquetFiles:
         others = [column for column in columns if column.name not in network.position]
         parts = _parts(self.path)
         with _opened(parts[0], ()) as file:
-            for name in by_name:
-                _field(file, name)
+            schema = file.schema_arrow
+        for name in by_name:
+            _field(schema, name)
         gathered = _Gathered(network, [column.name for column in others])
         with closing(_scanned(self.path, parts, [*nodes, *others])) as batches:
             for share, values in batches:
@@ -94,8 +95,9 @@ class ParquetFiles:
         """Sum up products, a batch a step, while the next is decoded. Errors: InputError, as of `tally`."""
         mappings, parts = require_mappings(columns), _parts(self.path)
         with _opened(parts[0], ()) as file:
-            for mapping in mappings:
-                _require_numbers(_field(file, mapping.column.name))
+            schema = file.schema_arrow
+        for mapping in mappings:
+            _require_numbers(_field(schema, mapping.column.name))
         sums = Products.nothing(len(mappings))
         with closing(_ahead(_batches(self.path, parts, [mapping.column.name for mapping in mappings]))) as batches:
             for share, batch in batches:
@@ -106,22 +108,25 @@ class ParquetFiles:
             raise InputError(CHANGED)
         return scaled_gram(columns, sums)
 
-    def values(self, name: str, most: int) -> pd.Series:
-        """Return up to `most` different values of a column as text with their records, the most frequent first.
+    def values(self, name: str, most: int) -> Work[pd.Series]:
+        """Look up up to `most` different values of a column as text with their records, the most frequent first.
 
         Errors: InputError for more than MOST_VALUES of them.
         """
         parts, numbers = _parts(self.path), Counter[str]()
-        for _, batch in _batches(self.path, parts, [name]):
-            places, entries = as_dictionary(name, batch.column(batch.schema.get_field_index(name)))
-            records = np.bincount(places, minlength=len(entries) + 1).tolist()
-            for text, times in zip([*texts_of(name, entries), ""], records, strict=True):
-                if times:
-                    numbers[text] += times
-            if len(numbers) > MOST_VALUES:
-                raise InputError(
-                    f"Column {brief(name)} has more than {MOST_VALUES:,} different values; declare it by cut points."
-                )
+        with closing(_batches(self.path, parts, [name])) as batches:
+            for share, batch in batches:
+                places, entries = as_dictionary(name, batch.column(batch.schema.get_field_index(name)))
+                records = np.bincount(places, minlength=len(entries) + 1).tolist()
+                for text, times in zip([*texts_of(name, entries), ""], records, strict=True):
+                    if times:
+                        numbers[text] += times
+                if len(numbers) > MOST_VALUES:
+                    raise InputError(
+                        f"Column {brief(name)} has more than {MOST_VALUES:,} different values; declare it by cut "
+                        "points."
+                    )
+                yield share
         ordered = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
         texts = pd.Index([text for text, _ in ordered], dtype="str")
         return pd.Series([times for _, times in ordered], index=texts, name=name, dtype=np.int64)
@@ -213,8 +218,8 @@ class _Gathered:
 
 
 def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
-    there = [mask for mask in masks if mask is not None]
-    return np.logical_or.reduce(there) if there else None
+    told = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(told) if told else None
 
 
 # Sums of products
@@ -295,7 +300,7 @@ def _opened(part: _Part, names: Sequence[str]) -> arrow_parquet.ParquetFile:
             read_dictionary=[name for name in names if name in leaves],
             buffer_size=buffer,
         )
-    except (pa.ArrowException, OSError) as error:
+    except UNREADABLE as error:
         raise _unreadable(part, error) from None
 
 
@@ -303,9 +308,11 @@ def _unreadable(part: _Part, error: Exception) -> InputError:
     return InputError(f"{brief(part.path.name)} is not a Parquet file that can be read ({brief(error, 80)}).")
 
 
-def _field(file: arrow_parquet.ParquetFile, name: str) -> pa.Field:
-    """Errors: InputError for a column that is not there, or there twice, or holds several values in one."""
-    schema = file.schema_arrow
+def _field(schema: pa.Schema, name: str) -> pa.Field:
+    """Errors: InputError for a column that is not there, or there twice, or holds several values in one.
+
+    The schema is asked of a file once for all columns: pyarrow makes it anew each time.
+    """
     place = schema.get_field_index(name)
     if place < 0:
         twice = name in schema.names
@@ -367,7 +374,7 @@ def _batches(
                 for batch in file.iter_batches(batch_size=rows, columns=list(names)):
                     read += len(batch)
                     yield (before + part.size * read / file.metadata.num_rows) / total, batch
-        except (pa.ArrowException, OSError, InputError) as error:
+        except (*UNREADABLE, InputError) as error:
             if _is_changed(path, parts):
                 raise InputError(CHANGED) from None
             raise error if isinstance(error, InputError) else _unreadable(part, error) from None
@@ -385,7 +392,8 @@ def _same_kinds(
     kinds: list[pa.DataType], file: arrow_parquet.ParquetFile, first: _Part, part: _Part, names: Sequence[str]
 ) -> list[pa.DataType]:
     """Return the types of the columns in a file. Errors: InputError unless they are those of the first."""
-    here = [_field(file, name).type for name in names]
+    schema = file.schema_arrow
+    here = [_field(schema, name).type for name in names]
     for name, kind, other in zip(names, kinds, here, strict=False):
         if kind != other:
             raise InputError(
@@ -401,7 +409,8 @@ def _said(kind: pa.DataType) -> str:
 
 def _rows(file: arrow_parquet.ParquetFile, names: Sequence[str]) -> int:
     """Return how many records a batch may have, from the widths of values and, for text, from the file's own sizes."""
-    kinds = {name: _field(file, name).type for name in names}
+    schema = file.schema_arrow
+    kinds = {name: _field(schema, name).type for name in names}
     texts = {name for name, kind in kinds.items() if pa.types.is_dictionary(kind) or not pa.types.is_primitive(kind)}
     widths = sum(4 if name in texts else kind.bit_width / 8 for name, kind in kinds.items())
     groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]

@@ -1,10 +1,14 @@
 """Tables that a Spark cluster counts, or Spark on this machine, or one that is reached by Spark Connect."""
 
+import atexit
 import itertools
 import logging
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,7 +148,7 @@ class ConnectSession:
 
 def _started(sql: Any, master: str) -> Any:
     """Start Spark, or join what runs in this process. Errors: InputError where it runs with another master."""
-    settings = QUIET | (HERE if master.startswith("local") else {})
+    settings = QUIET | (HERE | {"spark.sql.warehouse.dir": _warehouse()} if master.startswith("local") else {})
     try:
         builder = sql.SparkSession.builder.appName("dpbayes").master(master)
         for key, value in settings.items():
@@ -160,6 +164,14 @@ def _started(sql: Any, master: str) -> Any:
             f"it again for {brief(master)}."
         )
     return session
+
+
+@cache
+def _warehouse() -> str:
+    """Return a folder that lives as long as this program: Spark would make one for its tables where it was started."""
+    folder = mkdtemp(prefix="dpbayes-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _connected(url: str) -> Any:

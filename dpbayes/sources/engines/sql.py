@@ -21,7 +21,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
 from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
-from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, strides
+from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, node_marginals, strides
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
 from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
@@ -130,15 +130,16 @@ class SqlTable:
         with self.database.session() as session:
             return scaled_gram(columns, (yield from _products(session, mappings)))
 
-    def values(self, name: str, most: int) -> pd.Series:
-        """Return up to `most` different values of a column as text with their records, the most frequent first."""
+    def values(self, name: str, most: int) -> Work[pd.Series]:
+        """Look up up to `most` different values of a column as text with their records, the most frequent first."""
         import ibis
 
         with self.database.session() as session:
             table = session.table()
             _require_column(table, name)
             grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
-            answer = session.answer(grouped.order_by([ibis.desc("records"), "value"]).limit(most))
+            frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
+            answer = yield from _answered(session, frequent, 0.0, 1.0)
         return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
 
     def head(self, most: int) -> pd.DataFrame:
@@ -281,8 +282,8 @@ def _together(arms: "Sequence[ir.Table]") -> "ir.Table":
 
 
 def _with_values(table: "ir.Table", columns: Sequence[Column], *, as_text: bool) -> "ir.Table":
-    there = [is_there(table, column, as_text=as_text) for column in columns]
-    return table.filter(*there) if there else table
+    present = [is_there(table, column, as_text=as_text) for column in columns]
+    return table.filter(*present) if present else table
 
 
 def _require_column(table: "ir.Table", name: str) -> None:
@@ -305,10 +306,12 @@ class _Sums:
 def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.Table], total: int | None) -> _Sums:
     """Add up all arms: one for each cluster, then those of columns that are no nodes; `total` None is all records.
 
-    Errors: InputError unless all arms are of equally many records.
+    Errors: InputError unless all arms are of equally many records and agree on the nodes that they share: an engine
+    without snapshots may have answered of two states of the table. Where they agree on both, this cannot tell.
     """
     values, ns = np.zeros(network.cell_count, dtype=np.int64), set()
     undeclared = to_leave_out = 0
+    marginals: list[dict[int, IntArray]] = []
     for k, answer in enumerate(answers):
         codes, records = (answer[name].to_numpy() for name in ("code", "records"))
         ns.add(int(records.sum()))
@@ -319,10 +322,18 @@ def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.
             joint = np.zeros(math.prod(network.cards[list(packed[k].nodes)].tolist()), dtype=np.int64)
             joint[codes[codes >= 0]] = records[codes >= 0]
             add_marginals(values, network, packed[k], joint)
-    if len(ns) != 1:
+            marginals.append(node_marginals(network, packed[k], joint))
+    is_one_state = len(ns) == 1 and (undeclared > 0 or to_leave_out > 0 or _agree(marginals))
+    if not is_one_state:
         raise InputError("The table changed while it was counted; count it again.")
     n = ns.pop()
     return _Sums(values, n, n if total is None else total, undeclared, to_leave_out)
+
+
+def _agree(marginals: Sequence[dict[int, IntArray]]) -> bool:
+    """Whether nodes that are in several clusters have the same counts in each."""
+    first: dict[int, IntArray] = {}
+    return all(np.array_equal(first.setdefault(node, one), one) for each in marginals for node, one in each.items())
 
 
 def _shown(table: "ir.Table") -> "ir.Table":

@@ -73,12 +73,12 @@ def can_say_missing(table: "ir.Table", column: Column) -> bool:
 def is_there(table: "ir.Table", column: Column, *, as_text: bool) -> "ir.BooleanValue":
     """Return where the column has a value: no NULL, no NaN, and with `as_text` no text that stands for none."""
     value = table[column.name]
-    there = value.notnull()
+    present = value.notnull()
     if _can_be_nan(value.type(), column):
-        there = ~_number(value).isnan() & there
+        present = ~_number(value).isnan() & present
     if as_text and _is_text(value.type()):
-        there = there & _as_text(value).strip().notin(_missing_texts(column))
-    return there
+        present = present & _as_text(value).strip().notin(_missing_texts(column))
+    return present
 
 
 def as_whole(truth: Any) -> Any:

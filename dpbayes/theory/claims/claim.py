@@ -23,13 +23,19 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: where it is printed, its formula (LaTeX), the verdict, and the finding behind it in one sentence."""
+    """One claim: where it is printed, its formula (LaTeX), the verdict, and the finding behind it in one sentence.
+
+    `ours` names what this project puts where the paper leaves something open, such as a constant. `page` is the title
+    of the page of the dashboard that tells of the claim, where it has no `Exhibit` on Bounds.
+    """
 
     reference: Reference
     title: str
     formula: str
     verdict: Verdict
     finding: str
+    ours: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -22,26 +22,48 @@ MOST_CELLS = 10_000
 """Cells of a network of which LEAST_RELEASES are still drawn at once, at every point of a curve."""
 
 
-class Axis(enum.Enum):
-    """What a bound is drawn against."""
+Span = tuple[float, float, int]
+"""From where, to where, and in how many points an axis is drawn, in equal ratios."""
 
-    EPSILON = "ε"
-    RECORDS = "n"
-    DELTA = "δ"
-    T = "t"
-    OMEGA = "ω"
-    PRIOR = "prior"
-    LOG_RATIO = "Lρ"
-    LEVEL = "L"
-    NORM_BOUND = "B"
-    ANSWERS = "answers"
-    RUNS = "runs"
-    CHANGED = "records changed"
-    SAMPLES = "samples"
-    APART = "distance"
-    SHIFT = "shift"
-    RATE = "λ"
-    SIZE = "records"
+
+class Axis(enum.Enum):
+    """What a bound is drawn against: its name in a link, the title of its axis, and its span if it has one of its own.
+
+    Any other is drawn at the stops of the knob of its name.
+    """
+
+    EPSILON = "ε", "ε, nats of privacy loss"
+    RECORDS = "n", "n, records", (10.0, 1e6, 16)
+    DELTA = "δ", "δ, probability that the bound fails", (1e-4, 0.5, 13)
+    T = "t", "t, stealth increment", (0.01, 10.0, 61)
+    OMEGA = "ω", "ω, least probability"
+    PRIOR = "prior", "a, the prior’s pseudo-count of every cell", (0.1, 1000.0, 41)
+    LOG_RATIO = "Lρ", "Lρ, most that the log-likelihood moves, nats"
+    LEVEL = "L", "L, constant of the log-likelihood, nats per unit of distance"
+    NORM_BOUND = "B", "B, norm bound of the weights"
+    ANSWERS = "answers", "k, answers"
+    RUNS = "runs", "R, runs"
+    CHANGED = "records changed", "k, records that differ"
+    SAMPLES = "samples", "n, samples"
+    APART = "distance", "ρ, distance of the tables"
+    SHIFT = "shift", "shift, in units of the sensitivity S(x)", (0.02, 2.0, 41)
+    RATE = "λ", "λ, rate"
+    SIZE = "records", "n, records"
+
+    title: str
+    span: Span | None
+
+    def __new__(cls, name: str, title: str, span: Span | None = None) -> Self:
+        """Make the name its value."""
+        axis = object.__new__(cls)
+        axis._value_ = name
+        axis.title, axis.span = title, span
+        return axis
+
+    @property
+    def symbol(self) -> str:
+        """What it is called in a sentence: its title begins with it."""
+        return self.title.partition(", ")[0]
 
     @property
     def field(self) -> str:
@@ -243,18 +265,9 @@ def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
         return tuple(float(f"{10 ** (ten / 10):.2g}") for ten in range(-20, 21))
     if axis is Axis.OMEGA:
         return tuple(np.geomspace(1e-4, 0.98 / max(2, int(subject.network.cards.max())), 41).tolist())
-    if axis in SPANS:
-        low, high, points = SPANS[axis]
+    if axis.span is not None:
+        low, high, points = axis.span
         return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
     parameter = parameters_of(Knobs)[axis.field]
     assert isinstance(parameter, Parameter)
     return tuple(x for x in parameter.stops if x <= 100 * parameter.typical)
-
-
-SPANS = {
-    Axis.DELTA: (1e-4, 0.5, 13),
-    Axis.T: (0.01, 10.0, 61),
-    Axis.PRIOR: (0.1, 1000.0, 41),
-    Axis.RECORDS: (10.0, 1e6, 16),
-    Axis.SHIFT: (0.02, 2.0, 41),
-}

@@ -36,6 +36,7 @@ ASSUMPTION_2 = Claim(
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
     "Asked for all L >= 0 it excludes the paper's own binomial example; L >= L0 is enough.",
+    page="Robustness",
 )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.hellinger import (
@@ -173,7 +174,7 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
     reached = float(law[np.isclose(scores, sought, rtol=1e-9, atol=0)].sum())
     return Counterexample(
         claim,
-        f"One throw of a coin, epsilon = {e:g}, delta = {d:g}: the score {scores[worse]:.4f}, and {other}",
+        f"One throw of a coin, epsilon = {e:g}, delta = {numeral(d)}: the score {scores[worse]:.4f}, and {other}",
         truth=float(law[worse]),
         printed=math.exp(e / 2) * reached + d / 2,
         certified=1.0,

@@ -305,7 +305,7 @@ def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Count
     return Counterexample(
         METRIC,
         f"{CROWD} candidates beside a point, {FAR_CROWD} around another {WAY + 1} steps away, epsilon = {e:g}, delta = "
-        f"{d:g}; at that epsilon delta would have to be {numeral(needed, 2)}",
+        f"{numeral(d)}; at that epsilon delta would have to be {numeral(needed, 2)}",
         truth=exact_epsilon(law, pairs=line.pairs, delta=d).epsilon,
         printed=e,
         certified=_proved_in_any_space(line.size, epsilon=e, delta=d, beta=beta),

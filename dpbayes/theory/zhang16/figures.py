@@ -13,6 +13,7 @@ FIGURE_1 = Claim(
     "The generator, t and the number of draws are not printed. With every probability from U(0, 1) the curves come "
     "back, but the sampler overtakes only at the printed epsilon, which is not one of records; at the certified one "
     "it never does.",
+    page="Accuracy",
 )
 FIGURE_2 = Claim(
     Reference("Zhang16", "Figure 2"),
@@ -21,5 +22,6 @@ FIGURE_2 = Claim(
     Verdict.AMENDED,
     "On census-like records errors grow with b, a draw costs little more, and epsilon falls, if it is charged per "
     "record: the printed 2 L(w) is never below n/sigma^2 = 37,000. The census extract itself is not public here.",
+    page="Regression",
 )
 CLAIMS: tuple[Claim, ...] = (FIGURE_1, FIGURE_2)

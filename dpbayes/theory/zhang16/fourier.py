@@ -17,7 +17,6 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.closure import walsh
-from dpbayes.model.fourier import marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
@@ -32,8 +31,8 @@ _DRAWN_AT_ONCE = 1 << 20
 """Numbers drawn per pass."""
 
 
-def _claim(place: str, title: str, formula: str, verdict: Verdict, finding: str) -> Claim:
-    return Claim(Reference("Zhang16", place), title, formula, verdict, finding)
+def _claim(place: str, title: str, formula: str, verdict: Verdict, finding: str, *, page: str = "") -> Claim:
+    return Claim(Reference("Zhang16", place), title, formula, verdict, finding, page=page)
 
 
 THEOREM_2 = _claim(
@@ -56,6 +55,7 @@ REMARK_SCALE = _claim(
     r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
     Verdict.HOLDS,
     "True, and so is the scale that follows from it.",
+    page="Structure",
 )
 REMARK_COMPARISON = _claim(
     "Remark 1, comparison",
@@ -63,6 +63,7 @@ REMARK_COMPARISON = _claim(
     r"2|N_I|\,\varepsilon^{-1} 2^{-|I|/2} \ll 2|I|/\varepsilon",
     Verdict.FALSE,
     "It compares scales of coefficients: rebuilding tables undoes 2^(-|I|/2). In records per cell denser is worse.",
+    page="Structure",
 )
 CONSISTENCY = _claim(
     "Section 3.2, Consistency",
@@ -70,6 +71,7 @@ CONSISTENCY = _claim(
     r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
     Verdict.HOLDS,
     "Rebuilt tables agree on shared nodes; but cells are not whole numbers, and totals are n plus the lift.",
+    page="Stealth",
 )
 ALGORITHM_2 = _claim(
     "Algorithm 2",
@@ -77,6 +79,7 @@ ALGORITHM_2 = _claim(
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
     "Private as post-processing of Corollary 2, for t does not depend on the data; parameters can be negative.",
+    page="Stealth",
 )
 THEOREM_3 = _claim(
     "Theorem 3",
@@ -350,20 +353,6 @@ def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
     return Counterexample(
         REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace's"
     )
-
-
-def marginals_agree(network: Network, coefficients: FloatArray, *, node: int) -> FloatArray:
-    """Return what every family with `node` in it says about that node: (families, ..., 2), all the same.
-
-    Tables are rebuilt from any coefficients (..., |N_I|). [Zhang16] Section 3.2, Consistency; Theorem 2.
-    """
-    cells = marginals(network, coefficients)
-    said = []
-    for k, family in enumerate(network.families):
-        if node in family:
-            table = np.moveaxis(network.table(cells, k), cells.ndim - 1 + family.index(node), cells.ndim - 1)
-            said.append(table.reshape(*table.shape[: cells.ndim], -1).sum(axis=-1))
-    return np.stack(said)
 
 
 CLAIMS: tuple[Claim, ...] = (

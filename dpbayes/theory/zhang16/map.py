@@ -14,7 +14,7 @@ from scipy import special
 
 from dpbayes.base.quadrature import panel_rule
 from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.map_scores import cell_masses
@@ -132,8 +132,8 @@ def _row_of_algorithm_3(subject: Subject, at: At) -> TrimmedRow:
             f"{at.knobs.size:,} are too many."
         )
     omega = float(special.expit(-at.knobs.log_ratio))
-    there = replace(at, knobs=replace(at.knobs, omega=omega))
-    return trimmed_row(replace(subject, n=at.knobs.size), there)
+    turned = replace(at, knobs=replace(at.knobs, omega=omega))
+    return trimmed_row(replace(subject, n=at.knobs.size), turned)
 
 
 def density_move(subject: Subject, at: At, bound: Bound) -> Measured:
@@ -262,7 +262,7 @@ def counterexample_footnote_4(a: float = 0.5, *, theta: float = 1e-12) -> Counte
     log_density = (value - 1) * (np.log([at, 0.5]) + np.log1p([-at, -0.5])) - special.betaln(value, value)
     return Counterexample(
         FOOTNOTE_4,
-        f"The density of Beta({value:g}, {value:g}) at {at:g} against that at 1/2",
+        f"The density of Beta({value:g}, {value:g}) at {numeral(at)} against that at 1/2",
         truth=float(np.exp(log_density[0])),
         printed=float(np.exp(log_density[1])),
         certified=math.inf,

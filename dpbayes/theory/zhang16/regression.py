@@ -298,6 +298,7 @@ GRADIENT = Claim(
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
     "It is (y - w'x) (w, -1)/sigma^2: the printed one has the wrong sign, half the size, and x_j w'w for (w'x) w_j.",
+    page="Regression",
 )
 NORM = Claim(
     Reference("Zhang16", "Appendix D, the norm of the gradient"),
@@ -328,6 +329,7 @@ LEMMA_D1 = Claim(
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
     "mu_n and Sigma_n are the parameters of the Gaussian before it is cut.",
+    page="Regression",
 )
 CLAIMS: tuple[Claim, ...] = (GRADIENT, NORM, APPENDIX_D, PROPORTIONAL, LEMMA_D1)
 

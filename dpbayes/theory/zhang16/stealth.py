@@ -45,6 +45,7 @@ SMALL_INCREMENTS = Claim(
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
     "At the printed t the invented records often outnumber the real ones many times.",
+    page="Stealth",
 )
 RERUNS = Claim(
     Reference("Zhang16", "Section 3.2, Re-running"),

@@ -172,6 +172,7 @@ LAPLACE = Claim(
     r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
     "The promise holds; the bound on the divergence has Theorem 1's errors, grows with epsilon and names no constants.",
+    page="Bounds",
 )
 FOURIER = Claim(
     Reference("Zhang16", "Table 1, Fourier"),
@@ -180,6 +181,7 @@ FOURIER = Claim(
     r" (2^{|\pi_i|} \ln\tfrac{|\mathcal N|}{\delta} + t|\mathcal N|)",
     Verdict.LOOSE,
     "Theorem 3 holds, and both the promise and the error can be sharpened.",
+    page="Bounds",
 )
 SAMPLER = Claim(
     Reference("Zhang16", "Table 1, Sampler"),
@@ -188,6 +190,7 @@ SAMPLER = Claim(
     Verdict.AMENDED,
     "2 L is for one draw and records at distance 1: it is to be multiplied by N and by the distance, up to |I|; "
     "sqrt(M/2) is above 1.",
+    page="Bounds",
 )
 MAP = Claim(
     Reference("Zhang16", "Table 1, MAP"),
@@ -195,5 +198,6 @@ MAP = Claim(
     r"(\epsilon, 0), \quad P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
     "Neither Corollary 4 nor Lemma 4 holds as printed.",
+    page="Bounds",
 )
 CLAIMS: tuple[Claim, ...] = (LAPLACE, FOURIER, SAMPLER, MAP)

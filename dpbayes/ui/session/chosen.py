@@ -184,8 +184,8 @@ class Chosen:
     def leaking_columns(self) -> frozenset[str]:
         """The columns whose domains were taken from the data and so tell something of it."""
         if self.is_connected:
-            there = self._connected_here
-            return there.leaks if there else frozenset()
+            connected = self._connected_here
+            return connected.leaks if connected else frozenset()
         mine = upload()
         return mine.leaks if self.settings.data == "upload" and mine else frozenset()
 
@@ -199,8 +199,8 @@ class Chosen:
             name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
             return f"{settings.records:,} synthetic records from {name}"
         if self.is_connected:
-            there = self._connected_here
-            return there.title if there else "a connected table"
+            connected = self._connected_here
+            return connected.title if connected else "a connected table"
         mine = upload()
         return mine.name if mine else "an uploaded table"
 
@@ -302,7 +302,14 @@ class Chosen:
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
         """Return the mechanism of this class with the parameters that are chosen. Errors: InputError."""
-        return self._mechanism(kind_called(name), self.prior)
+        if name not in self._mechanisms:
+            self._mechanisms[name] = self._mechanism(kind_called(name), self.prior)
+        return self._mechanisms[name]
+
+    @cached_property
+    def _mechanisms(self) -> dict[str, Mechanism[Outcome]]:
+        """Those that were asked for by now: each keeps the noise that it has searched."""
+        return {}
 
     def mechanism_on(self, network: Network, name: str) -> Mechanism[Outcome]:
         """Return the same for another network over the same nodes. Errors: InputError."""
@@ -324,15 +331,15 @@ class Chosen:
         return weights_of(network, self.settings.matters, float(self.parameter("release.weight")))
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
-        """Return the parameters that suit the network where the person has chosen none: the t that stealth needs."""
+        """Return the parameters that suit the network where the person has chosen none: the increment for stealth."""
         return self._defaults(kind, self.prior)
 
     def _defaults(self, kind: type[Any], prior: Dirichlets) -> dict[str, object]:
-        if "t" not in parameters_of(kind) or not prior.network.is_binary:
+        if not hasattr(kind, "increment") or not prior.network.is_binary:
             return {}
-        others = {name: self.parameter(name) for name in parameters_of(kind) if name != "t"}
+        others = {name: self.parameter(name) for name in parameters_of(kind) if name != kind.increment}
         law = kind(prior=prior, **others).noise_law.drawn_once
-        return {"t": stealth_increment(prior.network, self.parameter("calibration"), STEALTH, law)}
+        return {kind.increment: stealth_increment(prior.network, self.parameter("calibration"), STEALTH, law)}
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")

@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Work, part_of
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.experiments.regression.scenario import SummedRecords, summing
@@ -152,11 +152,12 @@ def tables(connection: str, path: str) -> tuple[str, ...]:
 
     Errors: InputError.
     """
-    address = parsed(connections().address(connection, path))
+    server = connections()
+    address = parsed(server.address(connection, path))
     if address.kind == "parquet" or address.table:
         return ()
     with _in_sentences("its tables were listed"):
-        return tuple(written(parsed(each).table) for each in tables_of(str(address)))
+        return tuple(written(parsed(each).table) for each in tables_of(str(address), server.within(connection)))
 
 
 def connect(connection: str, path: str, table: str) -> Connected:
@@ -183,8 +184,9 @@ def connect(connection: str, path: str, table: str) -> Connected:
 
 
 def _engine(connection: str, path: str, table: str) -> Engine:
-    address = parsed(connections().address(connection, path))
-    return open_table(str(replace(address, table=name_of(table)) if table else address))
+    server = connections()
+    address = parsed(server.address(connection, path))
+    return open_table(str(replace(address, table=name_of(table)) if table else address), server.within(connection))
 
 
 def engine_of(mine: Connected) -> Engine:
@@ -193,15 +195,21 @@ def engine_of(mine: Connected) -> Engine:
 
 
 def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
-    """Look at the values of every column in use without a domain, a column a step; a leak. Errors: InputError."""
+    """Look at the values of every column in use without a domain, in steps; a leak.
+
+    Steps that are closed end the scan of a column in the engine. Errors: InputError.
+    """
     proposals = list(mine.proposals)
     places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
     with _in_sentences("its values were read"):
         engine = engine_of(mine)
         for done, place in enumerate(places):
-            yield done / len(places)
+            start, end = done / len(places), (done + 1) / len(places)
+            yield start
             name = mine.columns[place].name
-            proposals[place] = counted_proposal(name, engine.values(name, MOST_VALUES))
+            proposals[place] = counted_proposal(
+                name, (yield from part_of(engine.values(name, MOST_VALUES), start, end))
+            )
     return tuple(proposals)
 
 

@@ -58,6 +58,13 @@ class Connections:
             raise InputError(f"This server has no connection called {brief(name)}. {HOW}")
         return self.addresses[name]
 
+    def within(self, name: str) -> Path | None:
+        """Return the folder beyond which nothing is read for a connection, also by views that its file holds.
+
+        None is for an address of the owner's own: what it names is theirs to look at.
+        """
+        return self.root if name == FILES else None
+
 
 def connections() -> Connections:
     """Return what the owner named in the environment. Errors: InputError for what cannot be meant."""

@@ -77,7 +77,7 @@ class Settings:
     records: int = 1000
     data_seed: int = 1
     graph: str = ""
-    mechanism: str = "LaplaceUpdates"
+    mechanism: str = MECHANISM_NAMES[0]
     prior: float = 1.0
     seed: int = 1
     row: str = ""

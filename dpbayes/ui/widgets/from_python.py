@@ -27,7 +27,10 @@ FACE = "import dpbayes as dp"
 STREAM = "from dpbayes.base.randomness import stream"
 PATH = "from pathlib import Path"
 
-BIF = f'{PATH}\nnetwork, {{}} = dp.read_bif(Path("network.bif").read_text(encoding="utf-8"))  # {{}}'
+NETWORK = "network.bif"
+"""The file that code reads a large network from, as the Network page offers it."""
+
+BIF = f'{PATH}\nnetwork, {{}} = dp.read_bif(Path("{NETWORK}").read_text(encoding="utf-8"))  # {{}}'
 """How a network is read from a file: with or without its probabilities, and where the file is from."""
 
 MOST_NODES = 60
@@ -91,13 +94,18 @@ def program(*parts: str) -> str:
     return "\n".join([*first, "", *others])
 
 
+def is_read_from_file(network: Network) -> bool:
+    """Whether code reads a network from its file, unless it has the network by its name."""
+    return len(network.names) > MOST_NODES
+
+
 def network_in_python(network: Network) -> str:
     """Return the code that makes a network, as `network`: by its name, in full, or from the file of its drawing."""
     if key := next((key for key in SHIPPED if default_network(key) == network), ""):
         return f"from dpbayes.sources.shipped_tables import default_network\nnetwork = default_network({key!r})"
     if key := next((key for key in NAMED if load_named(key)[0] == network), ""):
         return f"network, _ = dp.load_named({key!r})"
-    if len(network.names) > MOST_NODES:
+    if is_read_from_file(network):
         return BIF.format("_", "Network, Import or export")
     states = dict(zip(network.names, network.states, strict=True))
     return f"network = dp.Network.from_edges({list(network.names)!r}, {list(network.edges)!r}, {states!r})"
@@ -166,8 +174,8 @@ def mechanism_in_python(mechanism: object) -> str:
 def value_in_python(name: str, value: object) -> str:
     """Return the code that makes a value of frozen dataclasses, enums and numbers, under a name."""
     imports: dict[str, None] = {}
-    made = f"{name} = {_expression(value, imports)}"
-    return "\n".join([*imports, made])
+    assignment = f"{name} = {_expression(value, imports)}"
+    return "\n".join([*imports, assignment])
 
 
 def _expression(value: object, imports: dict[str, None]) -> str:

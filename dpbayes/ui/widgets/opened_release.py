@@ -5,6 +5,7 @@ import secrets
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
@@ -12,7 +13,9 @@ from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.amounts import amount_text
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
+from dpbayes.releases.request import ReleaseRequest
 from dpbayes.releases.structure import StructureDocument, is_structure, read_structure
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
@@ -36,10 +39,11 @@ MOST_COLUMNS = 10_000
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str) -> None:
+def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> None:
     """Show a release file: what was checked first, then, if all of it holds, what the release says.
 
-    `key` keeps the controls of two releases on one page apart. Errors: InputError where it cannot be used.
+    `key` keeps the controls of two releases on one page apart; the report tells what becomes of a `suspicion`. Errors:
+    InputError where it cannot be used.
     """
     verification = _verified(data, key)
     _checks(verification)
@@ -54,7 +58,7 @@ def opened_release(data: bytes, *, key: str) -> None:
     release = release_of(document)
     reading = _reading(release, key=key)
     _rows(document, release, reading, key=key)
-    _views(document, release, reading, data, key=key)
+    _views(document, release, reading, data, key=key, suspicion=suspicion)
     with st.expander("The certificate"):
         for name, text in document.told["certificate"].items():
             told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
@@ -142,10 +146,18 @@ def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading
         rows_figure(labels, private, None, own=mechanism.colour, as_real=as_real),
         key=f"{key}.rows",
         alt="The released probability of one state of every row, with its 95% interval where there is a posterior.",
+        release=_told_of(document.request, mechanism.label),
     )
     if network.row_count > len(rows):
         said.insert(0, f"The first {len(rows)} of {network.row_count:,} rows; the BIF file has all.")
     st.caption(" ".join(said))
+
+
+def _told_of(request: ReleaseRequest, label: str) -> dict[str, str]:
+    """Return what a picture of a release says of it: what it was made by, of what."""
+    spent = {"epsilon": request.epsilon} if request.epsilon else {"rho": request.rho}
+    told = {name: amount_text(amount) for name, amount in spent.items()}
+    return {"mechanism": label, **told, "table": request.dataset, "n": f"{request.n:,}"}
 
 
 def _of_files(network: Network, reading: Reading) -> Reading:
@@ -159,7 +171,9 @@ def _of_files(network: Network, reading: Reading) -> Reading:
     return reading
 
 
-def _views(document: ReleaseDocument, release: Release[Outcome], asked: Reading, data: bytes, *, key: str) -> None:
+def _views(
+    document: ReleaseDocument, release: Release[Outcome], asked: Reading, data: bytes, *, key: str, suspicion: float
+) -> None:
     """Offer everything that can be made of the release; all of it is computed from the released numbers alone."""
     reading = _of_files(document.request.network, asked)
 
@@ -169,7 +183,12 @@ def _views(document: ReleaseDocument, release: Release[Outcome], asked: Reading,
     with st.container(horizontal=True):
         offer("release.json", "release.json", data, "application/json")
         offer("Network, BIF", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
-        offer("Report, HTML", "release.html", lambda: html_report(document, reading).encode(), "text/html")
+        offer(
+            "Report, HTML",
+            "release.html",
+            lambda: html_report(document, reading, suspicion=suspicion).encode(),
+            "text/html",
+        )
         offer(
             "Script, Python", "release.py", lambda: python_script(document, reading=reading).encode(), "text/x-python"
         )

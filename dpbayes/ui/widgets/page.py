@@ -81,11 +81,12 @@ class Places:
     picture: DeltaGenerator
     controls: DeltaGenerator
 
-    def first(self, part: "Callable[[Places, Chosen], Result]") -> Result | None:
+    def first(self, part: "Callable[[Places, Chosen], Result]", chosen: Chosen) -> Result | None:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
 
-        It reruns alone, from the settings as they are then, as long as the slider moves. What takes it a moment it
-        computes outside the places: the word shown meanwhile would take that of the chart, which is then built anew.
+        With the page it is of what is `chosen` there, worked out once for both. It reruns alone, from the settings as
+        they are then, as long as the slider moves. What takes it a moment it computes outside the places: the word
+        shown meanwhile would take that of the chart, which is then built anew.
         Errors: InputError, of `part`.
         """
         aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
@@ -98,7 +99,8 @@ class Places:
         def alone() -> None:
             with aside, guarded():
                 try:
-                    results[:] = [part(self, Chosen.now())]  # the last one alone: a drag has hundreds
+                    now = Chosen.now() if is_alone else chosen
+                    results[:] = [part(self, now)]  # the last one alone: a drag has hundreds
                 except InputError as error:
                     if is_alone:
                         raise

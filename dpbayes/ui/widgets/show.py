@@ -10,8 +10,11 @@ import streamlit as st
 from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import MECHANISMS
+from dpbayes.mechanisms.base import name_of
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.chart import take_picture
+from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 
 SLOW = 2_000_000
@@ -21,14 +24,13 @@ MOST_ROWS = 5_000
 """Rows of numbers that a browser is given; what is downloaded has all."""
 
 
-NAMES = ("Gaussian", "Laplace", "Fourier", "Hellinger")
-"""How a label may begin that is a name."""
+NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == name_of(kind)[0])
+"""Labels of mechanisms that begin inside a sentence as they do at its head: with a person's name."""
 
 
 def inside(label: str) -> str:
     """Return a mechanism's label as it stands inside a sentence; one that begins with a person's name keeps it so."""
-    is_name = " " not in label or label.startswith(NAMES)
-    return label if is_name else label[0].lower() + label[1:]
+    return label if label.startswith(NAMES) else label[0].lower() + label[1:]
 
 
 def headline(text: str) -> None:
@@ -94,8 +96,13 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
         bar.empty()
 
 
-def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool) -> None:
-    """Show the numbers behind a chart, once asked for, and offer them as CSV, and the chart as a picture."""
+def data_and_download(
+    make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool, simulates: bool = False
+) -> None:
+    """Show the numbers behind a chart, once asked for, and offer them as CSV, and the chart as a picture.
+
+    The file's name says whether it `simulates` releases.
+    """
     with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as numbers:
         if not numbers.open:
             return
@@ -108,7 +115,7 @@ def data_and_download(make: Callable[[], pd.DataFrame], *, name: str, curator_on
         st.download_button(
             "Download CSV",
             lambda: safe_csv(frame),
-            file_name=f"{'curator-only-' if curator_only else ''}{name}.csv",
+            file_name=offered_name(name, "csv", simulates=simulates, curator_only=curator_only),
             mime="text/csv",
             key=f"download.{name}",
             on_click="ignore",

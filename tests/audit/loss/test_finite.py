@@ -49,8 +49,8 @@ def laws(draw, *, zeros: bool = False):
 def test_the_curve_is_the_maximum_over_all_events(log_pmf, epsilon):
     p, q = np.exp(log_pmf)
     expected = max(delta_over_all_events(p, q, epsilon), delta_over_all_events(q, p, epsilon))
-    found = exact_curve(log_pmf, pairs=BOTH, epsilons=[epsilon])
-    assert found.deltas[0] == pytest.approx(expected, abs=1e-12)
+    curve = exact_curve(log_pmf, pairs=BOTH, epsilons=[epsilon])
+    assert curve.deltas[0] == pytest.approx(expected, abs=1e-12)
 
 
 @given(laws(), st.floats(1e-6, 0.9))

@@ -71,9 +71,9 @@ def test_the_largest_value_in_a_disc_is_what_a_grid_finds(seed, radius):
     r, theta = np.meshgrid(np.linspace(0, radius, 400), np.linspace(0, 2 * math.pi, 4_000))
     w = np.stack([r * np.cos(theta), r * np.sin(theta)], axis=-1)
     values = np.einsum("...i,ij,...j->...", w, curvature, w) / 2 + w @ slope
-    found = largest_in_ball(curvature, slope, radius)
-    assert values.max() <= found * (1 + 1e-12)
-    assert found == pytest.approx(values.max(), rel=1e-4)
+    largest = largest_in_ball(curvature, slope, radius)
+    assert values.max() <= largest * (1 + 1e-12)
+    assert largest == pytest.approx(values.max(), rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_next_to_no_slope_along_the_steepest_axis_changes_next_to_nothing(turn, 
     axes = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
     for steep, known in ((2.0, 1.125), (0.0, 0.0)):
         curvature = axes @ np.diag([steep, steep / 2]) @ axes.T
-        found = largest_in_ball(curvature, axes @ [slope, steep / 4], 1.0)
-        assert found == pytest.approx(known, abs=2e-9)
+        largest = largest_in_ball(curvature, axes @ [slope, steep / 4], 1.0)
+        assert largest == pytest.approx(known, abs=2e-9)
 
 
 def test_largest_values_come_in_batches():
@@ -131,8 +131,8 @@ def test_the_loss_is_the_largest_log_ratio_of_the_densities(bound, variance, b):
     rest = (5, ([0.7], 0.4)), (2, ([-0.3], 0.9))
     first, second = table(*rest, (1, ([1.0], 1.0))), table(*rest, (1, ([-0.6], 1.0)))
     for one, other in ((first, second), (second, first)):
-        found = exact_loss(one, other, prior_precision=b, noise_variance=variance, norm_bound=bound)
-        assert found == pytest.approx(slow_loss(one, other, mechanism), rel=1e-6)
+        loss = exact_loss(one, other, prior_precision=b, noise_variance=variance, norm_bound=bound)
+        assert loss == pytest.approx(slow_loss(one, other, mechanism), rel=1e-6)
 
 
 def test_two_features_of_which_one_is_never_used_lose_what_the_cut_prior_leaves():
@@ -145,8 +145,8 @@ def test_two_features_of_which_one_is_never_used_lose_what_the_cut_prior_leaves(
         density = np.exp(-((y - w) ** 2) / 2 - FLAT * w * w / 2)
         across = math.sqrt(2 * math.pi / FLAT) * np.vectorize(math.erf)(chord * math.sqrt(FLAT / 2))
         logs.append(np.log(density) - math.log(integrate.simpson(density * across * bound * np.cos(phi), x=phi)))
-    found = exact_loss(table((1, first)), table((1, second)), prior_precision=FLAT, noise_variance=1, norm_bound=bound)
-    assert found == pytest.approx((logs[0] - logs[1]).max(), rel=1e-7)
+    loss = exact_loss(table((1, first)), table((1, second)), prior_precision=FLAT, noise_variance=1, norm_bound=bound)
+    assert loss == pytest.approx((logs[0] - logs[1]).max(), rel=1e-7)
 
 
 # The promise
@@ -164,17 +164,17 @@ def test_two_features_of_which_one_is_never_used_lose_what_the_cut_prior_leaves(
 )
 def test_the_attack_on_one_feature_has_its_known_loss(bound, n, known):
     mechanism = sampler(bound)
-    found = float(loss(mechanism, *one_feature_attack(n)))
-    assert found == pytest.approx(known, abs=2e-3)
-    assert found <= mechanism.certified.epsilon
+    value = float(loss(mechanism, *one_feature_attack(n)))
+    assert value == pytest.approx(known, abs=2e-3)
+    assert value <= mechanism.certified.epsilon
 
 
 @pytest.mark.parametrize(("n", "known"), [(1, 4.5), (100, 8.393), (10**6, 8.995)])
 def test_the_attack_on_two_features_has_its_known_loss(n, known):
     mechanism = sampler(2.0)
-    found = float(loss(mechanism, *two_feature_attack(n)))
-    assert found == pytest.approx(known, abs=1e-3)
-    assert found <= mechanism.certified.epsilon == 9
+    value = float(loss(mechanism, *two_feature_attack(n)))
+    assert value == pytest.approx(known, abs=1e-3)
+    assert value <= mechanism.certified.epsilon == 9
 
 
 @pytest.mark.parametrize("n", [10**5, 10**6])
@@ -182,8 +182,8 @@ def test_the_attack_on_two_features_has_its_known_loss(n, known):
 @pytest.mark.parametrize("variance", [0.5, 1.0, 4.0])
 def test_the_promise_is_tight_up_to_a_norm_bound_of_one(n, bound, variance):
     mechanism = sampler(bound, variance)
-    found = float(loss(mechanism, *one_feature_attack(n)))
-    share = found / mechanism.certified.epsilon
+    value = float(loss(mechanism, *one_feature_attack(n)))
+    share = value / mechanism.certified.epsilon
     assert share <= 1
     # The edge is felt once n B/sigma^2 is large.
     assert 1 - share < max(0.02, 5 * variance / (n * bound))
@@ -231,10 +231,10 @@ def test_no_neighbours_on_a_grid_of_single_feature_records_beat_the_promise(boun
         cross = np.array(both)[:, None, None] + x * y[..., None]
         return Moments(gram, cross, np.array(squares)[:, None] + y**2, n)
 
-    found = exact_loss(tables(0), tables(1), prior_precision=b, noise_variance=1.0, norm_bound=bound)
-    assert found.shape == (len(rests), len(pairs))
-    assert found.max() <= mechanism.certified.epsilon * (1 + 1e-9)
-    assert found.max() > 0.2 * mechanism.certified.epsilon
+    loss = exact_loss(tables(0), tables(1), prior_precision=b, noise_variance=1.0, norm_bound=bound)
+    assert loss.shape == (len(rests), len(pairs))
+    assert loss.max() <= mechanism.certified.epsilon * (1 + 1e-9)
+    assert loss.max() > 0.2 * mechanism.certified.epsilon
 
 
 @pytest.mark.parametrize("bound", thorough([0.5, 1.0, 2.0], sample=[1.0]))
@@ -262,18 +262,18 @@ def test_no_two_records_differ_by_a_wider_range_than_certified(d, bound, varianc
     y = draw.choice([-1.0, 1.0], 2) if edge else draw.uniform(-1, 1, 2)
     names = tuple(f"c{j}" for j in range(d + 1))
     first, second = (moments(ScaledRegression(x[k : k + 1], y[k : k + 1], names)) for k in (0, 1))
-    found = float(likelihood_range(first, second, noise_variance=variance, norm_bound=bound))
-    assert 0 <= found <= sampler(bound, variance).certified.epsilon * (1 + 1e-9)
+    value = float(likelihood_range(first, second, noise_variance=variance, norm_bound=bound))
+    assert 0 <= value <= sampler(bound, variance).certified.epsilon * (1 + 1e-9)
     w = draw.standard_normal((200, d))
     w *= bound * draw.random((200, 1)) / np.linalg.norm(w, axis=1, keepdims=True)
     ratio = ((y[1] - w @ x[1]) ** 2 - (y[0] - w @ x[0]) ** 2) / (2 * variance)
-    assert np.ptp(ratio) <= found * (1 + 1e-9) + 1e-12
+    assert np.ptp(ratio) <= value * (1 + 1e-9) + 1e-12
 
 
 @pytest.mark.parametrize(("bound", "pair"), [(0.25, one_feature_attack), (1.0, one_feature_attack)])
 def test_the_range_of_opposite_records_is_what_is_certified(bound, pair):
-    found = likelihood_range(*pair(1), noise_variance=1.0, norm_bound=bound)
-    assert found == pytest.approx(sampler(bound).certified.epsilon)
+    ends = likelihood_range(*pair(1), noise_variance=1.0, norm_bound=bound)
+    assert ends == pytest.approx(sampler(bound).certified.epsilon)
 
 
 def test_the_range_of_the_two_feature_attack_is_what_is_certified():

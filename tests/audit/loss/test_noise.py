@@ -191,9 +191,9 @@ def test_clipping_to_the_possible_counts_hides_nothing(n, epsilon):
         pairs = [(first, first - 1), (n - first, n - first + 1)]
         for share in (0.0, 0.3, 0.8):
             # Bins between the atoms are coarser than the true law, so that this is a lower value, and close.
-            found = clipped_delta(pairs, n, scale, share * epsilon)
+            delta = clipped_delta(pairs, n, scale, share * epsilon)
             exact = float(laplace_cells_delta(share * epsilon, scale=scale))
-            assert exact * (1 - 2e-3) <= found <= exact * (1 + 1e-9)
+            assert exact * (1 - 2e-3) <= delta <= exact * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("network", [empty(1), chain(2), V_STRUCTURE])

@@ -45,8 +45,8 @@ def test_density_and_atoms_add_up_to_one(n, a, b):
 def test_it_is_the_law_of_what_is_released(n, a, b):
     """400,000 releases: each atom, and the distribution in between, at a false alarm rate of 1e-9 each."""
     draws = 400_000
-    made = LaplaceCells(die=Die((1.0, 1.0), n), epsilon=2 / b)
-    share = (made.release([a, n - a], np.random.default_rng(3), (draws,)).alpha[:, 0] - 1) / n
+    mechanism = LaplaceCells(die=Die((1.0, 1.0), n), epsilon=2 / b)
+    share = (mechanism.release([a, n - a], np.random.default_rng(3), (draws,)).alpha[:, 0] - 1) / n
     hits = [np.sum(np.abs(share - value) < 1e-12) for value in (0, 0.5, 1)]
     for hit, atom in zip(hits, log_atoms(first=a, n=n, scale=b), strict=True):
         assert stats.binomtest(int(hit), draws, math.exp(atom)).pvalue > 1e-9

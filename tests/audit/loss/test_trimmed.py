@@ -48,12 +48,12 @@ def test_one_row_has_its_known_epsilons(omega, n, pure, at_millionth, at_thousan
 def test_the_worst_tables_of_a_row_are_at_its_ends(a, b, n, omega):
     bound, k = log_odds_bound(omega), np.arange(n + 1)
     masses = log_mass(a + k, b + n - k, omega)
-    found = row_loss(a, b, n=n, bound=bound)
-    assert found.epsilon == pytest.approx(bound + np.abs(np.diff(masses)).max(), rel=1e-9)
-    assert found.epsilon <= 2 * bound * (1 + 1e-12)
-    assert abs(found.first - found.second) == 1
-    log_ratio = (found.first - found.second) * found.log_odds - (masses[found.first] - masses[found.second])
-    assert log_ratio == pytest.approx(found.epsilon, rel=1e-9)
+    loss = row_loss(a, b, n=n, bound=bound)
+    assert loss.epsilon == pytest.approx(bound + np.abs(np.diff(masses)).max(), rel=1e-9)
+    assert loss.epsilon <= 2 * bound * (1 + 1e-12)
+    assert abs(loss.first - loss.second) == 1
+    log_ratio = (loss.first - loss.second) * loss.log_odds - (masses[loss.first] - masses[loss.second])
+    assert log_ratio == pytest.approx(loss.epsilon, rel=1e-9)
 
 
 @pytest.mark.parametrize("omega", [0.3, 0.1, 0.01])
@@ -94,10 +94,10 @@ def test_the_curve_of_a_row_is_that_of_mpmath(a, b, n, omega):
     bound = log_odds_bound(omega)
     top = row_loss(a, b, n=n, bound=bound).epsilon
     grid = np.array([0.0, 0.2, 0.7, 0.99]) * top
-    found = row_curve(a, b, n=n, bound=bound, epsilons=[*grid, top * (1 + 1e-9)])
-    assert found.deltas[-1] == 0
-    assert found.worst[-1].tolist() == [-1, -1]
-    for epsilon, delta in zip(grid, found.deltas, strict=False):
+    curve = row_curve(a, b, n=n, bound=bound, epsilons=[*grid, top * (1 + 1e-9)])
+    assert curve.deltas[-1] == 0
+    assert curve.worst[-1].tolist() == [-1, -1]
+    for epsilon, delta in zip(grid, curve.deltas, strict=False):
         assert delta == pytest.approx(delta_by_mpmath(a, b, n, bound, epsilon), rel=1e-8, abs=1e-16)
 
 
@@ -114,8 +114,8 @@ def test_the_range_curve_is_the_worst_two_point_law(width, share, most_share):
     t = np.linspace(0, most, 20_001)[1:]
     mass = -np.expm1(t - width) / (np.exp(t) - np.exp(t - width))  # of y where the loss is t
     deltas = mass * np.maximum(np.exp(t) - math.exp(epsilon), 0)
-    found = float(range_curve(epsilon, width=width, most=most))
-    assert deltas.max() - 1e-12 <= found <= deltas.max() + 1e-3 * width
+    value = float(range_curve(epsilon, width=width, most=most))
+    assert deltas.max() - 1e-12 <= value <= deltas.max() + 1e-3 * width
 
 
 @pytest.mark.parametrize(("omega", "n"), [row[:2] for row in TABLE])
@@ -166,10 +166,10 @@ def witnessed_loss(prior: Dirichlets, found: trimmed_network.NetworkLoss, bound:
 @pytest.mark.parametrize(("n", "loss"), [(1, 4.394), (2, 5.021), (4, 5.704), (8, 6.251), (14, 6.624)])
 def test_the_chain_of_two_has_its_known_losses_and_breaks_the_printed_promise(n, loss):
     bound = log_odds_bound(0.1)
-    found = network_loss(Dirichlets.symmetric(chain(2)), n=n, bound=bound)
-    assert found.is_exact
-    assert found.least == pytest.approx(loss, abs=5e-4)
-    assert (found.least > 2 * math.log(10)) is (n >= 2)
+    audited = network_loss(Dirichlets.symmetric(chain(2)), n=n, bound=bound)
+    assert audited.is_exact
+    assert audited.least == pytest.approx(loss, abs=5e-4)
+    assert (audited.least > 2 * math.log(10)) is (n >= 2)
 
 
 @pytest.mark.parametrize("network", [empty(1), empty(2), chain(2), chain(3), V_STRUCTURE])
@@ -180,12 +180,12 @@ def test_the_two_values_enclose_the_one_found_by_listing_all_tables(monkeypatch,
         exact = network_loss(prior, n=n, bound=1.5)
         with monkeypatch.context() as patch:
             patch.setattr(trimmed_network, "tables_are_few", lambda network, n: False)
-            found = network_loss(prior, n=n, bound=1.5)
-            assert largest_loss(prior, n=n, bound=1.5) == pytest.approx(found.most)
+            loss = network_loss(prior, n=n, bound=1.5)
+            assert largest_loss(prior, n=n, bound=1.5) == pytest.approx(loss.most)
         assert exact.is_exact
-        assert found.least <= exact.least * (1 + 1e-12)
-        assert exact.least <= found.most * (1 + 1e-12)
-        assert found.least > 0.8 * exact.least
+        assert loss.least <= exact.least * (1 + 1e-12)
+        assert exact.least <= loss.most * (1 + 1e-12)
+        assert loss.least > 0.8 * exact.least
         assert largest_loss(prior, n=n, bound=1.5) == exact.most
 
 
@@ -193,14 +193,14 @@ def test_the_two_values_enclose_the_one_found_by_listing_all_tables(monkeypatch,
 @pytest.mark.parametrize("n", [2, 9])
 def test_the_witnesses_are_neighbours_and_lose_what_is_said(network, n):
     prior, bound = Dirichlets.symmetric(network), 0.9
-    found = network_loss(prior, n=n, bound=bound)
-    moved = found.first - found.second
+    loss = network_loss(prior, n=n, bound=bound)
+    moved = loss.first - loss.second
     assert np.abs(moved).sum() <= count_sensitivity(network)
-    for counts in (found.first, found.second):
+    for counts in (loss.first, loss.second):
         assert np.all(counts >= 0)
         assert all(network.table(counts, node).sum() == n for node in range(len(network.names)))
-    assert witnessed_loss(prior, found, bound) == pytest.approx(found.least, abs=1e-9)
-    assert found.least <= found.most <= 2 * int(Decisions(network).depths.sum()) * bound * (1 + 1e-9)
+    assert witnessed_loss(prior, loss, bound) == pytest.approx(loss.least, abs=1e-9)
+    assert loss.least <= loss.most <= 2 * int(Decisions(network).depths.sum()) * bound * (1 + 1e-9)
 
 
 def test_single_nodes_and_independent_ones_are_exact_for_every_n():
@@ -216,8 +216,8 @@ def test_single_nodes_and_independent_ones_are_exact_for_every_n():
 
 def test_many_records_bring_the_chain_to_the_certified_value():
     bound = log_odds_bound(0.1)
-    found = network_loss(Dirichlets.symmetric(chain(2)), n=10**6, bound=bound)
-    assert 8.788 < found.least <= found.most <= 4 * bound
+    loss = network_loss(Dirichlets.symmetric(chain(2)), n=10**6, bound=bound)
+    assert 8.788 < loss.least <= loss.most <= 4 * bound
 
 
 def test_a_node_of_one_state_adds_nothing():
@@ -235,9 +235,9 @@ def wide(parents: int) -> Network:
 
 def test_the_tables_of_a_wide_network_are_held_in_the_rows_that_records_are_in():
     network = wide(16)
-    found = trimmed_network.suspicious_tables(network, n=1000)
-    assert found.counts.nbytes < 2**20 < 8 * network.cell_count * len(found.counts)
-    first = found.whole(network, found.counts[0])
+    pairs = trimmed_network.suspicious_tables(network, n=1000)
+    assert pairs.counts.nbytes < 2**20 < 8 * network.cell_count * len(pairs.counts)
+    first = pairs.whole(network, pairs.counts[0])
     assert [network.table(first, node).sum() for node in range(17)] == [1000] * 17
     loss = network_loss(Dirichlets.symmetric(network), n=1000, bound=1.0)
     assert 0 < loss.least <= loss.most <= 34
@@ -247,16 +247,16 @@ def test_the_tables_of_a_wide_network_are_held_in_the_rows_that_records_are_in()
 @pytest.mark.parametrize("network", NETWORKS)
 def test_tables_of_some_rows_lose_what_whole_tables_lose(network):
     prior, bound = Dirichlets(network, np.random.default_rng(3).uniform(0.3, 2, network.cell_count)), 0.9
-    found = trimmed_network.suspicious_tables(network, n=6)
-    few = trimmed_network.rows_alone(prior, found.rows)
-    whole = np.array([found.whole(network, counts) for counts in found.counts])
+    pairs = trimmed_network.suspicious_tables(network, n=6)
+    few = trimmed_network.rows_alone(prior, pairs.rows)
+    whole = np.array([pairs.whole(network, counts) for counts in pairs.counts])
     of_rows, of_all = (
-        trimmed_network.log_masses(each, counts, bound=bound) for each, counts in ((few, found.counts), (prior, whole))
+        trimmed_network.log_masses(each, counts, bound=bound) for each, counts in ((few, pairs.counts), (prior, whole))
     )
     assert of_rows - of_rows[0] == pytest.approx(of_all - of_all[0], abs=1e-9)
     best = MapExponential(prior=prior, epsilon=1.0)
-    decisions = trimmed_network.decisions_of(network, found.rows)
+    decisions = trimmed_network.decisions_of(network, pairs.rows)
     laws = best.log_pmf(whole)
-    assert np.allclose(best.log_pmf_of_rows(few, found.counts), laws[:, decisions], rtol=0, atol=1e-12)
+    assert np.allclose(best.log_pmf_of_rows(few, pairs.counts), laws[:, decisions], rtol=0, atol=1e-12)
     others = np.setdiff1d(np.arange(laws.shape[1]), decisions)
     assert np.ptp(laws[:, others], axis=0).max(initial=0.0) == 0

@@ -50,8 +50,8 @@ def test_the_divergence_of_one_number_is_that_of_its_law(whole):
         p, q = (np.exp(-np.abs(k - at)) for at in (0, ratio))
     p, q = p / p.sum(), q / q.sum()
     expected = [np.log(np.sum(p**alpha * q ** (1 - alpha))) / (alpha - 1) for alpha in alphas]
-    found = laplace_divergences(np.array([ratio]), alphas - 1, whole=whole)[:, 0]
-    assert found == pytest.approx(expected, rel=1e-4)
+    divergences = laplace_divergences(np.array([ratio]), alphas - 1, whole=whole)[:, 0]
+    assert divergences == pytest.approx(expected, rel=1e-4)
 
 
 def test_an_epsilon_suffices_at_its_delta():

@@ -82,19 +82,19 @@ def test_a_coin_is_never_said_to_be_ahead():
     for seed in range(1, 6):
         study = racing(load_named("andes")[0], target="NEED36", methods=RACERS[:2], repeats=10, seed=seed)
         first.append(float(study.mean(METHODS["sampler_many"])[0] - study.mean(METHODS["laplace"])[0]))
-        found = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])
-        assert found is not None
-        assert found.ahead > 2 * math.log(2)
+        crossing = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])
+        assert crossing is not None
+        assert crossing.ahead > 2 * math.log(2)
     assert max(first) > 0, "by luck it is ahead from the start"
 
 
 def test_figure_1_is_told_without_noise():
     """[Zhang16] section 5.1: past a threshold the sampler wins; only because its draws were not all paid for."""
     study = racing(naive_bayes(16))
-    found = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])
-    assert found is not None
-    assert found.behind is not None
-    assert found.behind < 2 * math.log(2) < found.ahead < 2
+    crossing = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])
+    assert crossing is not None
+    assert crossing.behind is not None
+    assert crossing.behind < 2 * math.log(2) < crossing.ahead < 2
     assert overtakes(study, METHODS["sampler"], METHODS["laplace"]) is None
     paired = study.measures[METHODS["laplace"]].accuracy - study.measures[METHODS["sampler"]].accuracy
     errors = paired.mean(axis=0) / (paired.std(axis=0, ddof=1) / math.sqrt(len(paired)))

@@ -89,13 +89,15 @@ REFERENCES = [
 
 @pytest.mark.parametrize(("scenario", "row"), REFERENCES, ids=[f"m={s.sides} n={s.n} e={s.epsilon} {s.balance.value}" for s, _ in REFERENCES])  # fmt: skip  # noqa: E501
 def test_the_reference_medians_are_found(scenario, row):
-    found = medians(scenario)
+    median = medians(scenario)
     expected = dict(zip(ORDER, map(float, row.split()), strict=False))
     for method in EXPONENTIAL:
-        assert found[method] == pytest.approx(expected[method], abs=7e-4 if expected[method] < 0.9995 else 5e-3), method
+        assert median[method] == pytest.approx(expected[method], abs=7e-4 if expected[method] < 0.9995 else 5e-3), (
+            method
+        )
     for method in scenario.methods:
         if method.is_laplace:  # both are simulated, with 20,000 draws each
-            assert found[method] == pytest.approx(expected[method], abs=1e-3, rel=0.035), method
+            assert median[method] == pytest.approx(expected[method], abs=1e-3, rel=0.035), method
 
 
 # The laws
@@ -148,8 +150,8 @@ def test_noisy_counts_are_the_mechanisms_releases(method, sides):
     kind = {DieMethod.CELLS: LaplaceCells, DieMethod.ONE: LaplaceOne}[method]
     scenarios = [Scenario(sides=sides, n=8, balance=Balance.SKEWED, epsilon=e) for e in (0.05, 1.0, 4.0)]
     standard = np.random.default_rng(3).laplace(size=(500, sides if method is DieMethod.CELLS else 1))
-    found = noisy_counts(scenarios, method, DieNoise(standard))
-    for scenario, values in zip(scenarios, found, strict=True):
+    counts = noisy_counts(scenarios, method, DieNoise(standard))
+    for scenario, values in zip(scenarios, counts, strict=True):
         mechanism = kind(die=scenario.die, epsilon=scenario.epsilon)
         released = mechanism.release(scenario.counts, np.random.default_rng(3), (500,))
         assert scenario.die.posterior(values) == pytest.approx(released.alpha)
@@ -272,12 +274,12 @@ def test_curves_pass_through_the_laws_at_one_setting():
 
 
 def test_a_curve_is_a_tidy_frame():
-    found = accuracy_against_throws(Scenario(), [5, 10], noise(draws=50))
-    frame = found.frame()
+    result = accuracy_against_throws(Scenario(), [5, 10], noise(draws=50))
+    frame = result.frame()
     assert list(frame.columns) == ["mechanism", "n", *("5% quantile", "25% quantile", "median"), "75% quantile", "95% quantile"]  # fmt: skip  # noqa: E501
     assert len(frame) == 2 * len(DieMethod)
     row = frame[(frame["mechanism"] == DieMethod.CELLS.value) & (frame["n"] == 10)]
-    assert row["median"].item() == found.errors[1, found.methods.index(DieMethod.CELLS), MEDIAN]
+    assert row["median"].item() == result.errors[1, result.methods.index(DieMethod.CELLS), MEDIAN]
 
 
 @pytest.mark.parametrize("sides", range(2, 7))
@@ -330,21 +332,21 @@ def test_a_plane_of_sensitivities_is_the_cores(n):
 @pytest.mark.parametrize("n", [1, 40, 1000])
 def test_the_law_of_the_output_over_all_counts(n):
     scenario = Scenario(n=n, epsilon=0.3, balance=Balance.SKEWED)
-    found = outputs(scenario, noise(), window=(0, n))
-    for method, shares in found.shares.items():
+    laws = outputs(scenario, noise(), window=(0, n))
+    for method, shares in laws.shares.items():
         assert shares.sum() == pytest.approx(1.0), method
         assert shares.min() >= 0
     law = np.exp(HellingerGlobal(die=scenario.die, epsilon=0.3).log_pmf(scenario.counts))
-    width = int(found.edges[1] - found.edges[0])
-    assert found.shares[DieMethod.GLOBAL] == pytest.approx(np.add.reduceat(law, np.arange(0, n + 1, width)))
+    width = int(laws.edges[1] - laws.edges[0])
+    assert laws.shares[DieMethod.GLOBAL] == pytest.approx(np.add.reduceat(law, np.arange(0, n + 1, width)))
     # Laplace on one count: the stated law against releases of the mechanism.
     released = LaplaceOne(die=scenario.die, epsilon=0.3).release(scenario.counts, stream(1, "one"), (100_000,)).alpha
-    seen = np.histogram(released[:, 0] - 1.0, bins=found.edges)[0]
-    kept = found.shares[DieMethod.ONE] * 100_000 > 5
-    expected = found.shares[DieMethod.ONE][kept] * 100_000
+    seen = np.histogram(released[:, 0] - 1.0, bins=laws.edges)[0]
+    kept = laws.shares[DieMethod.ONE] * 100_000 > 5
+    expected = laws.shares[DieMethod.ONE][kept] * 100_000
     statistic = np.sum((seen[kept] - expected) ** 2 / expected)
     assert stats.chi2.sf(statistic, kept.sum()) > ALARM
-    wider = np.histogram(np.clip(scenario.counts[0] + 1.1 * (released[:, 0] - 1.0 - scenario.counts[0]), 0, n), bins=found.edges)[0]  # fmt: skip  # noqa: E501
+    wider = np.histogram(np.clip(scenario.counts[0] + 1.1 * (released[:, 0] - 1.0 - scenario.counts[0]), 0, n), bins=laws.edges)[0]  # fmt: skip  # noqa: E501
     if n == 1000:  # noise that is 10% off is rejected
         assert stats.chi2.sf(np.sum((wider[kept] - expected) ** 2 / expected), kept.sum()) < ALARM
 
@@ -352,9 +354,9 @@ def test_the_law_of_the_output_over_all_counts(n):
 def test_the_window_holds_the_noise_and_stays_within_the_counts():
     assert window_around(Scenario(n=1000, epsilon=0.5)) == (460, 540)
     assert window_around(Scenario(n=10, epsilon=0.5)) == (0, 10)
-    found = outputs(Scenario(n=1000, epsilon=0.5), noise(draws=10), window=(460, 540))
-    assert found.shares[DieMethod.ONE].sum() == pytest.approx(1 - np.exp(-20.25), abs=1e-12)
-    assert found.edges[[0, -1]].tolist() == [459.5, 540.5]
+    laws = outputs(Scenario(n=1000, epsilon=0.5), noise(draws=10), window=(460, 540))
+    assert laws.shares[DieMethod.ONE].sum() == pytest.approx(1 - np.exp(-20.25), abs=1e-12)
+    assert laws.edges[[0, -1]].tolist() == [459.5, 540.5]
 
 
 # Certified by enumeration

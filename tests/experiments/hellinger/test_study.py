@@ -91,18 +91,18 @@ def test_every_point_along_sides_is_that_die_by_itself():
 
 def test_medians_along_sides_are_the_mechanisms_own():
     """By another route: the mechanism's own law, and its own releases."""
-    found = accuracy_against_sides(Scenario(n=20, epsilon=3.0, calibration=SmoothRun.AS_PRINTED), [3, 4], noise())
-    for row, m in zip(found.errors, (3, 4), strict=True):
+    result = accuracy_against_sides(Scenario(n=20, epsilon=3.0, calibration=SmoothRun.AS_PRINTED), [3, 4], noise())
+    for row, m in zip(result.errors, (3, 4), strict=True):
         die, counts = Scenario(n=20, sides=m).die, Scenario(n=20, sides=m).counts
         alpha = np.asarray(die.prior) + counts
         law = np.exp(HellingerSmooth(die=die, epsilon=3.0, delta=1e-5).log_pmf(counts))
         distance = np.array([hellinger_by_hand(alpha, np.asarray(die.prior) + row) for row in die.candidates])
         order = np.argsort(distance)
         exact = distance[order][np.searchsorted(np.cumsum(law[order]), 0.5)]
-        assert row[found.methods.index(DieMethod.SMOOTH), MEDIAN] == pytest.approx(exact, abs=1e-7)
+        assert row[result.methods.index(DieMethod.SMOOTH), MEDIAN] == pytest.approx(exact, abs=1e-7)
         released = LaplaceCells(die=die, epsilon=3.0).release(counts, stream(2, "cells"), (20_000,)).alpha
         seen = np.median([hellinger_by_hand(alpha, each) for each in released])
-        assert row[found.methods.index(DieMethod.CELLS), MEDIAN] == pytest.approx(seen, rel=0.1)
+        assert row[result.methods.index(DieMethod.CELLS), MEDIAN] == pytest.approx(seen, rel=0.1)
 
 
 def hellinger_by_hand(first: np.ndarray, second: np.ndarray) -> float:
@@ -232,8 +232,8 @@ def test_the_command_runs_the_experiment_and_single_options_win_over_the_link(ca
     expected = hellinger_study(ODD, seed=3).frame()
     pd.testing.assert_frame_equal(frame_printed(command_of(ODD, seed=3), capsys), expected)
     other = settings_text(ODD.at(n=9), seed=8)
-    found = frame_printed(f"python -m dpbayes.experiments hellinger --settings {other!r} --n 12 --seed 3", capsys)
-    pd.testing.assert_frame_equal(found, expected)
+    frame = frame_printed(f"python -m dpbayes.experiments hellinger --settings {other!r} --n 12 --seed 3", capsys)
+    pd.testing.assert_frame_equal(frame, expected)
 
 
 def test_files_carry_the_settings(tmp_path, capsys):
@@ -243,8 +243,8 @@ def test_files_carry_the_settings(tmp_path, capsys):
     expected = hellinger_study(ODD, seed=3).frame()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), expected)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected)
-    held = arrow_parquet.read_schema(tmp_path / "out.parquet").metadata[b"dpbayes"]
-    assert json.loads(held) == settings_of(ODD, seed=3)
+    schema = arrow_parquet.read_schema(tmp_path / "out.parquet").metadata[b"dpbayes"]
+    assert json.loads(schema) == settings_of(ODD, seed=3)
     study = hellinger_study(ODD, seed=3)
     assert (tmp_path / "out.parquet").read_bytes() == parquet_bytes(study.frame(), study.settings)
 

@@ -36,6 +36,17 @@ def test_a_table_and_a_width(capsys):
     assert "with a 95 % credible interval no wider than 0.1" in text
 
 
+def test_what_a_real_table_gave_is_marked_as_not_private(capsys, monkeypatch):
+    few = {name: kind for name, kind in NAMES.items() if name in ("laplace", "fourier")}
+    monkeypatch.setattr("dpbayes.experiments.least_epsilon.command.NAMES", few)
+    table = ["epsilon", "--table", "house_votes_84", "--target", "party", "--draws", "20", "--within", "0.2"]
+    for mechanism in ("laplace", "every"):
+        first, *rest = said(capsys, *table, "--mechanism", mechanism).splitlines()
+        assert first.startswith("For the curator only, not private:")
+        assert "Least epsilon: " in rest[0]
+    assert "not private" not in said(capsys, *ASIA, "--draws", "20")
+
+
 def test_the_noise_may_be_kept_in_mind(capsys):
     words = ["epsilon", "--network", "asia", "--target", "asia=yes", "--draws", "20", "--within", "0.1"]
     text = said(capsys, *words, "--answer", "noise-aware")

@@ -20,9 +20,10 @@ from dpbayes.experiments.least_epsilon.search import (
     ranks,
 )
 from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
+from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler, WeightedFourier
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.model.counts import Counts
+from dpbayes.model.cpts import random_cpts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.conftest import thorough
 from tests.strategies import V_STRUCTURE, chain
@@ -258,6 +259,62 @@ def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all
     assert least.shares[near] == pytest.approx(
         [every.share(float(epsilon)) for epsilon in least.epsilons[near]], abs=0.002
     )
+
+
+def tried_everywhere(asked: Wish) -> tuple[float, float, float]:
+    """The answer and its interval with all draws in doubt tried at every epsilon between the ends."""
+    trials = search._Trials(asked, tuple(search._blocks(asked, rng())))
+    low, high = finished(search._ends(trials, finished(search._coarse(trials))))
+    epsilons = np.geomspace(low, high, max(2, 1 + math.ceil(math.log(high / low) / search._STEP)))
+    doubtful = trials.passed[low] != trials.passed[high]
+    shares = []
+    for epsilon in epsilons[1:-1]:
+        passed = trials.tried(float(epsilon), doubtful)
+        shares.append(float(np.where(doubtful, passed, trials.passed[high]).mean()))
+    every = np.array([trials.share(low), *shares, trials.share(high)])
+    first, last = ranks(asked.confidence, draws=asked.draws)
+    answer, least, most = (crossing(epsilons, every, share) for share in (asked.confidence, first, last))
+    return answer, least, most
+
+
+@pytest.mark.parametrize("kind", [LaplaceUpdates, WeightedFourier])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_epsilons_that_are_passed_over_would_change_nothing(kind, confidence):
+    prior = Dirichlets.symmetric(chain(3))
+    tables = planned_tables(prior.network, random_cpts(prior.network, rng()), 300, 1000, rng())
+    question = Question(prior.network, prior.network.names[2], prior.network.states[2][0])
+    asked = wish(kind(prior=prior, epsilon=1.0), question=question, tables=tables, draws=1000, confidence=confidence)
+    least = least_epsilon(asked, rng())
+    assert (least.epsilon, least.low, least.high) == pytest.approx(tried_everywhere(asked), rel=1e-9)
+
+
+@pytest.mark.parametrize(("share", "seed"), [(0.5, 1), (0.5, 2), (0.15, 3), (0.15, 4)])
+def test_a_share_that_falls_again_at_a_large_epsilon_is_seen(share, seed):
+    """Releases err between epsilons 30 and 300 with this chance; what suffices below them does not count."""
+
+    def wrong(release, question):
+        answers = AS_REAL.answers(release, question)
+        luck = release.numbers[:, 0] * 997 % 1
+        return np.where((luck < share) & (30 < release.public["epsilon"] < 300), answers + 0.2, answers)
+
+    asked = wish(answer=replace(AS_REAL, answers=wrong))
+    assert least_epsilon(asked, rng(seed)).epsilon > 290
+    assert least_epsilon(wish(), rng(seed)).epsilon < 3
+
+
+def test_of_a_few_draws_fewer_are_tried_where_all_pass():
+    tried: dict[float, int] = {}
+
+    def watched(release, question):
+        epsilon = float(release.public["epsilon"])
+        tried[epsilon] = tried.get(epsilon, 0) + len(release.numbers)
+        return AS_REAL.answers(release, question)
+
+    least = least_epsilon(wish(answer=replace(AS_REAL, answers=watched)), rng())
+    far = [size for epsilon, size in tried.items() if epsilon > 5 * least.high]
+    assert set(far) == {38}  # .9^38 < .02, .9 being what no fewer than 100 draws tell from .95
+    assert 100 in tried.values()
+    assert max(tried.values()) == 2000
 
 
 def test_the_epsilon_that_a_mechanism_comes_with_does_not_matter():

@@ -144,9 +144,9 @@ def test_sums_of_errors_are_those_of_all_repeats(rows: list[list[float]], data: 
 
 
 def test_one_repeat_has_no_standard_error() -> None:
-    found = curves(table(), study(repeats=1))
-    assert np.isnan(found.one.standard_error).all()
-    assert np.isfinite(found.one.mean).all()
+    result = curves(table(), study(repeats=1))
+    assert np.isnan(result.one.standard_error).all()
+    assert np.isfinite(result.one.mean).all()
 
 
 # The law of private draws
@@ -190,7 +190,7 @@ def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None
     precision = x[inside] @ x[inside] / 2 + 1
     mean, sd = x[inside] @ y[inside] / 2 / precision, 1 / math.sqrt(precision)
     cut = truncnorm((-bound - mean) / sd, (bound - mean) / sd, loc=mean, scale=sd)
-    found = curves(records, asked)
+    result = curves(records, asked)
     test = 1 - inside.mean()
 
     def error(weight: float) -> float:
@@ -199,13 +199,13 @@ def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None
     assert test == pytest.approx(0.9)
     slope = abs(2 * np.mean(x[~inside] * (y[~inside] - x[~inside] * cut.mean())))
     allowed = FAR * slope * cut.std() / math.sqrt(2000) + 1e-5
-    assert found.cut.mean[0] == pytest.approx(error(cut.mean()), abs=allowed)
+    assert result.cut.mean[0] == pytest.approx(error(cut.mean()), abs=allowed)
     assert abs(error(mean) - error(cut.mean())) > 3 * allowed, "the cut matters here"
 
 
 def test_the_mean_of_several_draws_is_nearer_than_one() -> None:
-    found = curves(table(), study(draws=50, repeats=20))
-    assert np.all(found.several.mean < found.one.mean)
+    result = curves(table(), study(draws=50, repeats=20))
+    assert np.all(result.several.mean < result.one.mean)
     assert np.array_equal(curves(table(), study()).several.mean, curves(table(), study()).one.mean)
 
 
@@ -221,14 +221,14 @@ def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pyt
     monkeypatch.setattr(RegressionStudy, "draws_made", lambda self, train: 4)
     monkeypatch.setattr(regression, "sample_in_ball", watched)
     records, asked = table(n=60), study(precisions=(0.5,), repeats=1, draws=2, train_share=0.5)
-    found = curves(records, asked)
+    result = curves(records, asked)
     inside = np.isin(np.arange(60), splits(records, 30, 1)[0])
     x, y = records.joint[~inside, :-2], records.joint[~inside, -2]
     drawn = kept[0].reshape(4, 3)
     pairs = [np.mean((y - x @ drawn[list(pair)].mean(axis=0)) ** 2) for pair in itertools.combinations(range(4), 2)]
-    assert found.several.mean[0] == pytest.approx(np.mean(pairs), rel=1e-9)
+    assert result.several.mean[0] == pytest.approx(np.mean(pairs), rel=1e-9)
     apart = [np.mean((y - x @ u) * (y - x @ v)) for u, v in itertools.permutations(drawn, 2)]
-    assert found.cut.mean[0] == pytest.approx(np.mean(apart), rel=1e-9)
+    assert result.cut.mean[0] == pytest.approx(np.mean(apart), rel=1e-9)
 
 
 def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
@@ -237,11 +237,11 @@ def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
     assert [asked.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
     assert study(draws=70).draws_made(30) == 70
     scenario = RegressionScenario(n=300, lowest=1e-3, highest=1e6, points=25)
-    found = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
-    assert found.cut.mean[:6] == pytest.approx(found.exact.mean[:6], rel=0.6)
-    assert np.all(found.cut.mean > 5 * found.cut.standard_error)
-    assert np.array_equal(found.shown_cut.mean, found.cut.mean)
-    assert np.all(np.abs(np.diff(found.cut.mean)) < 0.35 * found.cut.mean[1:]), "no zigzags"
+    result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert result.cut.mean[:6] == pytest.approx(result.exact.mean[:6], rel=0.6)
+    assert np.all(result.cut.mean > 5 * result.cut.standard_error)
+    assert np.array_equal(result.shown_cut.mean, result.cut.mean)
+    assert np.all(np.abs(np.diff(result.cut.mean)) < 0.35 * result.cut.mean[1:]), "no zigzags"
 
 
 @pytest.mark.parametrize("repeats", [1, 2, 20])
@@ -277,13 +277,13 @@ def test_both_epsilons_of_figure_2(b: float, certified: float, printed: float) -
 def test_the_shape_of_figure_2() -> None:
     """[Zhang16] Figure 2: larger b, worse errors; private only slightly worse where b is small; both end together."""
     scenario = RegressionScenario(n=100_000, points=9, repeats=5)
-    found = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
-    assert np.all(np.diff(found.exact.mean[2:]) > 0)
-    assert found.exact.mean[0] == pytest.approx(0.0226, rel=0.1)
-    assert found.exact.mean[-1] == pytest.approx(0.0602, rel=0.1)
-    assert np.all(found.one.mean[:3] / found.exact.mean[:3] < 1.1)
-    assert found.one.mean[-1] == pytest.approx(found.exact.mean[-1], rel=1e-3)
-    assert found.baseline.mean[0] > 2 * found.exact.mean[0]
+    result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert np.all(np.diff(result.exact.mean[2:]) > 0)
+    assert result.exact.mean[0] == pytest.approx(0.0226, rel=0.1)
+    assert result.exact.mean[-1] == pytest.approx(0.0602, rel=0.1)
+    assert np.all(result.one.mean[:3] / result.exact.mean[:3] < 1.1)
+    assert result.one.mean[-1] == pytest.approx(result.exact.mean[-1], rel=1e-3)
+    assert result.baseline.mean[0] > 2 * result.exact.mean[0]
 
 
 def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
@@ -298,15 +298,15 @@ def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
 
 
 def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
-    found = curves(table(), study(draws=4))
-    frame = found.frame()
+    result = curves(table(), study(draws=4))
+    frame = result.frame()
     assert len(frame) == 5 * 3
     assert not frame.duplicated(["predictor", "prior_precision"]).any()
     private = frame[frame["predictor"] == "mean of 4 private draws"]
-    assert private["mse"].to_numpy() == pytest.approx(found.several.mean)
-    assert private["certified_epsilon"].to_numpy() == pytest.approx(found.study.certified)
+    assert private["mse"].to_numpy() == pytest.approx(result.several.mean)
+    assert private["certified_epsilon"].to_numpy() == pytest.approx(result.study.certified)
     one = frame[frame["predictor"] == "one private draw"]
-    assert one["certified_epsilon"].to_numpy() == pytest.approx(found.study.certified / 4)
+    assert one["certified_epsilon"].to_numpy() == pytest.approx(result.study.certified / 4)
     assert (
         frame[frame["predictor"].isin(["exact", "exact, cut to the ball", "training mean"])]["certified_epsilon"]
         .isna()
@@ -526,8 +526,8 @@ def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
     assert clipped == outside, "only incomes lie outside what is stated"
     assert 0 < clipped < 0.05 * data.n
     scenario = RegressionScenario(records=Records.FULTON, repeats=3, points=3)
-    found = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
-    assert found.exact.mean[0] < 0.9 * found.baseline.mean[0]
+    result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
+    assert result.exact.mean[0] < 0.9 * result.baseline.mean[0]
 
 
 FRAME = pd.DataFrame({"a": ["1", "2", "3"], "b": ["4", None, " "], "c": ["5", "x", "7"], "d": ["1", "inf", "2"]})

@@ -70,9 +70,9 @@ def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: lis
         if not before or not before[0].release:
             row = ledger.spendings(path, "votes")[0].row
             ledger.spend_again(path, "votes", TENTH, b"q", draw, after=row)
-        found = ledger.find(path, "votes", b"q")
-        assert found is not None
-        assert ledger.outcome(path, found.row) == (b"outcome" if before and before[0].release else b"second")
+        entry = ledger.find(path, "votes", b"q")
+        assert entry is not None
+        assert ledger.outcome(path, entry.row) == (b"outcome" if before and before[0].release else b"second")
         assert ledger.account_of(path, "votes").spent == TENTH * len(ledger.spendings(path, "votes"))
         ledger.check(path)
 

@@ -84,9 +84,9 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     with pytest.raises(ledger.AskedBeforeError, match=r"asked before, in row 3, and was released: show it") as refusal:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
-    found = ledger.find(path, "votes", b"q")
-    assert found is not None
-    assert (found.release, ledger.outcome(path, found.row), refusal.value.row) == (release, b"first", found.row)
+    entry = ledger.find(path, "votes", b"q")
+    assert entry is not None
+    assert (entry.release, ledger.outcome(path, entry.row), refusal.value.row) == (release, b"first", entry.row)
     assert ledger.find(path, "votes", b"another") is None
     assert ledger.account_of(path, "votes").spent == TENTH
 
@@ -101,9 +101,9 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
         ledger.spend_again(path, "votes", TENTH, b"never asked", draw, after=3)
     assert draw.calls == []
     assert [spending.row for spending in ledger.asked(path, "votes", b"q")] == [3, 5]
-    found = ledger.find(path, "votes", b"q")
-    assert found is not None
-    assert ledger.outcome(path, found.row) == b"second"
+    entry = ledger.find(path, "votes", b"q")
+    assert entry is not None
+    assert ledger.outcome(path, entry.row) == b"second"
     assert ledger.account_of(path, "votes").spent == 2 * TENTH
 
 

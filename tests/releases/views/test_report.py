@@ -9,10 +9,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pyarrow.parquet as arrow_parquet
+import pytest
 
 from dpbayes.audit.risk import LINKED, risk, sentences
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
@@ -109,6 +111,45 @@ def test_it_says_what_the_drawn_noise_means_for_one_person(tmp_path):
     report = seen(html_report(document))
     assert f"{sentences([risk(mechanism, n=request.n)])} {LINKED}" in report.text
     assert "before it" not in report.text, "it is the first release"
+
+
+def drawn_beliefs(page: Seen) -> list[float]:
+    """The lengths of the bars of the one small drawing, as shares of their ground, the shortest first."""
+    ground, *bars = (float(attrs["width"] or "") for tag, attrs in page.tags if tag == "rect")
+    return [bar / ground for bar in reversed(bars)]
+
+
+def raised(suspicion: float, loss: float) -> float:
+    odds = math.exp(loss) * suspicion / (1 - suspicion)
+    return odds / (1 + odds)
+
+
+@pytest.mark.parametrize("suspicion", [0.1, 0.35])
+def test_a_small_drawing_shows_the_suspicion_and_what_becomes_of_it(tmp_path, suspicion):
+    first = read_document(released(tmp_path).document)
+    later = replace(first, composed=Composed(2, Fraction(3)))
+    loss = float(first.request.epsilon)
+    for document, losses in ((first, [0, loss]), (later, [0, loss, loss + 3])):
+        page = seen(html_report(document, suspicion=suspicion))
+        beliefs = [raised(suspicion, each) for each in losses]
+        assert drawn_beliefs(page) == pytest.approx(beliefs, abs=1e-3)
+        for belief in beliefs[1:]:
+            assert f"{math.ceil(1000 * belief) / 10} %" in page.text
+        assert f"A suspicion of {100 * suspicion:g} % can never rise above" in page.text
+        (told,) = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
+        assert f"{100 * suspicion:g} %" in str(told)
+    with pytest.raises(InputError, match="suspicion"):
+        html_report(first, suspicion=1.0)
+
+
+def test_the_drawing_of_releases_with_a_delta_says_so(tmp_path):
+    folder = opened_in_rho(tmp_path)
+    first = read_document(publish(folder, asked(mechanism="gaussian", rho=Fraction(1, 10)), counts()).document)
+    later = replace(first, composed=Composed(2, Rho(Fraction(1, 5))))
+    page = seen(html_report(later))
+    assert len(drawn_beliefs(page)) == 3
+    assert "% by ε after this release" in page.text
+    assert "but for one in a million" in page.text
 
 
 def test_it_says_what_all_releases_so_far_allow(tmp_path):

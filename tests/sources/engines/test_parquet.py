@@ -267,6 +267,22 @@ def test_what_is_wrong_with_a_file_is_one_sentence(spoil: Any, sentence: str, tm
     assert sentence in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda files, columns: files.fields(),
+        lambda files, columns: files.head(1),
+        lambda files, columns: finished(files.values("named", 2)),
+        lambda files, columns: dp.count(over(columns), DeclaredTable(files, columns)),
+    ],
+)
+def test_a_column_whose_name_is_not_utf_8_is_refused(act: Any, tmp_path: Path) -> None:
+    path = written(tmp_path, pa.table({"named": ["1"]}))
+    path.write_bytes(path.read_bytes().replace(b"named", b"na\xffed"))
+    with pytest.raises(InputError, match="is not a Parquet file that can be read"):
+        act(ParquetFiles(path), (Categories("named", ("1",)),))
+
+
 def test_a_folder_without_a_file_and_one_of_different_columns_are_refused(tmp_path: Path) -> None:
     columns = (Categories("x", ("1",)),)
     source = DeclaredTable(ParquetFiles(tmp_path), columns)
@@ -317,14 +333,44 @@ def test_a_table_that_changes_while_it_is_counted_is_refused(
 # What is shown of it
 
 
+def test_ten_thousand_columns_are_connected_and_counted_with_few_looks_at_the_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = {f"x{k}": ["a", "b", "b"] for k in range(10_000)}
+    engine = ParquetFiles(written(tmp_path, pa.table(wide)))
+    looks, reads = list[str](), list[list[str]]()
+    schema_of = arrow_parquet.ParquetFile.schema_arrow.fget
+    batches_of = arrow_parquet.ParquetFile.iter_batches
+
+    def schema_arrow(file: Any) -> Any:
+        looks.append("schema")  # each takes time in proportion to all columns
+        return schema_of(file)
+
+    def iter_batches(file: Any, **words: Any) -> Any:
+        reads.append(words["columns"])
+        return batches_of(file, **words)
+
+    monkeypatch.setattr(arrow_parquet.ParquetFile, "schema_arrow", property(schema_arrow))
+    monkeypatch.setattr(arrow_parquet.ParquetFile, "iter_batches", iter_batches)
+    assert len(engine.fields()) == 10_000
+    assert engine.head(2).shape == (2, 10_000)
+    reads.clear()
+    columns = tuple(Categories(f"x{k}", ("a", "b")) for k in (9_999, 0, 5_000))
+    network = dp.Network.from_edges([c.name for c in columns], [("x9999", "x0")], {c.name: c.domain for c in columns})
+    counts = dp.count(network, DeclaredTable(engine, columns))
+    assert counts.values.tolist() == [1, 2, 1, 0, 0, 2, 1, 2]
+    assert reads == [["x9999", "x0", "x5000"]]
+    assert len(looks) < 10
+
+
 def test_columns_values_and_a_few_records_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "MOST_VALUES", 4)
     rows = {"x": ["b", "a", None, "b", ""], "y": [1.0, 2.5, None, 1.0, 7.0], "z": [[1]] * 5, "w": [1, 2, 3, 4, 5]}
     engine = ParquetFiles(written(tmp_path, pa.table(rows), row_group_size=2))
     assert [(f.name, f.type) for f in engine.fields()][:2] == [("x", "string"), ("y", "double")]
-    assert engine.values("x", 2).to_dict() == {"": 2, "b": 2}
-    assert engine.values("y", 9).to_dict() == {"1": 2, "": 1, "2.5": 1, "7": 1}
+    assert finished(engine.values("x", 2)).to_dict() == {"": 2, "b": 2}
+    assert finished(engine.values("y", 9)).to_dict() == {"1": 2, "": 1, "2.5": 1, "7": 1}
     assert engine.head(3).to_dict("list") == {"x": ["b", "a", ""], "y": ["1", "2.5", ""], "w": ["1", "2", "3"]}
     with pytest.raises(InputError, match='Column "w" has more than 4 different values; declare it by cut points'):
-        engine.values("w", 2)
+        finished(engine.values("w", 2))
     assert engine.title == "t.parquet"

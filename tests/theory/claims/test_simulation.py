@@ -31,14 +31,14 @@ def study(epsilon, releases=2_000, **options) -> Simulation:
 def test_the_simulated_law_is_that_of_the_mechanisms_releases():
     """Two-sample Kolmogorov-Smirnov at p = 1e-9; 10% more noise is rejected."""
     size = 60_000
-    found = study(1.0, size).values[0]
+    result = study(1.0, size).values[0]
 
     def released(epsilon):
         outcome = LaplaceUpdates(prior=PRIOR, epsilon=epsilon).release(COUNTS, stream(3, "noise"), (size,)).outcome
         return kl(PRIOR.updated(COUNTS), outcome.posterior)
 
-    assert stats.ks_2samp(found, released(1.0), method="asymp").pvalue > ALARM
-    assert stats.ks_2samp(found, released(1 / 1.1), method="asymp").pvalue < ALARM
+    assert stats.ks_2samp(result, released(1.0), method="asymp").pvalue > ALARM
+    assert stats.ks_2samp(result, released(1 / 1.1), method="asymp").pvalue < ALARM
 
 
 def test_the_quick_and_the_stable_formula_agree(monkeypatch):
@@ -52,10 +52,10 @@ def test_the_quick_and_the_stable_formula_agree(monkeypatch):
 def test_at_a_billion_records_the_stable_formula_is_used():
     n = 10**9
     counts = Counts(V_STRUCTURE, np.full(12, n // 4), n)
-    found = study(1.0, 2_000, prior=Dirichlets.symmetric(V_STRUCTURE), counts=counts)
+    result = study(1.0, 2_000, prior=Dirichlets.symmetric(V_STRUCTURE), counts=counts)
     exact = posterior_kl(Dirichlets.symmetric(V_STRUCTURE), counts, epsilon=1.0, delta=0.1).expected[0]
-    assert abs(found.mean.value[0] - exact) < 6.1 * found.mean.error[0]
-    assert 0 < found.mean.error[0] < 0.05 * exact
+    assert abs(result.mean.value[0] - exact) < 6.1 * result.mean.error[0]
+    assert 0 < result.mean.error[0] < 0.05 * exact
 
 
 def test_all_epsilons_share_their_noise_and_blocks_do_not_matter(monkeypatch):
@@ -70,8 +70,8 @@ def test_certified_bounds_hold_and_a_broken_one_is_seen_to_fail():
     """[Zhang16] Theorem 1, certified; false alarms below 1e-9."""
     releases, delta = 20_000, 0.05
     bounds = posterior_kl(PRIOR, COUNTS, epsilon=[0.2, 2.0], delta=delta).tails
-    found = study([0.2, 2.0], releases)
-    both = found.exceedance(np.stack([bounds.best, 0.7 * bounds.best]))
+    result = study([0.2, 2.0], releases)
+    both = result.exceedance(np.stack([bounds.best, 0.7 * bounds.best]))
     assert both.value.shape == both.error.shape == (2, 2)
     seen = np.rint(both.value * releases).astype(int)
     assert np.all(stats.binom.sf(seen[0] - 1, releases, delta) > ALARM)

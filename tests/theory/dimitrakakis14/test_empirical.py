@@ -41,12 +41,12 @@ def test_the_quantile_of_a_fair_coin_is_a_binomials() -> None:
     n, delta = 1000, 0.1
     exact = 2 * abs(stats.binom.ppf(1 - delta / 2, n, 0.5) / n - 0.5)
     printed = np.array([exact + 1e-9])
-    found = fair_error(stream(1, "coin"), samples=n, cells=2, printed=printed, delta=delta, draws=50_000)
-    assert found.value == pytest.approx([exact], abs=2 / n + 1e-9)
-    assert found.low <= found.value <= found.high
-    assert not found.violated.any()
-    assert found.exact[0] == mean_fair_error(n, cells=2)
-    assert found.releases == 50_000
+    error = fair_error(stream(1, "coin"), samples=n, cells=2, printed=printed, delta=delta, draws=50_000)
+    assert error.value == pytest.approx([exact], abs=2 / n + 1e-9)
+    assert error.low <= error.value <= error.high
+    assert not error.violated.any()
+    assert error.exact[0] == mean_fair_error(n, cells=2)
+    assert error.releases == 50_000
 
 
 def test_a_radius_a_tenth_too_small_is_violated_and_the_lemmas_are_not() -> None:

@@ -70,8 +70,8 @@ def test_theorem_1_i_sharp_bound():
         p = q * math.exp(eta) / (q * math.exp(eta) + 1 - q)
         return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
 
-    found = optimize.minimize_scalar(lambda q: -divergence(q), bounds=(1e-6, 1 - 1e-6), method="bounded")
-    assert bound.certified[1] == pytest.approx(-found.fun, rel=1e-6)
+    minimum = optimize.minimize_scalar(lambda q: -divergence(q), bounds=(1e-6, 1 - 1e-6), method="bounded")
+    assert bound.certified[1] == pytest.approx(-minimum.fun, rel=1e-6)
 
 
 def gamma_divergence(shape, rate, other):
@@ -89,21 +89,21 @@ def gamma_divergence(shape, rate, other):
 )
 def test_theorem_1_ii_is_violated(example, truth, printed, shape, rates):
     """[Dimitrakakis14] Theorem 1(ii), by quadrature (report)."""
-    found = example()
-    assert found.truth == pytest.approx(truth, abs=0.5)
-    assert found.printed == pytest.approx(printed, abs=0.5)
-    assert found.truth == pytest.approx(gamma_divergence(shape, *rates), rel=1e-6)
-    assert found.refutes
-    assert found.truth <= found.certified
+    counterexample = example()
+    assert counterexample.truth == pytest.approx(truth, abs=0.5)
+    assert counterexample.printed == pytest.approx(printed, abs=0.5)
+    assert counterexample.truth == pytest.approx(gamma_divergence(shape, *rates), rel=1e-6)
+    assert counterexample.refutes
+    assert counterexample.truth <= counterexample.certified
 
 
 @pytest.mark.parametrize(("a", "n"), [(1.0, 10347), (10.0, 145), (100.0, 139)])
 def test_theorem_1_ii_binomial_violations_begin_where_the_report_says(a, n):
     """[Dimitrakakis14] Theorem 1(ii), Beta(a, a) with all 0 against all 1."""
-    found = counterexample_theorem_1_ii_binomial(n, a=a)
-    assert found.refutes
-    assert found.truth <= found.certified
-    assert found.truth == pytest.approx(n * (special.digamma(a + n) - special.digamma(a)), rel=1e-12)
+    counterexample = counterexample_theorem_1_ii_binomial(n, a=a)
+    assert counterexample.refutes
+    assert counterexample.truth <= counterexample.certified
+    assert counterexample.truth == pytest.approx(n * (special.digamma(a + n) - special.digamma(a)), rel=1e-12)
     assert not counterexample_theorem_1_ii_binomial(n - 1, a=a).refutes
 
 
@@ -137,10 +137,10 @@ def test_theorem_1_ii_corrected_bounds_hold():
 
 def test_kappa_is_the_least_value_of_the_proofs_constant():
     """[Dimitrakakis14] Appendix A, kappa."""
-    found = optimize.minimize_scalar(lambda w: float(kappa(w)), bounds=(0.1, 5), method="bounded")
-    assert pytest.approx(found.fun, rel=1e-10) == KAPPA
+    minimum = optimize.minimize_scalar(lambda w: float(kappa(w)), bounds=(0.1, 5), method="bounded")
+    assert pytest.approx(minimum.fun, rel=1e-10) == KAPPA
     omega = -0.5 - float(special.lambertw(-math.exp(-0.5) / 2, -1).real)
-    assert found.x == pytest.approx(omega, abs=1e-5)
+    assert minimum.x == pytest.approx(omega, abs=1e-5)
     assert float(kappa(omega)) == pytest.approx(4.91081, abs=5e-6)
 
 
@@ -164,14 +164,14 @@ def test_theorem_2_i_factor_two_is_reached():
 )
 def test_theorem_2_ii_is_violated(n, apart, truth, printed):
     """[Dimitrakakis14] Theorem 2(ii) (report), the distance by a grid."""
-    found = counterexample_theorem_2_ii(n, apart=apart)
-    assert found.truth == pytest.approx(truth, abs=5e-4)
-    assert found.printed == pytest.approx(printed, abs=5e-4)
-    assert found.refutes
-    assert found.truth <= found.certified
+    counterexample = counterexample_theorem_2_ii(n, apart=apart)
+    assert counterexample.truth == pytest.approx(truth, abs=5e-4)
+    assert counterexample.printed == pytest.approx(printed, abs=5e-4)
+    assert counterexample.refutes
+    assert counterexample.truth <= counterexample.certified
     t = np.linspace(n * 0.7, n * 1.2, 200_001) if n > 1000 else np.linspace(90, 290, 200_001)
     gap = np.abs(stats.gamma(n + 1).pdf(t) - stats.gamma(n + 1, scale=1 / (1 + apart)).pdf(t))
-    assert integrate.trapezoid(gap, t) / 2 == pytest.approx(found.truth, abs=1e-5)
+    assert integrate.trapezoid(gap, t) / 2 == pytest.approx(counterexample.truth, abs=1e-5)
 
 
 def test_theorem_2_ii_first_violation_and_vacuity():

@@ -175,20 +175,20 @@ def test_lemma_3_the_exact_mass_is_that_of_simulated_rates() -> None:
 def test_appendix_d_the_pair_s_range_is_all_that_is_certified(norm_bound: float, features: int) -> None:
     """[Zhang16] Appendix D, corrected: reached by two records, and approached by a loss under one prior."""
     at = setting(norm_bound=norm_bound, noise_variance=2.0)
-    found = float(worst_range(at, features=features)[0])
+    value = float(worst_range(at, features=features)[0])
     certified = float(regression.appendix_d(1, norm_bound=norm_bound, features=features, noise_variance=2.0).certified)
-    assert found == pytest.approx(certified, rel=1e-9)
+    assert value == pytest.approx(certified, rel=1e-9)
     near = min(norm_bound, 1.0)
     ends = np.array([[-near, math.sqrt(norm_bound**2 - near**2)], [norm_bound, 0.0]])
     records = np.array([[1.0, 0.0], ends[0] / norm_bound])
     logs = -((-1 - ends @ records.T) ** 2) / 4  # (weights, records), y = -1
     prior = np.log([1e-12, 1 - 1e-12])
     posterior = logs + prior[:, None] - np.logaddexp(*(logs + prior[:, None]))
-    assert float(np.abs(posterior[:, 0] - posterior[:, 1]).max()) == pytest.approx(found, rel=1e-6)
+    assert float(np.abs(posterior[:, 0] - posterior[:, 1]).max()) == pytest.approx(value, rel=1e-6)
 
 
 def test_appendix_d_one_feature_and_a_large_ball_is_a_true_loss_below_what_is_certified() -> None:
     """[Zhang16] Appendix D."""
-    found = float(worst_range(setting(norm_bound=3.0), features=1)[0])
-    assert found == pytest.approx(12.0)
-    assert found < float(regression.appendix_d(1, norm_bound=3.0, features=1).certified)
+    value = float(worst_range(setting(norm_bound=3.0), features=1)[0])
+    assert value == pytest.approx(12.0)
+    assert value < float(regression.appendix_d(1, norm_bound=3.0, features=1).certified)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise
@@ -29,7 +30,6 @@ from dpbayes.theory.zhang16.fourier import (
     counterexample_denser,
     epsilon_of_printed_noise,
     invented_records,
-    marginals_agree,
     noise_ratio,
     printed_noise,
     printed_table_error,
@@ -88,12 +88,26 @@ def test_corollary_2_of_zhang16_charges_more_than_one_record_can_change():
 def test_corollary_2_is_the_largest_change_over_all_pairs_of_records(network):
     """[Zhang16] Corollary 2, sharpened, by brute force."""
     records = list(itertools.product((0, 1), repeat=len(network.names)))
-    found = np.array([coefficients(network, count(network, table_of(network, [r])).values) for r in records])
-    worst = max(np.abs(found - other).sum(axis=-1).max() for other in found)
+    values = np.array([coefficients(network, count(network, table_of(network, [r])).values) for r in records])
+    worst = max(np.abs(values - other).sum(axis=-1).max() for other in values)
     assert certified_noise(network).sensitivity == worst <= printed_noise(network).sensitivity
 
 
 # Theorem 2, consistency and Algorithm 2
+
+
+def said_of(network: Network, coefficients: FloatArray, *, node: int) -> FloatArray:
+    """Return what every family with `node` in it says about that node: (families, ..., 2), all the same.
+
+    Tables are rebuilt from any coefficients (..., |N_I|). [Zhang16] Section 3.2, Consistency; Theorem 2.
+    """
+    cells = marginals(network, coefficients)
+    said = []
+    for k, family in enumerate(network.families):
+        if node in family:
+            table = np.moveaxis(network.table(cells, k), cells.ndim - 1 + family.index(node), cells.ndim - 1)
+            said.append(table.reshape(*table.shape[: cells.ndim], -1).sum(axis=-1))
+    return np.stack(said)
 
 
 @given(networks(most_nodes=5), st.integers(0, 10**6))
@@ -101,7 +115,7 @@ def test_theorem_2_tables_rebuilt_from_any_coefficients_agree_on_every_node(netw
     """[Zhang16] Section 3.2, Consistency."""
     values = np.random.default_rng(seed).laplace(size=(3, len(network.closure)))
     for node in range(len(network.names)):
-        said = marginals_agree(network, values, node=node)
+        said = said_of(network, values, node=node)
         assert said.shape[1:] == (3, 2)
         assert said == pytest.approx(np.broadcast_to(said[0], said.shape), abs=1e-9)
         assert said.sum(axis=-1) == pytest.approx(np.broadcast_to(values[:, 0], said.shape[:2]), abs=1e-9)
@@ -112,7 +126,7 @@ def test_what_tables_say_of_a_node_is_how_often_it_occurs():
     data = random_table(ASIA, rng(), 40)
     values = coefficients(ASIA, count(ASIA, data).values).astype(float)
     for node, name in enumerate(ASIA.names):
-        said = marginals_agree(ASIA, values, node=node)
+        said = said_of(ASIA, values, node=node)
         assert said == pytest.approx(np.broadcast_to(np.bincount(data.column(name), minlength=2), said.shape))
 
 
@@ -157,10 +171,10 @@ def test_the_tail_of_a_million_terms_is_normal_and_takes_no_function_of_each(mon
     terms = 2**20 - 1
     monkeypatch.delattr(special, "gammaincc")
     sd = np.array([0.0, 1.0, 3.0, 5.0])
-    found = signed_sum_tail(terms, sd * np.sqrt(2 * terms))
+    tail = signed_sum_tail(terms, sd * np.sqrt(2 * terms))
     # Edgeworth: the kurtosis of a Laplace draw is 3 above the normal one.
     density = np.exp(-sd * sd / 2) / np.sqrt(2 * np.pi)
-    assert found == pytest.approx(special.ndtr(-sd) + density * (sd**3 - 3 * sd) / 8 / terms, rel=1e-9)
+    assert tail == pytest.approx(special.ndtr(-sd) + density * (sd**3 - 3 * sd) / 8 / terms, rel=1e-9)
     assert np.array_equal(signed_sum_tail(terms, np.array([1e7, 1e12])), [0.0, 0.0])
 
 
@@ -199,8 +213,8 @@ def test_corollary_3_corrected_holds_for_the_whole_table_of_an_empty_graph(k):
         assert certified_noise(empty(k)).public == 1
     # Without noise on n the sum of |X_i| is Gamma(k, 1): the bound is the exact value.
     exact = stats.gamma.sf(2 * 0.5 * (k + 1), k)
-    found = negative_table_probability(empty(k), noise=certified_noise(empty(k)), t=0.5)
-    assert float(found) == pytest.approx(min(exact, 2**k * float(signed_sum_tail(k, k + 1.0))))
+    probability = negative_table_probability(empty(k), noise=certified_noise(empty(k)), t=0.5)
+    assert float(probability) == pytest.approx(min(exact, 2**k * float(signed_sum_tail(k, k + 1.0))))
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=IDS)
@@ -235,10 +249,12 @@ def test_corollary_3_at_t_zero_is_an_assumption_that_fails():
 
 def test_corollary_3_small_increments_break_the_printed_promise():
     """[Zhang16] Corollary 3."""
-    found = counterexample_small_increment(rng())
-    assert found.printed == pytest.approx(1 - math.exp(-0.1))
-    assert found.simulated < found.limit < found.printed
-    assert stats.binom.cdf(round(found.simulated * found.draws), found.draws, found.limit) == pytest.approx(1e-9)
+    counterexample = counterexample_small_increment(rng())
+    assert counterexample.printed == pytest.approx(1 - math.exp(-0.1))
+    assert counterexample.simulated < counterexample.limit < counterexample.printed
+    assert stats.binom.cdf(
+        round(counterexample.simulated * counterexample.draws), counterexample.draws, counterexample.limit
+    ) == pytest.approx(1e-9)
     assert counterexample_small_increment(rng(), t=10.0, draws=100).limit == 1
 
 

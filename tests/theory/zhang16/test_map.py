@@ -126,11 +126,11 @@ def test_footnote_4_no_bound_on_the_density_below_one():
 )
 def test_lemma_4_is_violated(example, truth, printed):
     """[Zhang16] Lemma 4: n = 1, G = 5 (report)."""
-    found = example()
-    assert found.truth == pytest.approx(truth, rel=1e-3)
-    assert found.printed == pytest.approx(printed, rel=1.1e-2)
-    assert found.refutes
-    assert found.truth <= found.certified
+    counterexample = example()
+    assert counterexample.truth == pytest.approx(truth, rel=1e-3)
+    assert counterexample.printed == pytest.approx(printed, rel=1.1e-2)
+    assert counterexample.refutes
+    assert counterexample.truth <= counterexample.certified
 
 
 def test_lemma_4_quantities_are_those_of_five_cells_by_hand():

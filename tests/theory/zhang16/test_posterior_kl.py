@@ -110,8 +110,8 @@ def test_the_mean_has_its_known_values():
         ([1, 1], [0, 0], 100, 1e6, 62.4),
         ([2, 2], [100, 0], 100, 2000.0, 172.8),
     ]:
-        found = float(expected_kl_rows(rows_of(prior, counts, float(n)), np.array([b]))[0, 0])
-        assert found == pytest.approx(value, rel=4e-3)
+        number = float(expected_kl_rows(rows_of(prior, counts, float(n)), np.array([b]))[0, 0])
+        assert number == pytest.approx(value, rel=4e-3)
 
 
 @pytest.mark.parametrize("counts", [[30, 50], [3, 4, 13], [9, 8, 7, 6, 5]])
@@ -132,12 +132,12 @@ def test_the_mean_is_quadratic_in_small_noise_and_an_average_of_corners_in_large
 def test_the_mean_of_a_network_with_many_states_agrees_with_simulation(b):
     """[Zhang16] Theorem 1; |error| above 6.1 standard errors has probability 1e-9. 10% more noise is rejected."""
     counts, prior = counts_of(WEATHER, 60), Dirichlets.symmetric(WEATHER, 0.7)
-    found = simulated(prior, counts, b, draws=30_000)
+    release = simulated(prior, counts, b, draws=30_000)
     groups = distinct_rows(prior, counts)
     exact, wrong = expected_kl(groups, np.array([b, 1.1 * b]))
-    error = found.std() / np.sqrt(len(found))
-    assert abs(found.mean() - exact) < 6.1 * error
-    assert b > 100 or abs(found.mean() - wrong) > 6.1 * error
+    error = release.std() / np.sqrt(len(release))
+    assert abs(release.mean() - exact) < 6.1 * error
+    assert b > 100 or abs(release.mean() - wrong) > 6.1 * error
 
 
 @pytest.mark.parametrize("n", [0, 7, 500])
@@ -255,10 +255,10 @@ def test_certified_bounds_of_a_network_are_exceeded_no_more_often_than_delta(net
     study = posterior_kl(prior, counts, epsilon=[0.3, 3.0, 30.0], delta=delta)
     bounds = [study.tails.quantile, study.tails.chernoff, study.tails.mcdiarmid, study.tails.largest]
     for k, scale in enumerate(study.scale):
-        found = simulated(prior, counts, float(scale), draws=draws)
+        release = simulated(prior, counts, float(scale), draws=draws)
         for bound in bounds:
-            assert stats.binom.sf(int((found > bound[k]).sum()) - 1, draws, delta) > ALARM
-        assert stats.binom.sf(int((found > 0.6 * bounds[0][k]).sum()) - 1, draws, delta) < ALARM
+            assert stats.binom.sf(int((release > bound[k]).sum()) - 1, draws, delta) > ALARM
+        assert stats.binom.sf(int((release > 0.6 * bounds[0][k]).sum()) - 1, draws, delta) < ALARM
     assert np.all(study.tails.best <= study.tails.largest)
 
 
@@ -280,8 +280,8 @@ def test_chernoff_is_close_to_its_value_by_quadrature():
     rates = np.geomspace(0.1, 3, 40)
     logs = np.array([special.logsumexp(rate * values, b=np.outer(p, q)) for rate in rates])
     exact = float(((logs + np.log(20)) / rates).min())
-    found = float(tail_bounds([row], np.array([b]), delta=0.05).chernoff[0])
-    assert exact * 0.998 <= found < 1.05 * exact, "the grid of rates leaves exact up to 0.2% too high"
+    value = float(tail_bounds([row], np.array([b]), delta=0.05).chernoff[0])
+    assert exact * 0.998 <= value < 1.05 * exact, "the grid of rates leaves exact up to 0.2% too high"
 
 
 def test_epsilons_in_one_batch_do_not_touch_each_other():
@@ -385,9 +385,9 @@ def test_the_exact_exceedance_agrees_with_simulation():
     """Power: 60,000 draws tell a probability 0.03 off; false alarms below 2e-9."""
     row, b, draws = rows_of([1, 1], [20, 5], 50.0), 6.0, 60_000
     updates = np.clip(row.counts + stream(7, "row").laplace(scale=b, size=(draws, 1, 2)), 0, 50)
-    found = kl_at(row, updates)[:, 0]
+    kl = kl_at(row, updates)[:, 0]
     for x in (0.05, 0.5, 2.0):
-        p, seen = cases.exceedance(row, b, x), int((found >= x).sum())
+        p, seen = cases.exceedance(row, b, x), int((kl >= x).sum())
         assert min(stats.binom.sf(seen - 1, draws, p), stats.binom.cdf(seen, draws, p)) > ALARM
 
 

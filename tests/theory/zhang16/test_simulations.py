@@ -24,28 +24,28 @@ def test_the_largest_noise_agrees_with_its_exact_law_and_mean() -> None:
     """[Zhang16] Proposition 1: the exact quantile is exceeded by a share delta, the interval holds it at 1e-9."""
     exact = exact_largest_noise(NETWORK, epsilon=EPSILON, delta=0.1)
     draws, rng = 100_000, stream(1, "noise")
-    found = largest_noise(NETWORK, rng, epsilon=EPSILON, printed=exact, delta=0.1, releases=draws)
-    assert np.all(np.abs(found.exceeded - 0.1) < 6.2 * np.sqrt(0.09 / draws))
-    assert not found.violated.any()
-    np.testing.assert_allclose(found.exact, noise_scale(NETWORK, EPSILON) * sum(1 / k for k in range(1, 11)))
-    assert np.all((found.low <= found.value) & (found.value <= found.high))
-    np.testing.assert_allclose(found.value, exact, rtol=0.03)
+    largest = largest_noise(NETWORK, rng, epsilon=EPSILON, printed=exact, delta=0.1, releases=draws)
+    assert np.all(np.abs(largest.exceeded - 0.1) < 6.2 * np.sqrt(0.09 / draws))
+    assert not largest.violated.any()
+    np.testing.assert_allclose(largest.exact, noise_scale(NETWORK, EPSILON) * sum(1 / k for k in range(1, 11)))
+    assert np.all((largest.low <= largest.value) & (largest.value <= largest.high))
+    np.testing.assert_allclose(largest.value, exact, rtol=0.03)
 
 
 def test_a_bound_a_tenth_too_small_is_violated() -> None:
     """[Zhang16] Proposition 1, made too small."""
     printed = 0.9 * exact_largest_noise(NETWORK, epsilon=EPSILON, delta=0.1)
-    found = largest_noise(NETWORK, stream(1, "noise"), epsilon=EPSILON, printed=printed, delta=0.1, releases=50_000)
-    assert found.violated.all()
+    largest = largest_noise(NETWORK, stream(1, "noise"), epsilon=EPSILON, printed=printed, delta=0.1, releases=50_000)
+    assert largest.violated.all()
 
 
 def test_clipped_changes_are_within_n_and_those_of_small_noise_the_noise() -> None:
     """[Zhang16] Proposition 1, for the clipped updates."""
     printed = exact_largest_noise(NETWORK, epsilon=EPSILON, delta=0.1)
-    found = largest_change(COUNTS, stream(1, "n"), epsilon=EPSILON, printed=printed, delta=0.1, releases=20_000)
-    assert found.value.max() <= COUNTS.n
-    np.testing.assert_allclose(found.value[2], printed[2], rtol=0.1)
-    assert not found.violated.any()
+    change = largest_change(COUNTS, stream(1, "n"), epsilon=EPSILON, printed=printed, delta=0.1, releases=20_000)
+    assert change.value.max() <= COUNTS.n
+    np.testing.assert_allclose(change.value[2], printed[2], rtol=0.1)
+    assert not change.violated.any()
 
 
 def test_the_error_of_a_table_without_lift_is_that_of_its_definition() -> None:
@@ -53,9 +53,9 @@ def test_the_error_of_a_table_without_lift_is_that_of_its_definition() -> None:
     table = NoisyTable(nodes=1, lift=0.0, scale=np.array([1.0, 7.0]))
     delta, draws = 0.2, 100_000
     exact = -np.log(1 - np.sqrt(1 - delta)) * table.scale
-    found = simulated_table_error(stream(2, "table"), table=table, printed=exact, delta=delta, releases=draws)
-    assert np.all(np.abs(found.exceeded - delta) < 6.2 * np.sqrt(0.16 / draws))
-    np.testing.assert_allclose(found.value, exact, rtol=0.03)
+    error = simulated_table_error(stream(2, "table"), table=table, printed=exact, delta=delta, releases=draws)
+    assert np.all(np.abs(error.exceeded - delta) < 6.2 * np.sqrt(0.16 / draws))
+    np.testing.assert_allclose(error.value, exact, rtol=0.03)
 
 
 def test_the_certified_error_of_a_table_is_kept() -> None:
@@ -65,18 +65,18 @@ def test_the_certified_error_of_a_table_is_kept() -> None:
     lift = 2 * t * len(network.closure)
     table = NoisyTable(nodes=1, lift=lift, scale=printed_noise(network).scale(EPSILON))
     certified = bound.certified[:, 0]
-    found = simulated_table_error(stream(2, "table"), table=table, printed=certified, delta=0.05, releases=20_000)
-    assert not found.violated.any()
-    assert np.all(found.value <= certified)
+    error = simulated_table_error(stream(2, "table"), table=table, printed=certified, delta=0.05, releases=20_000)
+    assert not error.violated.any()
+    assert np.all(error.value <= certified)
 
 
 def test_shares_and_exact_values_tell_violations() -> None:
     needed = Needed(np.linspace(0, 1, 10_001))
-    found = negative_share(needed, np.array([0.25, 0.5]), printed=np.array([0.5, 0.6]))
-    assert list(found.violated) == [True, False]
-    np.testing.assert_allclose(found.value, [0.75, 0.5], atol=1e-3)
-    found = exactly(np.array([2.0, 1.0, np.nan]), printed=np.array([1.0, 1.0, 1.0]), name="loss")
-    assert list(found.violated) == [True, False, False]
+    share = negative_share(needed, np.array([0.25, 0.5]), printed=np.array([0.5, 0.6]))
+    assert list(share.violated) == [True, False]
+    np.testing.assert_allclose(share.value, [0.75, 0.5], atol=1e-3)
+    share = exactly(np.array([2.0, 1.0, np.nan]), printed=np.array([1.0, 1.0, 1.0]), name="loss")
+    assert list(share.violated) == [True, False, False]
     assert not nothing_known(2).violated.any()
 
 
@@ -84,10 +84,10 @@ def test_quantile_and_mean_of_a_known_law() -> None:
     """The KL of a study that is 1, 2, ..., 1000: too few releases say nothing of a rare quantile."""
     study = Simulation(np.arange(1.0, 1001.0)[None])
     expected, printed = np.array([500.5]), np.array([899.5])
-    found = quantile_beside(study, expected, printed=printed, delta=0.05)
-    assert found.value == 950
-    assert found.exceeded == pytest.approx(0.101)
-    assert found.violated.all()
+    quantile = quantile_beside(study, expected, printed=printed, delta=0.05)
+    assert quantile.value == 950
+    assert quantile.exceeded == pytest.approx(0.101)
+    assert quantile.violated.all()
     assert np.isnan(quantile_beside(study, expected, printed=printed, delta=1e-4).value).all()
     assert not mean_beside(study, expected, printed=np.array([500.5])).violated.any()
     assert mean_beside(study, expected, printed=np.array([500.4])).violated.all()

@@ -89,6 +89,7 @@ def _reliability_chart(
     chart(
         reliability_figure([each.curve(study.look(m)) for m, each in bins.items()], least=1 / study.plan.states),
         key="accuracy.reliability",
+        simulates=True,
         alt=f"Share of predictions that are right against their confidence, in ten bins, at epsilon {epsilon:g}.",
     )
     frame = pd.concat(
@@ -97,7 +98,7 @@ def _reliability_chart(
             for m, r in bins.items()
         ]
     )
-    data_and_download(lambda: frame, name="accuracy-calibration", curator_only=is_of_a_table(recipe))
+    data_and_download(lambda: frame, name="accuracy-calibration", curator_only=is_of_a_table(recipe), simulates=True)
 
 
 # Crossings and promises

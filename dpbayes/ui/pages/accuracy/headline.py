@@ -69,17 +69,17 @@ def _race(study: AccuracyStudy, method: Method) -> str:
     return f"never overtakes Laplace {up_to}" if len(study.plan.epsilons) > 1 else f"is clearly behind Laplace {up_to}"
 
 
-def _between(found: Crossing) -> str:
-    return f"between ε = {found.behind:.4g} and {found.ahead:.4g}"
+def _between(crossing: Crossing) -> str:
+    return f"between ε = {crossing.behind:.4g} and {crossing.ahead:.4g}"
 
 
-def _stretch(found: Crossing, study: AccuracyStudy) -> str:
+def _stretch(crossing: Crossing, study: AccuracyStudy) -> str:
     """Say where on the grid it holds without a gap."""
-    if found.until == found.ahead:
-        return f"at ε = {found.ahead:.4g}"
-    if found.until == study.plan.epsilons[-1]:
-        return f"from ε = {found.ahead:.4g}"
-    return f"from ε = {found.ahead:.4g} to {found.until:.4g}"
+    if crossing.until == crossing.ahead:
+        return f"at ε = {crossing.ahead:.4g}"
+    if crossing.until == study.plan.epsilons[-1]:
+        return f"from ε = {crossing.ahead:.4g}"
+    return f"from ε = {crossing.ahead:.4g} to {crossing.until:.4g}"
 
 
 def _up_to(study: AccuracyStudy) -> str:

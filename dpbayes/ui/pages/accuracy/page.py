@@ -28,6 +28,7 @@ from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions
 from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
@@ -38,7 +39,7 @@ from dpbayes.ui.widgets.weights import weights_control, weights_said
 def accuracy_page(chosen: Chosen) -> bool:
     """Show the curves first: they move with the number of records; then the controls and what lies behind."""
     page = places()
-    nearby, recipe, work = page.first(_moving) or (None, None, None)
+    nearby, recipe, work = page.first(_moving, chosen) or (None, None, None)
     with page.controls:
         _controls(chosen, nearby)
     if recipe is None or work is None:
@@ -118,13 +119,13 @@ def _picture(plan: AccuracyPlan, shown: Shown) -> Running[AccuracyStudy] | None:
 def _chart(study: AccuracyStudy, key: str, shown: Shown) -> None:
     if shown is Shown.LOG_LOSS:
         figure = log_loss_figure(study.loss_curves(), study.plan.grid)
-        chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.")
+        chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.", simulates=True)
     elif shown is Shown.PROVED:
         figure = certified_figure(study.certified_curves())
-        chart(figure, key=key, alt=f"Accuracy against the epsilon proved: {_ends(study, shown)}.")
+        chart(figure, key=key, alt=f"Accuracy against the epsilon proved: {_ends(study, shown)}.", simulates=True)
     else:
         alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {_ends(study, shown)}."
-        chart(accuracy_figure(study.curves(), study.plan.grid), key=key, alt=alt)
+        chart(accuracy_figure(study.curves(), study.plan.grid), key=key, alt=alt, simulates=True)
 
 
 def _ends(study: AccuracyStudy, shown: Shown) -> str:
@@ -214,13 +215,13 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         + _shared(plan)
         + ("Curator only: not private." if real else "")
     )
-    data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real)
+    data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real, simulates=True)
     with st.expander("Parquet, with the settings in the file", on_change="rerun", key="accuracy.parquet") as more:
         if more.open:
             st.download_button(
                 "Download Parquet",
                 parquet_bytes(study, recipe.settings),
-                file_name=f"{'curator-only-' if real else ''}accuracy.parquet",
+                file_name=offered_name("accuracy", "parquet", simulates=True, curator_only=real),
                 mime="application/vnd.apache.parquet",
                 key="download.accuracy.parquet",
                 on_click="ignore",

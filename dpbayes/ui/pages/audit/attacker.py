@@ -9,11 +9,10 @@ import streamlit as st
 from dpbayes.audit.attacker import Attack, log_odds, ratios_of_pair
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.reports import AuditReport
-from dpbayes.audit.words import many
 from dpbayes.base import terms
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
 from dpbayes.model.counts import Counts, count
@@ -251,11 +250,12 @@ def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Set
     chart(
         odds_figure(seen, ceilings),
         key="audit.odds",
+        simulates=True,
         alt=f"The attackers' probability of the true table after 0 to {count}; this one ends at {told}.",
     )
     st.caption(escaped(tables.told) + (" Curator only: not private." if tables.private else ""))
     _caption(seen, ceilings, report)
-    data_and_download(lambda: _frame(seen, ceilings), name="attack", curator_only=tables.private)
+    data_and_download(lambda: _frame(seen, ceilings), name="attack", curator_only=tables.private, simulates=True)
 
 
 def _allowed(log_odds: float) -> str:

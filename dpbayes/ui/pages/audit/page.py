@@ -65,7 +65,7 @@ SLOTS = 40
 def audit_page(chosen: Chosen) -> bool:
     """Show the curve first: it moves with the main parameter, all else follows when the hand rests."""
     page = places()
-    nearby, subject, report = page.first(_moving) or (None, None, None)
+    nearby, subject, report = page.first(_moving, chosen) or (None, None, None)
     with page.controls:
         with suppress(InputError):  # a network that there is none of has had its sentence
             _controls(chosen, nearby)

@@ -10,10 +10,9 @@ import streamlit as st
 from dpbayes.audit.entry import Audit, Hypothetical
 from dpbayes.audit.registry import AUDITS, audit_of
 from dpbayes.audit.reports import AuditReport, audit
-from dpbayes.audit.words import many
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
 from dpbayes.model.network import Network

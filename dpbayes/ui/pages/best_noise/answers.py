@@ -20,6 +20,7 @@ from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.pages.release.controls import ask, question
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import STREAM, network_in_python
 from dpbayes.ui.widgets.running import Running, progress, running
 
 RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
@@ -81,6 +82,16 @@ def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:
     return random_cpts(chosen.network, stream(chosen.seed, "best_noise", "cpts")), False
 
 
+def public_cpts_in_python(chosen: Chosen) -> str:
+    """Return the code that makes `network` and these `probabilities`."""
+    if public_cpts(chosen)[1]:
+        key = chosen.settings.graph or chosen.settings.source
+        return f"network, probabilities = dp.load_named({key!r})"
+    drawn = f'probabilities = random_cpts(network, stream({chosen.seed!r}, "best_noise", "cpts"))'
+    imports = f"{STREAM}\nfrom dpbayes.model.cpts import random_cpts"
+    return f"{imports}\n{network_in_python(chosen.network)}\n{drawn}"
+
+
 def made_up_counts(chosen: Chosen, n: int) -> Counts:
     """Return the counts of n records drawn from public probabilities."""
     tables = planned_tables(chosen.network, public_cpts(chosen)[0], n, 1, stream(chosen.seed, "best_noise", "records"))
@@ -104,6 +115,7 @@ def _show(comparison: Comparison, work: Running[Errors], asked: Question, *, n: 
     chart(
         best_noise_figure(dots, x="error of the answer (root mean square)"),
         key="best_noise.answer",
+        simulates=True,
         alt=f"Dots: how far noise moves the answer, by mechanism. "
         f"{'; '.join(f'{name} {numeral(error, 2)}' for error, name in known)}.",
     )

@@ -36,7 +36,7 @@ nodes within its families up to which it is searched at all."""
 def best_noise_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     page = places()
-    work = page.first(_moving)
+    work = page.first(_moving, chosen)
     with page.controls:
         controls.parameter_control("delta")
         st.caption(
@@ -185,10 +185,10 @@ def shared_told(comparison: Comparison, network: Network) -> str:
     best, matter = comparison.best, np.array(comparison.weights) != 1
     sharing = ", ".join(noise.label for noise in comparison.noises if takes_weights(type(noise.mechanism)))
     here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
-    there = f", and {elsewhere} elsewhere" if not matter.all() else ""
+    aside = f", and {elsewhere} elsewhere" if not matter.all() else ""
     return (
         f"{weights_said(network, comparison.weights)}, in every mechanism’s dot; {sharing} share their noise out by "
-        f"that. {best.label}: {here} counts per cell there{there}."
+        f"that. {best.label}: {here} counts per cell there{aside}."
     )
 
 

@@ -28,31 +28,11 @@ from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
-AXIS_TITLES = {
-    Axis.EPSILON: "ε, nats of privacy loss",
-    Axis.RECORDS: "n, records",
-    Axis.DELTA: "δ, probability that the bound fails",
-    Axis.T: "t, stealth increment",
-    Axis.OMEGA: "ω, least probability",
-    Axis.PRIOR: "a, the prior’s pseudo-count of every cell",
-    Axis.LOG_RATIO: "Lρ, most that the log-likelihood moves, nats",
-    Axis.LEVEL: "L, constant of the log-likelihood, nats per unit of distance",
-    Axis.NORM_BOUND: "B, norm bound of the weights",
-    Axis.ANSWERS: "k, answers",
-    Axis.RUNS: "R, runs",
-    Axis.CHANGED: "k, records that differ",
-    Axis.SAMPLES: "n, samples",
-    Axis.APART: "ρ, distance of the tables",
-    Axis.SHIFT: "shift, in units of the sensitivity S(x)",
-    Axis.RATE: "λ, rate",
-    Axis.SIZE: "n, records",
-}
-
 
 def bounds_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with the claim's first parameter, all else follows when the hand rests."""
     net, page = chosen.network, places()
-    nearby, evaluation = page.first(_moving) or (None, None)
+    nearby, evaluation = page.first(_moving, chosen) or (None, None)
     with page.controls:
         _controls(chosen, chosen_claim(chosen), nearby)
     if evaluation is not None:
@@ -185,13 +165,14 @@ def _picture(evaluation: Evaluation) -> None:
     here = {"printed": float(evaluation.bound.printed[0]), "certified": float(evaluation.bound.certified[0])}
     symbol = evaluation.axis.value
     figure = bound_figure(
-        curves, x_title=AXIS_TITLES[evaluation.axis], y_title=evaluation.exhibit.unit, chosen=(evaluation.here, here)
+        curves, x_title=evaluation.axis.title, y_title=evaluation.exhibit.unit, chosen=(evaluation.here, here)
     )
     name = evaluation.bound.claim.reference.place
     wrong = f" The printed one is violated at {int(measured.violated.sum())} of {len(curves.x)} points."
     chart(
         figure,
         key="bounds",
+        simulates=evaluation.exhibit.uses is Uses.SIMULATION,
         alt=f"{evaluation.exhibit.unit} against {symbol}: {name} as printed and as certified"
         + "".join(f", {each}" for each in (measured.exact_name, measured.name) if each)
         + f". At {symbol} = {numeral(evaluation.here, 6)}, "
@@ -234,7 +215,12 @@ def _numbers(evaluation: Evaluation) -> None:
         remarks.append("Along n the counts keep the table’s proportions.")
     remarks.append("Nothing here depends on the counts." if evaluation.is_private else "Curator only: not private.")
     st.caption(" ".join(remarks))
-    data_and_download(lambda: _frame(evaluation), name="bounds", curator_only=not evaluation.is_private)
+    data_and_download(
+        lambda: _frame(evaluation),
+        name="bounds",
+        curator_only=not evaluation.is_private,
+        simulates=evaluation.exhibit.uses is Uses.SIMULATION,
+    )
 
 
 def _range(evaluation: Evaluation) -> str:

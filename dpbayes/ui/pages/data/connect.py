@@ -235,7 +235,8 @@ def _propose(chosen: Chosen) -> bool:
         forget("proposals", key)
         del st.session_state[PROPOSING]
         st.rerun()
-    progress(work, f"{work.share:.0%} of the columns", key="proposing.stop")
+    said = f"{work.share:.0%} of the columns" if work.share else f"{numeral(work.seconds, 2)} seconds"
+    progress(work, said, key="proposing.stop")
     return work.going
 
 

@@ -67,9 +67,8 @@ def _tried(file: UploadedFile, dialect: Dialect) -> str:
 def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str, DeclaredColumn] | None = None) -> None:
     """Make a file the session's uploaded table: domains are proposed, but for those `declared` by name.
 
-       What was declared of the same source stays.
-    Errors: InputError for a table without a column that can be used; whatever
-       was loaded before stays.
+    What was declared of the same source stays. Errors: InputError for a table without a column that can be used;
+    whatever was loaded before stays.
     """
     proposals: list[Proposal] = []
     with shown_progress(f"Looking at the columns of {name} …", file.frame.size) as progress:

@@ -28,9 +28,16 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 
-def download(columns: Mapping[str, object], scenario: Scenario, *, seed: int, name: str) -> None:
+def download(
+    columns: Mapping[str, object], scenario: Scenario, *, seed: int, name: str, simulates: bool = False
+) -> None:
     """Offer the numbers behind a chart, with the settings in their last columns."""
-    data_and_download(lambda: with_settings(pd.DataFrame(columns), scenario, seed=seed), name=name, curator_only=False)
+    data_and_download(
+        lambda: with_settings(pd.DataFrame(columns), scenario, seed=seed),
+        name=name,
+        curator_only=False,
+        simulates=simulates,
+    )
 
 
 def mechanism_table(frame: pd.DataFrame) -> None:
@@ -124,10 +131,11 @@ def _error_laws(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed:
     chart(
         error_law_figure(errors, shares),
         key="hellinger.laws",
+        simulates=True,
         alt="Probability of an error at most as large as each Hellinger distance, by mechanism.",
     )
     columns = {"Hellinger distance": errors} | {look.name: within for look, within in shares.items()}
-    download(columns, scenario, seed=seed, name="hellinger-laws")
+    download(columns, scenario, seed=seed, name="hellinger-laws", simulates=True)
 
 
 # Formulas and assumptions

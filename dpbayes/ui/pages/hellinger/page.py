@@ -50,7 +50,7 @@ def scenario_of(settings: Settings) -> Scenario:
 def hellinger_page(chosen: Chosen) -> None:
     """Show the errors first: they move with epsilon, all else follows when the hand rests."""
     page = places()
-    moving = page.first(_moving)
+    moving = page.first(_moving, chosen)
     possible = _possible(chosen)
     with page.controls:
         _controls(scenario_of(possible.settings), possible)
@@ -169,6 +169,7 @@ def _errors(scenario: Scenario, noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
     chart(
         error_box_figure({method.look: levels for method, levels in quantiles.items()}),
         key="hellinger.errors",
+        simulates=True,
         alt=f"Boxes: Hellinger distance between exact and released posterior by mechanism. Medians: {summary}.",
     )
     return laws
@@ -195,4 +196,4 @@ def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
     mechanism_table(frame)
     levels = np.linspace(0.01, 0.99, 99)
     shares = {method.value: law.quantiles(levels)[0] for method, law in laws.items()}
-    download({"probability": levels} | shares, scenario, seed=seed, name="hellinger-errors")
+    download({"probability": levels} | shares, scenario, seed=seed, name="hellinger-errors", simulates=True)

@@ -23,6 +23,7 @@ from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.enumeration import MOST_ENUMERATED
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.saving import offered_name
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
@@ -48,19 +49,19 @@ def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
         throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
         title = f"throws n, at ε = {scenario.epsilon:g}, m = {scenario.sides}"
         figure = errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
-        chart(figure, key="hellinger.throws", alt=_alt(title))
+        chart(figure, key="hellinger.throws", alt=_alt(title), simulates=True)
     with right:
         epsilons = _against_epsilon(scenario.at(epsilon=1.0), seed)
         title = f"ε, at n = {scenario.n:,} throws, m = {scenario.sides}"
         figure = errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
-        chart(figure, key="hellinger.epsilons", alt=_alt(title))
+        chart(figure, key="hellinger.epsilons", alt=_alt(title), simulates=True)
     left, right = st.columns(2, gap="medium")
     with left:
         sides = _against_sides(scenario.at(sides=2), sides_grid(scenario), seed)
         if len(sides.places) > 1:
             title = f"sides m, at n = {scenario.n:,} throws, ε = {scenario.epsilon:g}"
             figure = sides_figure(sides.places, sides.curves, marked=scenario.sides, title=title)
-            chart(figure, key="hellinger.sides", alt=_alt(title))
+            chart(figure, key="hellinger.sides", alt=_alt(title), simulates=True)
         more = more_sides(scenario)
         if more:
             st.markdown(more)
@@ -107,7 +108,7 @@ def _numbers_and_files(study: HellingerStudy) -> None:
         left.download_button(
             "Download CSV",
             lambda: safe_csv(frame),
-            file_name="hellinger.csv",
+            file_name=offered_name("hellinger", "csv", simulates=True),
             mime="text/csv",
             key="download.hellinger.csv",
             on_click="ignore",
@@ -115,7 +116,7 @@ def _numbers_and_files(study: HellingerStudy) -> None:
         right.download_button(
             "Download Parquet",
             lambda: parquet_bytes(frame, study.settings),
-            file_name="hellinger.parquet",
+            file_name=offered_name("hellinger", "parquet", simulates=True),
             mime="application/vnd.apache.parquet",
             key="download.hellinger.parquet",
             on_click="ignore",

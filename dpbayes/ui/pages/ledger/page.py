@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, numeral_above
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.figures.ledger import budget_figure
@@ -16,7 +16,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.amounts import amount_in, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal
 from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text, amount_told
-from dpbayes.releases.request import parsed_promise
+from dpbayes.releases.promises import parsed_promise
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
@@ -37,7 +37,7 @@ class BudgetKind(enum.Enum):
 
 def ledger_page(chosen: Chosen) -> None:
     """Show the curator her accounts; whoever has a release file may open and check it."""
-    path = ledger.ledger_path()
+    path, suspicion = ledger.ledger_path(), chosen.options("release").suspicion
     if not chosen.is_curator:
         headline("A release file can be checked and used by anybody, without the records.")
     elif not path.exists():
@@ -45,9 +45,9 @@ def ledger_page(chosen: Chosen) -> None:
         with st.container(key="ledger.shown"):
             _open_dataset(path)
     else:
-        _accounts(path)
+        _accounts(path, suspicion)
     st.divider()
-    _from_file()
+    _from_file(suspicion)
     same_from_python(python_of(path if chosen.is_curator and path.exists() else None), name="ledger")
 
 
@@ -62,7 +62,7 @@ def python_of(path: Path | None) -> str:
     return program(*check, "from dpbayes.releases import ledger", accounts, left)
 
 
-def _accounts(path: Path) -> None:
+def _accounts(path: Path, suspicion: float) -> None:
     accounts = ledger.accounts(path)
     headline(_sentence(accounts))
     if accounts:
@@ -70,7 +70,7 @@ def _accounts(path: Path) -> None:
             for measure in PrivacyMeasure:
                 _budgets([account for account in accounts if account.measure is measure], measure)
             _left_in_rho([account for account in accounts if account.measure is PrivacyMeasure.RHO])
-        _releases(path, accounts)
+        _releases(path, accounts, suspicion)
     left, right = st.columns(2)
     with left.expander("Open a dataset", expanded=not accounts):
         _open_dataset(path)
@@ -218,7 +218,7 @@ def _checked(path: Path) -> None:
 # Releases
 
 
-def _releases(path: Path, accounts: tuple[Account, ...]) -> None:
+def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> None:
     st.subheader("Releases")
     spendings = [spending for account in accounts for spending in ledger.spendings(path, account.dataset)]
     if not spendings:
@@ -243,7 +243,7 @@ def _releases(path: Path, accounts: tuple[Account, ...]) -> None:
     row = st.selectbox("Open a release, by its row", released[::-1], index=None, key="ledger.row")
     if row is not None:
         with sentence_instead():
-            opened_release(ledger.outcome(path, row), key="ledger")
+            opened_release(ledger.outcome(path, row), key="ledger", suspicion=suspicion)
 
 
 def _stated(spending: Spending, measure: PrivacyMeasure) -> str:
@@ -269,22 +269,22 @@ def _composed(account: Account, amounts: list[Amount], delta: float) -> str:
     bound, at = ledger.composed(amounts, delta), f"at δ = {numeral(delta)}"
     if account.measure is PrivacyMeasure.RHO:
         spent = f"ρ = {amount_text(account.spent)}, the exact sum, which decides"
-        return f"{spent}; at most ε = {bound:.4g} {at}."
+        return f"{spent}; at most ε = {numeral_above(bound, 4)} {at}."
     spent = f"ε = {amount_text(account.spent)} at δ = 0, the exact sum, which decides"
     rho = sum((cost_in(PrivacyMeasure.RHO, amount) or Fraction(0) for amount in amounts), start=Fraction(0))
-    return f"{spent}; at most {bound:.4g} {at}. In a budget kept in ρ it would be {amount_text(rho)}."
+    return f"{spent}; at most {numeral_above(bound, 4)} {at}. In a budget kept in ρ it would be {amount_text(rho)}."
 
 
 # A file
 
 
-def _from_file() -> None:
+def _from_file(suspicion: float) -> None:
     st.subheader("Check and use a release file")
     file = st.file_uploader("release.json", type="json", key="ledger.file")
     if file is None:
         st.caption("The file is read here and kept nowhere. Checking it needs no records.")
         return
     try:
-        opened_release(file.getvalue(), key="file")
+        opened_release(file.getvalue(), key="file", suspicion=suspicion)
     except InputError as error:
         st.warning(escaped(str(error)))

@@ -228,7 +228,7 @@ def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
         for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
     ]
     told = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
-    chart(errors_figure(bars), key="errors", alt=f"Bars: expected error of probabilities. {told}.")
+    chart(errors_figure(bars), key="errors", alt=f"Bars: expected error of probabilities. {told}.", simulates=True)
     answers = known.of_answer
     if answers is not None:
         ordered = sorted(zip(answers.means, map(name_of, answers.mechanisms), strict=True))

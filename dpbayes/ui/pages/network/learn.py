@@ -20,8 +20,8 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import amount_text
+from dpbayes.releases.promises import parsed_epsilon
 from dpbayes.releases.publishing import Published, publish_structure, shown_again
-from dpbayes.releases.request import parsed_epsilon
 from dpbayes.releases.structure import StructureRequest, read_structure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing

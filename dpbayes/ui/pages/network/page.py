@@ -42,9 +42,9 @@ from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.saving import file_name
+from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, Meaning, dag_editor
-from dpbayes.ui.widgets.from_python import same_from_python
+from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
@@ -70,7 +70,7 @@ def network_page(chosen: Chosen) -> bool:
         start_from(chosen)
         error_place, bars = st.container(key="error.bars"), st.container(key="bars")
 
-    def moving(page: Places, chosen: Chosen) -> tuple[Network, Running[PlannedErrors] | None]:
+    def moving(page: Places, chosen: Chosen) -> tuple[Comparison, Running[PlannedErrors] | None]:
         page.lead("epsilon")
         under_way = errors_under_way(chosen, searched=_is_quick(chosen.network))
         known = under_way.so_far if isinstance(under_way, Running) else under_way
@@ -83,18 +83,20 @@ def network_page(chosen: Chosen) -> bool:
             page.say(verdict(chosen, known))
             with place:
                 error_bars(chosen, known)
+        comparison = comparison_of(chosen)
         with bars:
-            noise(comparison_of(chosen))
-        return chosen.network, under_way if isinstance(under_way, Running) else None
+            noise(comparison)
+        return comparison, under_way if isinstance(under_way, Running) else None
 
     with page.picture:
         editor(chosen)
     moved = None
     with page.top, sentence_instead():  # above the drawing that it is about
-        moved = page.first(moving)
+        moved = page.first(moving, chosen)
     works: list[Running[Any]] = []
     if moved is not None:
-        net, work = moved
+        comparison, work = moved
+        net = chosen.network
         if work is not None:
             works.append(work)
             with error_place:
@@ -102,7 +104,7 @@ def network_page(chosen: Chosen) -> bool:
                 show_progress(work)
         with page.controls, st.container(key="costs"), sentence_instead():
             costs(net, epsilon=chosen.epsilon)
-            every_mechanism(comparison_of(chosen))
+            every_mechanism(comparison)
         with page.picture, st.container(key="arrows"):
             works += arrows(chosen, searched=_is_quick(net))
         _meanings(chosen)
@@ -380,13 +382,17 @@ def exchange(chosen: Chosen) -> None:
         with right, suppress(InputError):  # the page has said why
             net = network_of(chosen.graph, chosen.domains)
             st.download_button(
-                "Download list of arrows", write_edges(net), "network.txt", key="edges.out", on_click="ignore"
+                "Download list of arrows",
+                write_edges(net),
+                offered_name("network", "txt"),
+                key="edges.out",
+                on_click="ignore",
             )
             uniform = 1.0 / net.cards[net.node_of_row[net.row_of_cell]]
             st.download_button(
                 "Download BIF (uniform tables)",
                 lambda: write_bif(net, uniform),
-                "network.bif",
+                NETWORK if is_read_from_file(net) else offered_name("network", "bif"),
                 key="bif.out",
                 help="The structure only: the probabilities in the file are uniform, so it says nothing of the data.",
                 on_click="ignore",
@@ -394,7 +400,7 @@ def exchange(chosen: Chosen) -> None:
             st.download_button(
                 "Download drawing (SVG)",
                 lambda: drawing_svg(chosen),
-                f"{file_name('network', 'drawing', chosen.settings)}.svg",
+                offered_name("drawing", "svg"),
                 "image/svg+xml",
                 key="drawing.out",
                 help="As it is drawn above, with every name in full; it says nothing of the data.",

@@ -21,7 +21,7 @@ from dpbayes.theory.index import CLAIMS, counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.papers import ClaimShown, PaperShown, claims_listed
+from dpbayes.ui.session.options.papers import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -47,8 +47,11 @@ LOOKS = {
 }
 """The colours of verdicts in the picture."""
 
-LINES = 4
+LINES = 5
 """How many lines of a finding a row of the table has room for; the longest take as many."""
+
+WIDTHS = {"claim": 120, "about": 165, "verdict": 95, "page": 80, "finding": 325}
+"""Of the columns, in pixels: with the boxes at their left they fill a screen of 853, 1280 x 720 at 150 %."""
 
 FORMULA = "papers-formula"
 """A formula wider than the page scrolls by itself."""
@@ -104,7 +107,7 @@ def python_of(claim: Claim) -> str:
 
 def _verdicts() -> None:
     """Draw how many claims of each paper met each verdict."""
-    papers = [paper for paper in PaperShown if paper is not PaperShown.ALL]
+    papers = [paper for paper in PaperShown if paper is not ALL_PAPERS]
     counts = verdict_counts(papers)
     looks = [Look(verdict.value, colour) for verdict, colour in LOOKS.items()]
     told = ", ".join(f"{paper.value} {total}" for paper, total in zip(papers, counts.sum(axis=0), strict=True))
@@ -137,13 +140,7 @@ def _table(listed: Sequence[ClaimShown], entries: Mapping[ClaimShown, PaperEntry
         hide_index=True,
         height=min(38 + LINES * 21 * len(frame), 480),
         row_height=LINES * 21,
-        column_config={
-            "claim": width(width=150),
-            "about": width(width=230),
-            "verdict": width(width=120),
-            "page": width(width=90),
-            "finding": width(width="large"),
-        },
+        column_config={name: width(width=pixels) for name, pixels in WIDTHS.items()},
         key=key,
         on_select=lambda: open_row(listed, rows_of(st.session_state[key]["selection"])),
         selection_mode=["single-row", "single-cell"],

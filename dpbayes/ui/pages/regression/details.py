@@ -11,6 +11,7 @@ from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.mechanisms.export import safe_csv
+from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import assumption, source
 
 
@@ -24,12 +25,11 @@ def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> Non
             st.caption("Curator only: not private. Do not hand this file on.")
         frame = recipe.frame(result)
         st.dataframe(frame, hide_index=True, height=300)
-        name = "regression" if made_up else "curator-only-regression"
         left, right = st.columns(2)
         left.download_button(
             "Download CSV",
             lambda: safe_csv(frame),
-            file_name=f"{name}.csv",
+            file_name=offered_name("regression", "csv", simulates=True, curator_only=not made_up),
             mime="text/csv",
             key="download.regression.csv",
             on_click="ignore",
@@ -37,7 +37,7 @@ def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> Non
         right.download_button(
             "Download Parquet",
             lambda: parquet_bytes(frame, recipe.settings),
-            file_name=f"{name}.parquet",
+            file_name=offered_name("regression", "parquet", simulates=True, curator_only=not made_up),
             mime="application/vnd.apache.parquet",
             key="download.regression.parquet",
             on_click="ignore",

@@ -44,7 +44,7 @@ def regression_page(chosen: Chosen) -> bool:
     """Show the errors first: they move with the precision looked at, all else follows when the hand rests."""
     asked: RegressionScenario = chosen.options("regression")
     page = places(_own_table(chosen, asked))
-    nearby, work = page.first(_moving) or (None, None)
+    nearby, work = page.first(_moving, chosen) or (None, None)
     scenario: RegressionScenario = nearby.settings.options("regression") if nearby is not None else asked
     with page.controls:
         _controls(scenario, nearby)
@@ -241,6 +241,7 @@ def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves
     chart(
         error_figure(b, result.curves, marked=float(b[k])),
         key="regression.errors",
+        simulates=True,
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
     return work

@@ -38,7 +38,7 @@ class Averages:
     @property
     def coverage(self) -> float:
         """How much of the cell's exact posterior the credible interval holds, on average over releases."""
-        return float(self.cell.held.mean())
+        return float(self.cell.covered.mean())
 
     @property
     def over(self) -> str:
@@ -87,7 +87,7 @@ def averages(readings: Readings) -> Work[Averages]:
 def cell_coverage(readings: Readings) -> Work[float]:
     """Work out `Averages.coverage` alone, over all releases in which the cell is read."""
     cell = yield from part_of(_cell_steps(readings), 0.0, 1.0)
-    return float(cell.held.mean())
+    return float(cell.covered.mean())
 
 
 def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
@@ -140,8 +140,8 @@ def _release_steps(readings: Readings) -> Work[ReadReleases]:
 def _cell_steps(readings: Readings) -> Work[ReadCell]:
     study, cell = readings.as_real, readings.cell
     if not readings.knows_noise:
-        held = held_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
-        return ReadCell(study.private[:, cell], held)
+        covered = held_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
+        return ReadCell(study.private[:, cell], covered)
     measured = min(study.count, MOST_MEASURED)
     steps = readings.memo.once_in_steps(
         (cell, measured),

@@ -1,12 +1,14 @@
 """The controls of the Release page: mechanism and parameters, the picked cell, prior and seed."""
 
+from typing import Any
+
 import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
-from dpbayes.mechanisms import MECHANISMS, LaplaceFourier
+from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -95,7 +97,7 @@ def release_controls(chosen: Chosen) -> None:
         weights_control(chosen, chosen.network)
     if hasattr(kind, "noise_model"):
         controls.parameter_control("release.reading")
-    if kind is LaplaceFourier:
+    if hasattr(kind, "increment"):
         with sentence_instead():
             _stealth(chosen)
     row_choice(chosen)
@@ -154,16 +156,15 @@ def _elsewhere(chosen: Chosen) -> None:
 
 
 def _stealth(chosen: Chosen) -> None:
-    """Say how often the chosen t keeps every table non-negative, and find a t for a target."""
+    """Say how often the chosen increment keeps every table non-negative, and find one for a target."""
     net, calibration = chosen.network, chosen.parameter("calibration")
     if not net.is_binary:
         return
-    mechanism = chosen.mechanism
-    assert isinstance(mechanism, LaplaceFourier)
-    law = mechanism.noise_law.drawn_once
-    kept = f"{kept_share(net, calibration, mechanism.t, law):.1%} of releases"
+    mechanism: Any = chosen.mechanism
+    name, law = mechanism.increment, mechanism.noise_law.drawn_once
+    kept = f"{kept_share(net, calibration, getattr(mechanism, name), law):.1%} of releases"
     said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
     st.caption(f"With no data at all, {said} non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
-    right.button("Find t", on_click=lambda: set_parameter("t", stealth_increment(net, calibration, target, law)))
+    right.button(f"Find {name}", on_click=lambda: set_parameter(name, stealth_increment(net, calibration, target, law)))

@@ -61,6 +61,7 @@ def _measured(chosen: Chosen) -> bool:
         chart(
             coverage_figure(curves, np.array(EPSILONS), level=LEVEL),
             key="coverage",
+            simulates=True,
             alt=f"How often {LEVEL:.0%} intervals hold the truth against epsilon, the noise being known of or not.",
         )
         last = {curve.look: f"{curve.y[0]:.0%}" for curve in curves}

@@ -35,6 +35,7 @@ from dpbayes.ui.pages.release.readings import Readings, Simulated, summary_as_re
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, sentence_instead, source
 
@@ -155,6 +156,7 @@ def _spread_and_query(chosen: Chosen, readings: Readings, shown: ReleaseStudy, a
             chart(
                 quantile_dots_figure(means, exact, name=name, colour=colour),
                 key="dots",
+                simulates=True,
                 alt=f"Quantile dots of the private posterior mean of {name}.",
             )
             st.caption(f"{len(means)} simulated releases. Publishing them all would cost ε for each.")
@@ -198,7 +200,7 @@ def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:
             as_real = summary_as_real(study, cells, LEVEL)
         exact = _summary(study.exact, cells) if chosen.is_curator else None
         figure = rows_figure(labels, first, exact, own=chosen.mechanism.colour, as_real=as_real)
-        chart(figure, key="rows", alt="Means with 95% intervals of one state of every row.")
+        chart(figure, key="rows", alt="Means with 95% intervals of one state of every row.", simulates=True)
         if chosen.is_curator:
             _kl_of_rows(shown, net, chosen.mechanism.colour)
 
@@ -213,10 +215,16 @@ def _kl_of_rows(study: ReleaseStudy, net: Network, colour: str) -> None:
         chart(
             kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what, colour=colour),
             key="kl" if what == "prediction" else "posterior-kl",
+            simulates=True,
             alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
         )
     columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
-    data_and_download(lambda: pd.DataFrame({"row": net.row_labels(), **columns}), name="kl-by-row", curator_only=True)
+    data_and_download(
+        lambda: pd.DataFrame({"row": net.row_labels(), **columns}),
+        name="kl-by-row",
+        curator_only=True,
+        simulates=True,
+    )
 
 
 def _rows_shown(net: Network) -> np.ndarray:
@@ -345,7 +353,7 @@ def _download(chosen: Chosen, study: ReleaseStudy) -> None:
     st.download_button(
         "Download this simulated release (JSON)",
         lambda: release_json(study.release.part(0), net),
-        "simulated-release.json",
+        offered_name("release", "json", simulates=True),
         "application/json",
         key="download.release",
         help="What the recipient would get. Its noise is seeded, so it protects nobody: for demonstration only.",

@@ -14,9 +14,10 @@ from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
 from dpbayes.releases.amounts import PrivacyMeasure
 from dpbayes.releases.ledger import amount_text, amount_told
+from dpbayes.releases.promises import parsed_epsilon, parsed_promise
 from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
 from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import GraphChoice, ReleaseRequest, parsed_epsilon, parsed_promise
+from dpbayes.releases.request import GraphChoice, ReleaseRequest
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
 from dpbayes.ui.widgets.opened_release import opened_release
@@ -61,7 +62,7 @@ def _make(chosen: Chosen) -> None:
     before = shown_again(path, request)
     if before is not None:
         st.info(f"This was released before, in row {before.row}: to show it again costs nothing.")
-        _show(before)
+        _show(before, chosen)
         return
     if chosen.is_connected:
         st.caption(ledger.RECORDS_ELSEWHERE)
@@ -72,7 +73,7 @@ def _make(chosen: Chosen) -> None:
     if st.button(f"Make it and spend {amount_told(request.cost)}", disabled=not is_unseen, type="primary"):
         if not chosen.is_connected:
             ledger.remember_table(path, dataset, chosen.dataset)
-        _show(_published(path, request, chosen.counts))
+        _show(_published(path, request, chosen.counts), chosen)
 
 
 def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published:
@@ -93,8 +94,8 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published
     return published
 
 
-def _show(published: Published) -> None:
-    opened_release(published.document, key="made")
+def _show(published: Published, chosen: Chosen) -> None:
+    opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
     ledger_link()
 
 

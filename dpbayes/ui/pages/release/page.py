@@ -26,6 +26,7 @@ from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_contro
 from dpbayes.ui.pages.release.details import release_details, simulated_once
 from dpbayes.ui.pages.release.handout import handout_button
 from dpbayes.ui.pages.release.make import make_release
+from dpbayes.ui.pages.release.person import in_short
 from dpbayes.ui.pages.release.python import python_of
 from dpbayes.ui.pages.release.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
@@ -46,7 +47,7 @@ SLOTS = 40
 def release_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     page = places()
-    readings = page.first(_moving)
+    readings = page.first(_moving, chosen)
     with page.controls:
         release_controls(chosen)
     if readings is None:
@@ -75,6 +76,8 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     _, cell = picked(chosen)
     with page.picture:
         readings = _picture(chosen, cell)
+        if isinstance(readings, Readings):
+            in_short(chosen)
     lead_control(page, chosen)
     if isinstance(readings, Running):
         nodes = len(chosen.network.names)
@@ -160,10 +163,11 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
     beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:
         figure = density_figure(_densities(chosen, readings, cell), name=name, zoom=zoom, colour=colour)
-        chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}")
+        chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}", simulates=True)
     else:
         figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
-        chart(figure, key="density", alt=f"The values of P({name}) that this release holds{beside}")
+        said = f"The values of P({name}) that this release holds{beside}"
+        chart(figure, key="density", alt=said, simulates=True)
     return readings
 
 
@@ -206,7 +210,9 @@ def _measures(chosen: Chosen, readings: Readings, under_way: AveragesUnderWay | 
         under_way.show_progress(releases_of(readings))
         st.caption(f"{averages.over} Curator only: not private.")
     _few_points(readings)
-    data_and_download(lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator)
+    data_and_download(
+        lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
+    )
 
 
 def _compared(study: ReleaseStudy, row: int) -> None:
@@ -237,7 +243,7 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
         f"Coverage of {LEVEL:.0%} intervals",
         f"{averages.coverage:.0%}",
         help="How much of this cell's exact posterior lies in the private credible interval, mean over "
-        f"{len(averages.cell.held)} releases. {terms.COVERAGE}",
+        f"{len(averages.cell.covered)} releases. {terms.COVERAGE}",
     )
     if readings.knows_noise:
         st.markdown(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.risk import LINKED, RARE, Between, Risk, in_hundred, level_above, risk, sentences
+from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_told, in_hundred, level_above, risk, sentences
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import numeral
+from dpbayes.base.text import escaped, percent
 from dpbayes.figures.risk import RaisedBeliefs, risk_figure
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
@@ -17,6 +17,13 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import inside, sentence_instead
 
 _BEFORE = np.linspace(0.0, 1.0, 201)
+
+
+def in_short(chosen: Chosen) -> None:
+    """Say in one line what the promise lets a belief about one person become; it follows epsilon at once."""
+    options = chosen.options("release")
+    promise = chosen.mechanism.certified
+    st.caption(escaped(belief_told(promise, suspicion=options.suspicion, releases=options.releases)))
 
 
 def one_person(chosen: Chosen) -> None:
@@ -39,7 +46,7 @@ def _show(known: Risk, chosen: Chosen) -> None:
     left.metric(
         "Belief, at most" if is_certain else "Belief, at most by ε",
         _at_most(known.ceiling),
-        help=f"What {releases} with this promise can make of a belief of {_percent(known.suspicion)}."
+        help=f"What {releases} with this promise can make of a belief of {percent(known.suspicion)}."
         + ("" if is_certain else " A delta lets it rise further now and then: the sentences below say how often."),
     )
     middle.metric(
@@ -72,17 +79,12 @@ def _picture(known: Risk, chosen: Chosen) -> None:
     chart(
         risk_figure(beliefs, chosen=marks, colour=chosen.mechanism.colour),
         key="person",
-        alt=f"Beliefs before and after {_of_releases(known)}: {_percent(at)} becomes at most "
-        f"{_at_most(known.ceiling)}.",
+        alt=f"Beliefs before and after {_of_releases(known)}: {percent(at)} becomes at most {_at_most(known.ceiling)}.",
     )
 
 
 def _of_releases(known: Risk) -> str:
     return "one release" if known.releases == 1 else f"{known.releases:,} releases"
-
-
-def _percent(probability: float) -> str:
-    return f"{numeral(100 * probability, 4)} %"
 
 
 def _at_most(probability: float) -> str:

@@ -4,10 +4,8 @@ from dpbayes.ui.pages.release.averages import releases_of
 from dpbayes.ui.pages.release.details import draws_of
 from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import FACE, PATH, STREAM, counts_in_python, mechanism_in_python, program
-
-FILE = f"""{PATH}
-release = json.loads(Path("simulated-release.json").read_bytes())  # Download this simulated release"""
 
 
 def python_of(chosen: Chosen, readings: Readings) -> str:
@@ -34,8 +32,10 @@ def _from_the_file(chosen: Chosen, readings: Readings) -> str:
     net = chosen.network
     row = int(net.row_of_cell[readings.cell])
     state = readings.cell - net.cells_of_row(row).start
-    found = f'row = next(row for row in release["rows"] if row["row"] == {net.row_label(row)!r})'
-    return program("import json", FILE, found, *_read(readings, state))
+    lookup = f'row = next(row for row in release["rows"] if row["row"] == {net.row_label(row)!r})'
+    file = offered_name("release", "json", simulates=True)
+    read = f"release = json.loads(Path({file!r}).read_bytes())  # Download this simulated release"
+    return program("import json", PATH, read, lookup, *_read(readings, state))
 
 
 def _read(readings: Readings, state: int) -> tuple[str, ...]:

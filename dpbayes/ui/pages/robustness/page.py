@@ -36,7 +36,7 @@ PRIORS = {
 def robustness_page(chosen: Chosen) -> None:
     """Show the picture first: it moves with the prior, all else follows when the hand rests."""
     page = places()
-    shown = page.first(_moving)
+    shown = page.first(_moving, chosen)
     possible = _possible(chosen)
     options: RobustnessOptions = possible.settings.options("robustness")
     with page.controls:

@@ -1,4 +1,4 @@
-"""The Posterior sampling page, last part: smoothness constants, KL of neighbouring posteriors, assumptions, sources."""
+"""Posterior sampling: smoothness constants, KL of neighbouring posteriors, assumptions, sources."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The Posterior sampling page, second part: what draws buy at a fixed epsilon, and omega against epsilon."""
+"""Posterior sampling: what draws buy at a fixed epsilon, and omega against epsilon."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,8 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     certified = shown.mechanism.calibration is Calibration.CERTIFIED
     measured = _measured(shown, seed=chosen.seed) if chosen.is_curator and certified else None
     figure = draws_figure(NUMBERS, errors, labels, best=best, measured=measured)
-    chart(figure, key="draws", alt="Error of the mean of N draws over N, for three epsilons; best N marked.")
+    told = "Error of the mean of N draws over N, for three epsilons; best N marked."
+    chart(figure, key="draws", alt=told, simulates=measured is not None)
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
     count = int(best[0])
     st.markdown(

@@ -1,4 +1,4 @@
-"""The Posterior sampling page, third part: the query game between two hypothetical tables that differ in one record."""
+"""Posterior sampling: the query game between two hypothetical tables that differ in one record."""
 
 import math
 from dataclasses import dataclass
@@ -198,7 +198,12 @@ def _belief(game: Game, study: GameStudy) -> None:
     ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(game, study)]
     belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:asked, order]])
     figure = game_figure(np.arange(asked + 1.0), belief, ceilings)
-    chart(figure, key="game", alt="The adversary's probability for the true table after each answer, in many games.")
+    chart(
+        figure,
+        key="game",
+        alt="The adversary's probability for the true table after each answer, in many games.",
+        simulates=True,
+    )
     left, middle, right = st.columns(3)
     left.metric("Right after these answers", f"{study.right[asked - 1]:.1%}")
     left.caption(f"± {study.right_error[asked - 1]:.1%} (standard error), {study.log_odds.shape[1]:,} games")
@@ -251,12 +256,18 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
     figure = needed_figure(steps[picked], study.right[picked], study.right_error[picked], level=LEVEL, marks=marks)
-    chart(figure, key="needed", alt=f"How often the adversary is right over answers; bounds for {LEVEL:.0%}.")
+    chart(
+        figure,
+        key="needed",
+        alt=f"How often the adversary is right over answers; bounds for {LEVEL:.0%}.",
+        simulates=True,
+    )
     _bounds(game, needed, printed)
     data_and_download(
         lambda: pd.DataFrame({"answers": steps, "right": study.right, "standard error": study.right_error}),
         name="query-game",
         curator_only=False,
+        simulates=True,
     )
 
 

@@ -1,4 +1,4 @@
-"""The Posterior sampling page, first part: one CPT row, the region left by trimming, and the draws handed over."""
+"""Posterior sampling: one CPT row, the region left by trimming, and the draws handed over."""
 
 import math
 
@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.base.text import escaped, latex, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import exact_mass_within, printed_omega
@@ -38,14 +38,16 @@ GRID = 201
 def sampling_page(chosen: Chosen) -> None:
     """Show the picture first: it moves with epsilon; then what draws buy, where there is a release."""
     page = places()
-    shown = page.first(_moving)
+    shown = page.first(_moving, chosen)
     with page.controls:
         _controls(chosen)
     if shown is None:
         return
     with page.picture:
         _measures(chosen, shown)
-        data_and_download(lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator)
+        data_and_download(
+            lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator, simulates=True
+        )
     _promise(chosen, shown)
     draws_section(chosen, shown)
     same_from_python(python_of(chosen, shown), name="sampling", chosen=chosen)
@@ -105,7 +107,7 @@ def _headline(chosen: Chosen, shown: ShownRow) -> str:
     """Speak of all rows; of the row that the person picked, where she did, after that."""
     sampler, net = shown.mechanism, chosen.network
     promise, rows = f"ε = {sampler.epsilon:g}", _drawn_from(sampler)
-    nodes, draws = _many(len(net.names), "node"), _many(sampler.draws, "draw")
+    nodes, draws = many(len(net.names), "node"), many(sampler.draws, "draw")
     if sampler.calibration is Calibration.AS_PRINTED:
         first = (
             f"With the printed ω, {rows}, and {promise} is claimed for {nodes} and {draws}; certified is "
@@ -147,10 +149,6 @@ def _interval(low: float, high: float) -> str:
     return f"\\[{low:.{digits}f}, {high:.{digits}f}\\]"
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def _grid(chosen: Chosen, shown: ShownRow) -> np.ndarray:
     """Points where the densities have their mass, and both sides of the region's ends."""
     low, high = shown.region
@@ -180,7 +178,7 @@ def _picture(chosen: Chosen, shown: ShownRow, *, name: str) -> None:
     figure = trim_figure(theta, exact, trimmed, shown.draws, region=shown.region, name=name)
     both = "exact posterior, and of the trimmed one that is drawn from"
     whose = both if chosen.is_curator else "public trimmed prior"
-    chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.")
+    chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.", simulates=True)
 
 
 def _measures(chosen: Chosen, shown: ShownRow) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.estimates import Estimate, near_one
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, numeral
+from dpbayes.base.text import latex, many, numeral
 from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
 from dpbayes.mechanisms import Calibration, Noise
@@ -31,14 +31,9 @@ from dpbayes.ui.widgets.show import assumption, source
 # Numbers as text
 
 
-def many(records: float) -> str:
+def records_text(records: float) -> str:
     """Return a number of records: whole from a thousand up, however large."""
     return f"{records:,.0f}" if records >= 1000 else numeral(records)
-
-
-def counted(number: int, what: str) -> str:
-    """Return how many there are of what: "1 release", "1,000 releases"."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def share_text(share: float) -> str:
@@ -57,9 +52,9 @@ def agreement(net: Network, view: Agreement) -> None:
     st.subheader("Do the tables agree?")
     seen = view.seen
     differs = _panels(net, view, seen)
-    releases = counted(len(next(iter(seen.values())).totals), "simulated release")
+    releases = many(len(next(iter(seen.values())).totals), "simulated release")
     st.caption(
-        f"{releases} of a made-up table of {counted(view.records, 'coin flip')} in every column: nothing "
+        f"{releases} of a made-up table of {many(view.records, 'coin flip')} in every column: nothing "
         "here depends on anybody’s data. What follows ± is a standard error; a number without it came out the same in "
         "every release."
     )
@@ -92,6 +87,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
                     values, names=(names[0], names[1]), about=about, limits=(middle - room, middle + room)
                 ),
                 key=f"stealth.agree.{label}",
+                simulates=True,
                 alt=f"Dots: records with {about} by {names[0]} and by {names[1]}, in {len(values)} simulated releases "
                 f"under {label}. They differ by {gap} records on average.",
             )
@@ -154,17 +150,18 @@ def _formulas(stealth: Stealth, t: float) -> None:
     stated = float(table_error_bound(net, epsilon=mechanism.epsilon, t=t, delta=0.05).printed.max())
     st.markdown(
         f"""
-- **Noise**: $b = {what} = {many(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
+- **Noise**: $b = {what} = {records_text(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
   $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.{mechanism.noise.told}
-- **Lift**: $2t|N_I|b = {many(t * stealth.records)}$ records in every table; printed
-  $4t|N_I|^2/\\varepsilon = {many(t * stealth.printed_records)}$.
+- **Lift**: $2t|N_I|b = {records_text(t * stealth.records)}$ records in every table; printed
+  $4t|N_I|^2/\\varepsilon = {records_text(t * stealth.printed_records)}$.
 - **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {near_one(float(printed_probability(t)))}$.
 - **Proved** for released tables:
   $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > {reach}),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > {reach})\\}}
   = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients. So
   $t = {latex(enough)}$ keeps nine of ten releases non-negative: proved, without any simulation.
-- **Error** (Theorem 3): with probability 0.95, the largest family's table is within {many(error)} records of the truth
-  in $L_1$ (proved), of which the lift is {many(t * stealth.records)}; printed, at the printed noise: {many(stated)}.
+- **Error** (Theorem 3): with probability 0.95, the largest family's table is within {records_text(error)} records of
+  the truth in $L_1$ (proved), of which the lift is {records_text(t * stealth.records)}; printed, at the printed noise:
+  {records_text(stated)}.
 """
     )
 

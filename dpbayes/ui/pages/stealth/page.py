@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate, near_one
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -24,7 +24,7 @@ from dpbayes.theory.zhang16.stealth import (
     printed_increment,
     printed_probability,
 )
-from dpbayes.ui.pages.stealth.details import agreement, counted, details, many, share_text
+from dpbayes.ui.pages.stealth.details import agreement, details, records_text, share_text
 from dpbayes.ui.pages.stealth.python import python_of
 from dpbayes.ui.pages.stealth.simulations import NEAREST, Stealth, agreement_of, proved_probability, stealth_of
 from dpbayes.ui.session.chosen import Chosen
@@ -49,7 +49,7 @@ def stealth_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with t or its target, all else follows when the hand rests."""
     require_binary(chosen.network)
     page, options = places(), chosen.options("stealth")
-    shown = page.first(_moving)
+    shown = page.first(_moving, chosen)
     if shown is None:
         return False
     stealth, increment = shown
@@ -176,16 +176,16 @@ def _asked(stealth: Stealth, printed: float, t: float) -> str:
     ratio = printed / t
     times = numeral(ratio) if ratio >= 100 else numeral(ratio, 2)
     is_printed = stealth.mechanism.calibration is Calibration.AS_PRINTED
-    own = "" if is_printed else f"; {many(printed * stealth.printed_records)} at the noise as printed"
+    own = "" if is_printed else f"; {records_text(printed * stealth.printed_records)} at the noise as printed"
     return (
         f"t = {numeral(printed, 2)}, {times} times as many invented records"
-        f"{'' if is_printed else ' at the same noise'} ({many(printed * stealth.records)} instead of "
-        f"{many(t * stealth.records)} in every table{own})."
+        f"{'' if is_printed else ' at the same noise'} ({records_text(printed * stealth.records)} instead of "
+        f"{records_text(t * stealth.records)} in every table{own})."
     )
 
 
 def _records_of(number: float) -> str:
-    said = many(number)
+    said = records_text(number)
     return f"{said} record{'' if said == '1' else 's'}"
 
 
@@ -228,6 +228,7 @@ def _picture(stealth: Stealth, sense: Sense, t: float | None) -> None:
     chart(
         stealth_figure(stealth.grid, simulated, bounds, real, chosen=chosen, records=stealth.records),
         key="stealth.probability",
+        simulates=True,
         alt="Probability that a Fourier release is non-negative against the increment t: as printed, as proved, and "
         f"as simulated in {len(simulated)} senses."
         + (f" At t = {numeral(chosen[0])} it is {chosen[1]}." if chosen is not None else ""),
@@ -243,7 +244,7 @@ def _numbers(stealth: Stealth, options: StealthOptions, increment: Increment) ->
         else (" The whole table of this graph is too large to simulate: for it only the proved bound is shown.")
     )
     st.caption(
-        f"Simulated: the noise of {counted(draws, 'release')}, with all counts zero. Real counts can only help "
+        f"Simulated: the noise of {many(draws, 'release')}, with all counts zero. Real counts can only help "
         "released tables and parameters, so this holds for every n and data: it is public, and costs no privacy. Not "
         "so for the whole table rebuilt from few coefficients, which real counts can make negative. "
         f"Dotted: proved for {sense.value}.{aside}{_known_from(stealth, options, increment)}"
@@ -274,7 +275,9 @@ def _numbers(stealth: Stealth, options: StealthOptions, increment: Increment) ->
         )
     elif stealth.refused:
         st.caption(f"The real counts are not shown: {escaped(stealth.refused)}")
-    data_and_download(lambda: _curves(stealth, sense), name="stealth", curator_only=stealth.real is not None)
+    data_and_download(
+        lambda: _curves(stealth, sense), name="stealth", curator_only=stealth.real is not None, simulates=True
+    )
 
 
 def _known_from(stealth: Stealth, options: StealthOptions, increment: Increment) -> str:

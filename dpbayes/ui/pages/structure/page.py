@@ -14,6 +14,7 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
 from dpbayes.experiments.graph_families import (
+    PURE,
     FamilyNoise,
     GraphCosts,
     costs_of,
@@ -24,7 +25,7 @@ from dpbayes.experiments.graph_families import (
     noise_factor,
     random_costs,
 )
-from dpbayes.figures.graph_families import CERTIFIED, COLOURS, LAPLACE, PRINTED, OtherNoise, graph_families_figure
+from dpbayes.figures.graph_families import CERTIFIED, KINDS, LAPLACE, PRINTED, OtherNoise, graph_families_figure
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.session.chosen import Chosen
@@ -69,7 +70,7 @@ class Costs:
 def structure_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with the number of nodes, all else follows when the hand rests."""
     epsilon, page = chosen.epsilon, places()
-    moving = page.first(_moving)
+    moving = page.first(_moving, chosen)
     with page.controls:
         controls.parameter_control("structure.graphs")
         controls.parameter_control("epsilon")
@@ -112,7 +113,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Costs, list[OtherNoise], Runn
     promise = Promise(chosen.epsilon, float(chosen.parameter("delta")))
     others = _drawn(noise, costs.random.nodes, promise)
     with page.picture:
-        _picture(costs, noise, others, epsilon=promise.epsilon)
+        _picture(costs, noise, others or _awaited(costs, promise), epsilon=promise.epsilon)
     page.lead("structure.nodes")
     page.say(verdict(costs))
     return costs, others, work
@@ -120,7 +121,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Costs, list[OtherNoise], Runn
 
 def other_kinds() -> tuple[type[Any], ...]:
     """Return the mechanisms that say how much noise is in a cell, but for those that the paper compares."""
-    return tuple(kind for kind in noisy_kinds() if kind.colour not in COLOURS.values())
+    return tuple(kind for kind in noisy_kinds() if kind not in KINDS)
 
 
 def _others(nodes: int, graphs: int, seed: int) -> tuple[FamilyNoise | None, Running[FamilyNoise] | None]:
@@ -143,11 +144,21 @@ def _drawn(noise: FamilyNoise | None, nodes: int, promise: Promise) -> list[Othe
     lines = []
     for kind in noise.families:
         factor = noise_factor(kind, nodes, promise)
-        name = f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
-        lines.append(
-            OtherNoise(name, kind.colour, noise.families[kind] * factor, noise.random[kind] * factor, needs_delta(kind))
-        )
+        families, random = noise.families[kind] * factor, noise.random[kind] * factor
+        lines.append(OtherNoise(_named(kind, promise), kind.colour, families, random, needs_delta(kind)))
     return lines
+
+
+def _awaited(costs: Costs, promise: Promise) -> list[OtherNoise]:
+    """Return the other mechanisms before anything of them is known: their names keep the picture's place."""
+    families, random = np.full(len(costs.names), np.nan), np.empty((0, len(costs.arrows)))
+    return [
+        OtherNoise(_named(kind, promise), kind.colour, families, random, needs_delta(kind)) for kind in other_kinds()
+    ]
+
+
+def _named(kind: type[Any], promise: Promise) -> str:
+    return f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Drawing random graphs …")
@@ -211,7 +222,11 @@ def _picture(costs: Costs, other_noise: FamilyNoise | None, others: list[OtherNo
         alt=f"Noise sd per cell against average in-degree for graphs of {costs.random.nodes} nodes: Laplace stays at "
         f"{numeral(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
         f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}."
-        + "".join(f" On the chain {inside(other.name)} adds {numeral(float(other.families[0]))}." for other in others),
+        + "".join(
+            f" On the chain {inside(other.name)} adds {numeral(float(other.families[0]))}."
+            for other in others
+            if np.isfinite(other.families[0])
+        ),
     )
     by_node = costs.crossing(costs.random.certified_by_node)
     other = f"up to {arrows_per_node(density(by_node))}" if by_node is not None else "at every density shown"
@@ -243,7 +258,7 @@ def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
     frame = costs.families.frame(epsilon=epsilon).assign(**{other.name: other.families for other in others})
     frame.insert(0, "family", costs.names)
     gaussian = [other.name for other in others if other.needs_delta]
-    pure = ["Laplace", "Fourier certified", *(other.name for other in others if not other.needs_delta)]
+    pure = [*PURE, *(other.name for other in others if not other.needs_delta)]
     frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
     if gaussian:
         frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))

@@ -113,10 +113,18 @@ class Asking:
         parameters = tuple(settings.parameter(each) for each in parameters_of(kind_called(name)) if each != "epsilon")
         return (self.network, name, parameters, settings.prior, settings.seed, self.question.text, options, *others)
 
-    def draws(self, name: str, most: int) -> int:
-        """Return how many releases of a mechanism are simulated. Errors: InputError where they are too few to tell."""
-        answer, n = ANSWERS[self.options.recipient], self.options.records
-        draws = min(most, answer.draws if hasattr(kind_called(name), "noise_model") else SLOW_DRAWS)
+    def draws(self, name: str, most: int = MOST_DRAWS) -> int:
+        """Return how many releases of a mechanism are simulated.
+
+        Errors: InputError where they are too few to tell, or do not tell their noise to whoever is to know of it.
+        """
+        answer, n, kind = ANSWERS[self.options.recipient], self.options.records, kind_called(name)
+        if self.options.recipient is Recipient.NOISE_AWARE and not hasattr(kind, "noise_model"):
+            raise InputError(
+                f"A release of {kind.label} does not tell what was added to which numbers; let the recipient take what "
+                "is released as real, or choose another mechanism."
+            )
+        draws = min(most, answer.draws if hasattr(kind, "noise_model") else SLOW_DRAWS)
         draws = min(draws, MOST_VALUES // self.network.cell_count)
         if not are_drawn_together(self.network):
             draws = min(draws, MOST_RECORDS // n)
@@ -129,12 +137,7 @@ class Asking:
 
     def wish(self, name: str, most: int = MOST_DRAWS) -> Wish:
         """Return the wish of a mechanism, of as many draws as there is time for. Errors: InputError."""
-        draws, kind = self.draws(name, most), kind_called(name)
-        if self.options.recipient is Recipient.NOISE_AWARE and not hasattr(kind, "noise_model"):
-            raise InputError(
-                f"A release of {kind.label} does not tell what was added to which numbers; let the recipient take what "
-                "is released as real, or choose another mechanism."
-            )
+        draws = self.draws(name, most)
         rng = stream(self.chosen.seed, "which_epsilon", "tables")
         return Wish(
             mechanism=self.mechanism(name),

@@ -55,7 +55,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
             controls.parameter_control(f"which_epsilon.{name}")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
-    first = page.first(_moving)
+    first = page.first(_moving, chosen)
     if first is None:
         return False
     asking, least, errors = first
@@ -70,7 +70,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
                     works.append(_records(asking))
             if not works[-1].going:
                 works.append(_mechanisms(asking, least.so_far))
-    data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=False)
+    data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=False, simulates=True)
     recipes(asking)
     st.page_link("pages/release.py", label="Release, at an ε of your own", icon=":material/arrow_forward:")
     return any(each.going for each in works)
@@ -158,6 +158,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
             share=share,
         ),
         key="which_epsilon.errors",
+        simulates=True,
         alt=f"Two falling curves: how far the answer to {asking.question.text} is from that of the exact posterior in "
         f"half and in {share} releases, against ε.{said}",
     )
@@ -264,6 +265,7 @@ def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon,
         chart(
             needed_figure(shown),
             key="which_epsilon.mechanisms",
+            simulates=True,
             alt=f"Dots: the least ε by mechanism. {'; '.join(f'{n.label} {numeral(n.epsilon)}' for n in shown)}.",
         )
     if missing := [need.label for need in needs if not math.isfinite(need.epsilon)]:

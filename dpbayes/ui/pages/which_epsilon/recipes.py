@@ -1,81 +1,95 @@
 """The same from Python and from the command line."""
 
+import shlex
+
 import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.command import ANSWERS as WORDS
 from dpbayes.experiments.least_epsilon.command import NAMES
-from dpbayes.sources.named_networks import NAMED
+from dpbayes.mechanisms.shares import takes_weights
+from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, Asking
 from dpbayes.ui.session.chosen import kind_called
+from dpbayes.ui.widgets.from_python import FACE, STREAM, mechanism_in_python, program
 
 
 def recipes(asking: Asking) -> None:
     """Show how the same is asked without the page."""
     with st.expander("The same from Python and from the command line"):
-        if not asking.is_published:
-            st.caption(
-                "The command plans with published networks, or takes a table: `python -m dpbayes.experiments epsilon "
-                "--help` says how."
-            )
+        try:
+            python = python_of(asking)
+        except InputError:
+            st.caption("Nothing can be simulated at this setting, from Python as little as here.")
             return
-        st.code(command_of(asking), language="bash", wrap_lines=True)
-        st.code(python_of(asking), language="python", wrap_lines=True)
-        st.caption("Their draws are others than the page’s, so that the last digits may differ.")
+        st.code(python, language="python", wrap_lines=True)
+        if asking.is_published:
+            st.code(command_of(asking), language="bash", wrap_lines=True)
+        st.caption(_command_told(asking))
+
+
+def _command_told(asking: Asking) -> str:
+    """Return how the command differs from the page, or why there is none."""
+    if not asking.is_published:
+        return (
+            "The command plans with published networks, or takes a table: `python -m dpbayes.experiments epsilon "
+            "--help` says how."
+        )
+    told = "The command’s draws are others than the page’s, so that the last digits may differ."
+    chosen = asking.chosen
+    if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
+        told += " To it all tables matter alike."
+    return told
 
 
 def command_of(asking: Asking) -> str:
-    """Return the command that asks the same."""
-    question, options = asking.question, asking.options
-    kind = kind_called(asking.chosen.settings.mechanism)
+    """Return the command that asks the same. Errors: InputError where nothing can be simulated."""
+    question, options, settings = asking.question, asking.options, asking.chosen.settings
+    kind, draws = kind_called(settings.mechanism), asking.draws(settings.mechanism)
     name = next(word for word, each in NAMES.items() if each is kind)
     answer = next(word for word, each in WORDS.items() if each is ANSWERS[options.recipient])
-    given = " ".join(_quoted(f"{node}={state}") for node, state in question.evidence.items())
+    given = " ".join(shlex.quote(f"{node}={state}") for node, state in question.evidence.items())
     mechanism = asking.mechanism(kind.__name__)
     values = {each: getattr(mechanism, each) for each in parameters_of(kind) if each != "epsilon"}
-    turned = " ".join(_quoted(f"{each}={getattr(value, 'value', value)}") for each, value in values.items())
+    turned = " ".join(shlex.quote(f"{each}={getattr(value, 'value', value)}") for each, value in values.items())
     parts = [
         ".venv/bin/python -m dpbayes.experiments epsilon",
-        f"--network {_key(asking)}",
-        f"--target {_quoted(f'{question.target}={question.state}')}",
+        f"--network {settings.graph or settings.source}",
+        f"--target {shlex.quote(f'{question.target}={question.state}')}",
         f"--given {given}" if given else "",
-        f"--within {options.tolerance:g} --confidence {options.confidence:g} --records {options.records}",
+        f"--within {options.tolerance!r} --confidence {options.confidence!r} --records {options.records}",
         f"--mechanism {name}" + (f" --set {turned}" if turned else ""),
-        f"--prior {asking.chosen.settings.prior:g} --answer {answer}",
+        f"--prior {settings.prior!r} --answer {answer}",
+        f"--draws {draws}" if draws != ANSWERS[options.recipient].draws else "",
+        f"--seed {settings.seed}",
     ]
     return " ".join(part for part in parts if part)
 
 
 def python_of(asking: Asking) -> str:
-    """Return the Python that asks the same, of the mechanism's parameters as they come."""
-    question, options = asking.question, asking.options
+    """Return the Python that gives the page's answer, of the same draws. Errors: InputError as of `draws`."""
+    question, options, name = asking.question, asking.options, asking.chosen.settings.mechanism
     answer = "AS_REAL" if WORDS["as-real"] is ANSWERS[options.recipient] else "NOISE_AWARE"
-    return f"""import numpy as np
-import dpbayes as dp
-from dpbayes.experiments.least_epsilon.answers import {answer}, Question
-from dpbayes.experiments.least_epsilon.search import Wish, least_epsilon
-from dpbayes.experiments.least_epsilon.tables import planned_tables
-
-rng = np.random.default_rng(1)
-network, cpts = dp.load_named({_key(asking)!r})
-wish = Wish(
-    mechanism=dp.{asking.chosen.settings.mechanism}(prior=network, epsilon=1),
-    question=Question(network, {question.target!r}, {question.state!r}, {dict(question.evidence)!r}),
-    tables=planned_tables(network, cpts, {options.records}, {answer}.draws, rng),
-    tolerance={options.tolerance:g},
-    confidence={options.confidence:g},
-    draws={answer}.draws,
-    answer={answer},
-)
-print(least_epsilon(wish, rng).epsilon)"""
-
-
-def _key(asking: Asking) -> str:
-    settings = asking.chosen.settings
-    key = settings.graph or settings.source
-    assert key in NAMED
-    return key
-
-
-def _quoted(text: str) -> str:
-    return text if text.replace("=", "").replace(".", "").replace("_", "").isalnum() else f"'{text}'"
+    seed, draws = asking.chosen.seed, asking.draws(name)
+    evidence = dict(question.evidence)
+    return program(
+        FACE,
+        STREAM,
+        f"from dpbayes.experiments.least_epsilon.answers import {answer}, Question",
+        "from dpbayes.experiments.least_epsilon.search import Wish, least_epsilon",
+        "from dpbayes.experiments.least_epsilon.tables import planned_tables",
+        public_cpts_in_python(asking.chosen),
+        mechanism_in_python(asking.mechanism(name)),
+        f'rng = stream({seed!r}, "which_epsilon", "tables")',
+        "wish = Wish(",
+        "    mechanism=mechanism,",
+        f"    question=Question(network, {question.target!r}, {question.state!r}, {evidence!r}),",
+        f"    tables=planned_tables(network, probabilities, {options.records!r}, {draws!r}, rng),",
+        f"    tolerance={options.tolerance!r},",
+        f"    confidence={options.confidence!r},",
+        f"    draws={draws!r},",
+        f"    answer={answer},",
+        ")",
+        f'print(least_epsilon(wish, stream({seed!r}, "which_epsilon", "least")).epsilon)',
+    )

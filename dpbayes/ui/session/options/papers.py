@@ -8,15 +8,13 @@ from dpbayes.base.parameters import Choice
 from dpbayes.base.references import PAPERS
 from dpbayes.theory.index import CLAIMS
 
+PaperShown = enum.Enum(  # type: ignore[misc]  # the members are known when the claims are
+    "PaperShown",
+    {"ALL": "all papers"} | {claim.reference.paper: PAPERS[claim.reference.paper].signed for claim in CLAIMS},
+)
+"""Whose claims are listed; the members are named as the papers' keys."""
 
-class PaperShown(enum.Enum):
-    """Whose claims are listed; the members are named as the papers' keys."""
-
-    ALL = "all papers"
-    Zhang16 = f"{PAPERS['Zhang16'].venue} (Zhang et al.)"
-    Dimitrakakis14 = f"{PAPERS['Dimitrakakis14'].venue} (Dimitrakakis et al.)"
-    Notes = "the Notes"
-
+ALL_PAPERS = PaperShown["ALL"]
 
 ClaimShown = enum.Enum(  # type: ignore[misc]  # the members are known when the claims are
     "ClaimShown", {f"claim_{k}": str(claim.reference) for k, claim in enumerate(CLAIMS)}
@@ -29,7 +27,7 @@ def claims_listed(paper: PaperShown) -> list[ClaimShown]:
     return [
         shown
         for shown, claim in zip(ClaimShown, CLAIMS, strict=True)
-        if paper is PaperShown.ALL or claim.reference.paper == paper.name
+        if paper is ALL_PAPERS or claim.reference.paper == paper.name
     ]
 
 

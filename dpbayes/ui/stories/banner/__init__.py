@@ -42,6 +42,9 @@ _ALONE = """<style>
 </style>"""
 """What is presented where it is not the page's main picture."""
 
+_ALL = "<style></style>"
+"""The page as it is."""
+
 _mount = st.components.v2.component(
     "dpbayes_story", js=(Path(__file__).parent / "banner.js").read_text(encoding="utf-8")
 )
@@ -51,16 +54,17 @@ def banner(page: str) -> None:
     """Show where in which story the person is; nothing while none is open. `page` is the one that is shown."""
     settings = current()
     is_presented = settings.present is Present.ON and page not in WITHOUT_PICTURE
+    story = open_story() if settings.story else None
     with st.container(key="present" if is_presented else "story"):
-        if not settings.story:
-            return
-        story = open_story()
-        if story is None:
-            _unknown(settings.story)
-        elif is_presented:
+        if story is not None and is_presented:
             _presented(story, page)
-        else:
+        elif story is not None:
             _beside_the_page(story, page)
+        elif settings.story:
+            _unknown(settings.story)
+    # Always one style, in one place: the browser keeps what is missing until a run has ended, and a page that works
+    # would stay covered after the guess.
+    st.html(_seen(story, page) if story is not None else _ALL)
 
 
 def _unknown(key: str) -> None:
@@ -95,17 +99,20 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
 
 def _presented(story: OpenStory, page: str) -> None:
     sentence = story.step.say if story.step is not None else story.story.learnt
-    at = story.step.at if story.step is not None and story.step.page == page else ""
-    alone = shown_alone(page, at, current().seat)
+    alone = _alone(story, page)
     with st.container(horizontal=True, vertical_alignment="top", key="story-line"):
         with st.container(key="story-said"), st.container(key="present-part" if alone else "present-page"):
             st.markdown(escaped(sentence))
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             _turns(story)
             st.button("End", key="story.end", on_click=_end, help="Escape")
-    if alone:
-        st.html(_ALONE.format(part=f".st-key-{alone}"))
     _hands(story, page)
+
+
+def _alone(story: OpenStory, page: str) -> str:
+    """Return the key of what is presented in place of the page's main slider and picture."""
+    at = story.step.at if story.step is not None and story.step.page == page else ""
+    return shown_alone(page, at, current().seat)
 
 
 def _said(story: OpenStory) -> str:
@@ -173,23 +180,39 @@ def _turn(key: Any, story: OpenStory) -> None:
 
 def _guess(story: OpenStory, guess: Guess) -> None:
     """Ask, and once a guess is made say how near it was to what the page's settings come to."""
-    place, quantity = (story.key, story.number), QUANTITIES[guess.quantity]
-    guesses: dict[tuple[str, int], str] = st.session_state.setdefault(_GUESSES, {})
+    place, quantity, guesses = (story.key, story.number), QUANTITIES[guess.quantity], _guesses()
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         _asked(place, quantity)
         if place not in guesses:
             st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, ""), help="Without a guess")
-            _cover(quantity)
         elif guesses[place]:
-            st.markdown(guesses[place], width="content")
+            with st.container(width="content", key="story-judged"):
+                st.markdown(guesses[place], width="content")
 
 
-def _cover(quantity: Quantity) -> None:
-    """Cover what tells the answer, and what can be downloaded: one guesses before one sees."""
+def _guesses() -> dict[tuple[str, int], str]:
+    """Return what was said to each guess, by story and step; nothing where *Show* was pressed."""
+    guesses: dict[tuple[str, int], str] = st.session_state.setdefault(_GUESSES, {})
+    return guesses
+
+
+def _seen(story: OpenStory, page: str) -> str:
+    """Return the style of the page: what is presented stands alone, and what tells a guess's answer is covered."""
+    if current().present is Present.ON and page not in WITHOUT_PICTURE:
+        alone = _alone(story, page)
+        return _ALONE.format(part=f".st-key-{alone}") if alone else _ALL
+    step = story.step
+    if step is None or step.guess is None or step.page != page or (story.key, story.number) in _guesses():
+        return _ALL
+    return _cover(QUANTITIES[step.guess.quantity])
+
+
+def _cover(quantity: Quantity) -> str:
+    """Return what covers the parts that tell the answer, and the downloads: one guesses before one sees."""
     parts = [f".st-key-{part}" for part in quantity.told]
     files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
-    st.html(_COVER.format(parts=f":is({', '.join(parts + files)})"))
+    return _COVER.format(parts=f":is({', '.join(parts + files)})")
 
 
 def _asked(place: tuple[str, int], quantity: Quantity) -> None:

@@ -1,10 +1,11 @@
-// Scrolls to the part of the page that a step is about, once, when the page has come to rest; and while a story is
-// presented, tells which keys turn its steps.
-const PATIENCE = 10_000; // milliseconds until the part must be there
+// Scrolls to the part of the page that a step is about, once, when the page has come to rest, unless the person went
+// elsewhere before; and while a story is presented, tells which keys turn its steps.
+const PATIENCE = 10_000; // milliseconds of rest until the part must be there, however long the page took to rest
 const REST = 150;
 const TURNS = { ArrowLeft: "back", PageUp: "back", ArrowRight: "next", PageDown: "next", Escape: "Escape" };
 let last = null;
 let presents = false;
+let isElsewhere = false;
 let tell = () => {};
 
 export default function ({ data, setTriggerValue }) {
@@ -12,18 +13,22 @@ export default function ({ data, setTriggerValue }) {
   tell = (key) => setTriggerValue("key", key);
   if (data.order === last) return; // drawn once more
   last = data.order;
+  isElsewhere = false;
   come(data, performance.now() + PATIENCE, null);
 }
 
 function come({ at: asked, order, presents }, end, before) {
   const at = presents ? "" : asked; // what is presented is all there is
-  if (order !== last || performance.now() > end) return;
+  const running = document.querySelector("[data-test-script-state=running]");
+  if (order !== last || isElsewhere || (!running && performance.now() > end)) return;
   const main = document.querySelector("[data-testid=stMain]");
   const part = at ? document.querySelector(`.st-key-${CSS.escape(at)}`) : main;
-  const running = document.querySelector("[data-test-script-state=running]");
   const place = part && at ? part.getBoundingClientRect().top + main.scrollTop : 0;
   if (part && !running && place === before) main.scrollTo({ top: at ? place - above() : first(main) });
-  else setTimeout(() => come({ at: asked, order, presents }, end, running || !part ? null : place), REST);
+  else {
+    const until = running ? performance.now() + PATIENCE : end;
+    setTimeout(() => come({ at: asked, order, presents }, until, running || !part ? null : place), REST);
+  }
 }
 
 // Where the page begins: in a low window at the banner, lest the picture be below it.
@@ -43,11 +48,23 @@ function height(selector) {
   return document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 }
 
+// A page may work for long: whoever scrolls or touches it meanwhile stays where they are. A guess is made in the banner.
+for (const deed of ["wheel", "touchmove", "pointerdown", "keydown"])
+  document.addEventListener(
+    deed,
+    (e) => {
+      const isInBanner = e.composedPath().some((node) => node.classList?.contains("st-key-over"));
+      if (deed === "wheel" || deed === "touchmove" || !isInBanner) isElsewhere = true;
+    },
+    { capture: true, passive: true },
+  );
+
 document.addEventListener("keydown", (e) => {
   const key = TURNS[e.key];
   if (!presents || !key || e.ctrlKey || e.altKey || e.metaKey || !document.querySelector(".st-key-present")) return;
-  const isTyped = e.composedPath()[0].closest?.("input, textarea, select, [role=slider], [contenteditable=true]");
-  if (isTyped && key !== "Escape") return; // of a slider, the arrows move it
+  const at = (selector) => e.composedPath()[0].closest?.(selector);
+  if (at("[role=menu]")) return; // of the menu with the themes, Escape closes it
+  if (at("input, textarea, select, [role=slider], [contenteditable=true]") && key !== "Escape") return; // arrows move a slider
   e.preventDefault();
   tell(key);
 });

@@ -1,13 +1,15 @@
 """A chart that the browser keeps: the next figure changes it in place, where Streamlit's own is built anew."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 
 from dpbayes.figures.style import Figure
-from dpbayes.ui.session.settings import current
-from dpbayes.ui.widgets.chart.saving import file_name, settings_told
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_told, settings_told
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
 """Where the server offers Plotly's script, with the kinds of traces that the figures have."""
@@ -19,9 +21,9 @@ def _asset(name: str) -> str:
 
 _mount = st.components.v2.component(
     "dpbayes_chart",
-    html='<div class="dpbayes-chart" role="figure"><div></div></div>',
-    css=_asset("chart.css"),
-    js="\n".join(_asset(name) for name in ("saving.js", "chart.js")),  # a component takes a single script
+    html=_asset("chart.html"),
+    css=_asset("chart.css") + _asset("picture.css"),
+    js="\n".join(_asset(name) for name in ("saving.js", "picture.js", "chart.js")),  # a component takes a single script
     isolate_styles=False,  # Plotly's own styles are the page's
 )
 _mount_take = st.components.v2.component(
@@ -33,12 +35,23 @@ _mount_take = st.components.v2.component(
 )
 
 
-def chart(figure: Figure, *, key: str, alt: str) -> None:
-    """Show a figure with a text for those who cannot see it."""
+def chart(
+    figure: Figure, *, key: str, alt: str, simulates: bool = False, release: Mapping[str, str] | None = None
+) -> None:
+    """Show a figure with a text for those who cannot see it.
+
+    What is saved of it says whether it `simulates` releases. A chart of a `release` that was made tells what that is
+    of, and not what is set on the page.
+    """
     base = str(st.get_option("server.baseUrlPath")).strip("/")
     library = f"/{base}/{PLOTLY}" if base else f"/{PLOTLY}"
-    page, settings = _page(), current()
-    saved = {"file": file_name(page, key, settings), "told": settings_told(page, settings)}
+    page, chosen = shown_place(), Chosen.now()
+    if release is None:
+        name = file_name(page, key, chosen.settings, simulates=simulates)
+        told = settings_told(page, chosen, simulates=simulates)
+    else:
+        name, told = plain_name(page, key, release), release_told(page, release)
+    saved = {"file": name, "told": told}
     head = json.dumps({"library": library, "alt": alt, "name": key, **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
     _mount(key=key, data=f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode())
@@ -47,8 +60,3 @@ def chart(figure: Figure, *, key: str, alt: str) -> None:
 def take_picture(*, key: str) -> None:
     """Offer the chart above as SVG and PNG, of two sizes, made in the browser; nothing where no chart is above."""
     _mount_take(key=f"take.{key}")
-
-
-def _page() -> str:
-    """Return the address of the page that is shown, below the app's own."""
-    return (st.context.url or "").partition("?")[0].rstrip("/").rpartition("/")[2]

@@ -28,8 +28,6 @@ const expand = {
   path: "M32 0H160V64H64V160H0V32Q0 0 32 0ZM288 0H416Q448 0 448 32V160H384V64H288ZM0 288H64V384H160V448H32Q0 448 0 416ZM384 288H448V416Q448 448 416 448H288V384H384Z",
 };
 
-const tray = { width: 448, height: 448, path: "M192 0H256V224H352L224 352L96 224H192ZM0 320H64V384H384V320H448V448H0Z" };
-
 class Chart {
   constructor(root) {
     this.root = root;
@@ -45,6 +43,7 @@ class Chart {
     addEventListener("resize", resized);
     // The theme changes by its colours alone, which a transition of any length tells.
     root.addEventListener("transitionend", (e) => e.target === root && this.again());
+    this.pictures = new Pictures(root, (as) => this.save(as));
     root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
   }
 
@@ -89,6 +88,7 @@ class Chart {
   // A page has several charts: who hears their tools' names is to know which of them each belongs to.
   nameTools() {
     const chart = this.name.replace(/[^\p{L}\p{N}]+/gu, " ");
+    this.pictures.name(chart);
     for (const tool of this.plot.querySelectorAll(".modebar-btn")) {
       tool.setAttribute("aria-label", `${tool.dataset.title}: ${chart}`);
     }
@@ -144,10 +144,7 @@ class Chart {
       displayModeBar: this.touched ? false : "hover",
       // No chart leaves the machine, and what is saved has its title and its settings inside, not Plotly's picture alone.
       modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "toImage"],
-      modeBarButtonsToAdd: [
-        { name: "save", title: "Save as SVG", icon: tray, click: () => this.save({ format: "svg", size: "page" }) },
-        { name: "fullscreen", title: "Fullscreen", icon: expand, click: full },
-      ],
+      modeBarButtonsToAdd: [{ name: "fullscreen", title: "Fullscreen", icon: expand, click: full }],
     };
   }
 

@@ -1,0 +1,126 @@
+"""What is known of the counts of rows before anything is released: the same for every release and every noise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.steps import slices
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.row_shares import row_shares
+
+
+@dataclass(frozen=True, eq=False)
+class WholeNumbersLaw:
+    """Log laws of whole numbers from 0 to n, up to a constant: one for each of some kinds of parameters (P, kinds).
+
+    `log` takes numbers and parameters (P, ...). Where more are asked than exist, all are worked out once and looked up.
+    """
+
+    log: Callable[[FloatArray, FloatArray], FloatArray]
+    kinds: FloatArray
+    n: int
+
+    def at(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
+        """Return the log laws of numbers (...), each of its kind."""
+        if numbers.size <= self.kinds.shape[1] * (self.n + 1) and "_every" not in vars(self):
+            return self.log(numbers, self.kinds[:, kind])
+        return np.asarray(self._every.take((numbers + kind * (self.n + 1)).astype(np.intp)))
+
+    @cached_property
+    def _every(self) -> FloatArray:
+        """Kind after kind, from 0 to n: (kinds * (n + 1),)."""
+        return self.log(np.arange(self.n + 1.0), self.kinds[..., None]).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class RowPriors:
+    """Rows of nodes with r states: their places `rows` (m,) and `cells` (m, r), and their Dirichlet `alpha` (m, r).
+
+    `share` (2, m, 1) are the Beta parameters of T/n, T being a row's total. Its law is of `total_kind` (m, 1) among
+    `totals`; that of its cells within it is of `cell_kind` (r, m, 1) among `within`.
+    """
+
+    states: int
+    rows: IntArray
+    cells: IntArray
+    alpha: FloatArray
+    share: FloatArray
+    n: int
+    totals: WholeNumbersLaw
+    total_kind: IntArray
+    within: WholeNumbersLaw
+    cell_kind: IntArray
+
+    @classmethod
+    def of_rows(cls, prior: Dirichlets, share: FloatArray, n: int, rows: IntArray) -> "RowPriors":
+        """Return rows (m,) of nodes with as many states; `share` (2, all rows) is that of `row_shares`."""
+        starts, r = prior.network.row_starts[rows], int(prior.network.cards[prior.network.node_of_row[rows[0]]])
+        cells = starts[:, None] + np.arange(r)
+        alpha = prior.alpha[cells]
+        of_totals, total_kind = np.unique(np.vstack((share[:, rows], alpha.sum(axis=-1))), axis=1, return_inverse=True)
+        of_cells, cell_kind = np.unique(alpha.T, return_inverse=True)
+        laws = WholeNumbersLaw(_log_of_totals(n), of_totals, n), WholeNumbersLaw(_log_within, of_cells[None, :], n)
+        places = total_kind.reshape(-1, 1), cell_kind.reshape(r, -1, 1)
+        return cls(r, rows, cells, alpha, share[:, rows, None], n, laws[0], places[0], laws[1], places[1])
+
+    def of(self, chosen: IntArray) -> "RowPriors":
+        """Some of the rows, each as often as it is asked for."""
+        places = self.rows[chosen], self.cells[chosen], self.alpha[chosen], self.share[:, chosen]
+        kinds = self.total_kind[chosen], self.cell_kind[:, chosen]
+        return RowPriors(self.states, *places, self.n, self.totals, kinds[0], self.within, kinds[1])
+
+    @cached_property
+    def concentration(self) -> FloatArray:
+        """The sums of alpha: (m, 1)."""
+        return self.alpha.sum(axis=-1, keepdims=True)
+
+    @cached_property
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean (m, r) and covariance (m, r, r) of the counts."""
+        (first, second), n = self.share, self.n
+        size, share, concentration = first + second, first / (first + second), self.concentration
+        total = n * share
+        of_total = total * (1 - share) * (n + size) / (size + 1)
+        mean = self.alpha / concentration
+        within = (of_total + total**2 + concentration * total) / (concentration + 1)
+        outer = mean[:, :, None] * mean[:, None, :]
+        diagonal = mean[:, :, None] * np.eye(self.states)
+        return total * mean, within[..., None] * (diagonal - outer) + of_total[..., None] * outer
+
+    def log_law(self, points: FloatArray) -> FloatArray:
+        """The law of totals and all cells (1 + r, ..., m, S), up to a constant of every row: (..., m, S)."""
+        law = self.totals.at(points[0], self.total_kind)
+        if not (self.alpha == 1).all():  # of which the law within a total is even
+            for counts, kind in zip(points[1:], self.cell_kind, strict=True):
+                law += self.within.at(counts, kind)
+        return law
+
+
+def row_priors(prior: Dirichlets, n: int, chosen: IntArray, cells: int) -> tuple[RowPriors, ...]:
+    """Return the chosen rows (m,), those of nodes with as many states together, up to so many cells at once."""
+    network = prior.network
+    share, states = row_shares(prior), network.cards[network.node_of_row]
+    alike = [(int(r), chosen[states[chosen] == r]) for r in np.unique(states[chosen])]
+    parts = (rows[part] for r, rows in alike for part in slices(len(rows), cells // r))
+    return tuple(RowPriors.of_rows(prior, share, n, rows) for rows in parts)
+
+
+def _log_within(counts: FloatArray, parameters: FloatArray) -> FloatArray:
+    """Of a cell with parameter alpha: ln Gamma(k + alpha)/k!."""
+    return np.asarray(special.gammaln(counts + parameters[0]) - special.gammaln(counts + 1))
+
+
+def _log_of_totals(n: int) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    """Of a total of n with Beta parameters of its share, over the number of its tables and of their lucks."""
+
+    def log(records: FloatArray, parameters: FloatArray) -> FloatArray:
+        first, second, concentration = parameters
+        others = n - records
+        law = special.gammaln(first + records) + special.gammaln(second + others) - special.gammaln(others + 1)
+        return np.asarray(law - special.gammaln(records + concentration))
+
+    return log

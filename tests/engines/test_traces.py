@@ -1,0 +1,134 @@
+"""What counting leaves behind: a password stands in its own file alone, and Spark writes no file anywhere near."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpbayes as dp
+from dpbayes.base.validation import InputError
+from dpbayes.sources.columns import Categories
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.engines.address import open_table, parsed
+from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
+from dpbayes.ui.session.settings import query_of
+from tests.engines.servers import Postgres, write_table
+from tests.pages.conftest import everything, fine, headline, open_page, press, sentences, settings_of
+from tests.pages.test_connect import values_in
+
+# Spark leaves sockets of its own to the garbage collector.
+pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+
+ROOT = Path(__file__).parents[2]
+ROWS = pa.table({"x": ["a", "b", "b"] * 10})
+X = Categories("x", ("a", "b"), public=True)
+NETWORK = dp.Network.from_edges(["x"], [], {"x": X.domain})
+
+
+@pytest.fixture
+def passfile(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that alone has the password of a server with the table `patients`."""
+    monkeypatch.delenv("PGPASSWORD")
+    monkeypatch.delenv("PGPASSFILE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with server.connect() as connection:
+        write_table(connection, "patients", ROWS)
+    path = tmp_path / "passwords"
+    path.write_text(f"127.0.0.1:{server.port}:*:postgres:{server.password}\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize("way", ["environment", "address"])
+def test_a_password_comes_from_a_file_and_stands_nowhere_else(
+    way: str,
+    server: Postgres,
+    passfile: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    address = server.address("patients")
+    if way == "environment":
+        monkeypatch.setenv("PGPASSFILE", str(passfile))
+    else:
+        address += f"&passfile={passfile}"
+    engine = open_table(address)
+    assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [10, 20]
+    passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
+    with pytest.raises(InputError, match="does not take the password") as wrong:
+        engine.fields()
+    passfile.write_text("")
+    with pytest.raises(InputError, match="wants a password") as none:
+        engine.fields()
+    with engine_session(engine, passfile, server) as session:
+        told = [repr(each) for each in (engine, engine.database, session, parsed(address))]  # type: ignore[attr-defined]
+    told += [engine.title, str(wrong.value), str(none.value), caplog.text, *capfd.readouterr()]
+    assert not [text for text in told if server.password in text]
+
+
+def engine_session(engine: Any, passfile: Path, server: Postgres) -> Any:
+    passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:{server.password}\n")
+    return engine.database.session()
+
+
+def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_nor_path(
+    server: Postgres, passfile: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(DATA_ROOT, "")
+    monkeypatch.setenv(CONNECT, f"clinic={server.address('patients')}&passfile={passfile}")
+    at = press(open_page("pages/data.py", data="connected:clinic"), "Open")
+    at.session_state["connected"] = at.session_state["connected"].declared((DeclaredColumn("x", X),))
+    press(fine(at.run()), "Count the table")
+    assert "30 records" in headline(at)
+    told = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
+    passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
+    press(at, "Count again")
+    press(at, "Count the table")
+    fine(at.switch_page("pages/release.py").run())
+    assert "does not take the password" in " ".join(sentences(at))
+    told += [everything(at), caplog.text, *values_in(at)]
+    for secret in (server.password, str(passfile)):
+        assert not [text for text in told if secret in text]
+
+
+SPARK = """
+import sys
+import dpbayes as dp
+from dpbayes.base.steps import finished
+from dpbayes.sources.columns import Categories
+from dpbayes.sources.engines.address import open_table, tables_of
+from dpbayes.sources.engines.engine import DeclaredTable
+
+x = Categories("x", ("a", "b"))
+address = "spark:local[1]?table=" + sys.argv[1]
+engine = open_table(address)
+counts = dp.count(dp.Network.from_edges(["x"], [], {"x": x.domain}), DeclaredTable(engine, (x,)))
+print(counts.values.tolist(), len(engine.fields()), len(engine.head(3)), finished(engine.values("x", 5)).to_dict())
+print(tables_of("spark:local[1]"))
+"""
+
+
+def test_spark_writes_nothing_into_the_working_folder_and_the_tables(spark: Any, tmp_path: Path) -> None:
+    work, table, home = (tmp_path / name for name in ("work", "table", "home"))
+    for folder in (work, table, home):
+        folder.mkdir()
+    pq.write_table(ROWS, table / "rows.parquet")
+    told = subprocess.run(
+        [sys.executable, "-c", SPARK, f'parquet."{table}"'],
+        cwd=work,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.splitlines() == ["[10, 20] 1 3 {'b': 20, 'a': 10}", "()"]
+    assert [place.name for place in tmp_path.rglob("*") if place.is_file()] == ["rows.parquet"]
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["home", "table", "work"]
+    assert list(work.iterdir()) == []

@@ -1,0 +1,112 @@
+"""What one takes home from any page is called by the page and what is set there, and says what it shows."""
+
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.elements.widgets.button import ButtonMixin
+
+from tests.pages.conftest import PAGES, charts, fine, open_page
+
+SMALL = {
+    "source": "sprinkler",
+    "records": "200",
+    "prior": "2",
+    "structure.nodes": "5",
+    "structure.graphs": "1",
+    "hellinger.n": "12",
+    "sampling.answers": "3",
+    "accuracy.features": "2",
+    "accuracy.training": "20",
+    "accuracy.testing": "20",
+    "accuracy.repeats": "2",
+    "accuracy.points": "1",
+    "regression.n": "200",
+    "regression.features": "1",
+    "regression.repeats": "2",
+    "regression.points": "2",
+    "which_epsilon.records": "50",
+}
+"""What is quick to look at; the prior is told in the name of every file."""
+
+READ_BACK = {"domains.json", "dpbayes.bib"}
+"""What the code beside it reads by this name, and what is the same at all settings."""
+
+WITHOUT_FILES = {"home", "ledger"}
+"""Pages that have a file of their own only once something is opened there."""
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of all files that a page offers, wherever on it; what opens on the page is open."""
+    names: list[str] = []
+    button, expander = ButtonMixin._download_button, st.expander
+
+    def kept(self: Any, label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
+        names.append(file_name)
+        return bool(button(self, label, data, file_name, *other, **more))
+
+    def opened(label: str, *other: Any, key: str = "", **more: Any) -> Any:
+        if "on_change" in more:
+            st.session_state[key] = True
+        return expander(label, *other, key=key or None, **more)
+
+    monkeypatch.setattr(ButtonMixin, "_download_button", kept)
+    monkeypatch.setattr(st, "expander", opened)
+    return names
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_file_of_a_page_is_named_by_the_page_and_its_settings(
+    path: str, offered: list[str], request: pytest.FixtureRequest
+) -> None:
+    page = path.removeprefix("pages/").removesuffix(".py")
+    if page != "accuracy":  # whose first look has no numbers
+        request.getfixturevalue("first_look")
+    open_page(path, **SMALL)
+    names = {name for name in offered if name not in READ_BACK}
+    assert bool(names) == (page not in WITHOUT_FILES)
+    for name in names:
+        whole, _, end = name.removeprefix("curator-only-").rpartition(".")
+        assert whole.startswith((f"{page}-", f"{page}.")), name
+        assert "prior=2" in whole, name
+        assert end.isalnum(), name
+
+
+@pytest.mark.parametrize("page", ["release", "network", "bounds", "hellinger"])
+@pytest.mark.usefixtures("first_look")
+def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of_how_many(page: str) -> None:
+    for chart in charts(open_page(f"pages/{page}.py", seat="recipient", **SMALL | {"epsilon": "2"})):
+        assert chart["told"].startswith(f"dpbayes, page {page}: "), chart["name"]
+        assert "epsilon = 2," in chart["told"], chart["name"]
+        assert f" n = {12 if page == 'hellinger' else 200}" in chart["told"], chart["name"]
+        assert chart["file"].startswith(page), chart["name"]
+
+
+@pytest.mark.usefixtures("first_look")
+def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> None:
+    at = open_page("pages/release.py", **SMALL)
+    at.session_state["person.open"] = True
+    fine(at.run())
+    told = {chart["name"]: (chart["told"], chart["file"]) for chart in charts(at)}
+    for name in ("density", "rows", "kl"):
+        assert "A simulation, not a release." in told[name][0]
+        assert f"release-{name}-simulation" in told[name][1]
+    assert "A picture, not a release." in told["person"][0]
+    assert "simulation" not in told["person"][1]
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_page_that_a_step_of_a_story_turned_to_is_not_taken_for_the_one_before() -> None:
+    at = open_page("pages/release.py", **SMALL)
+    fine(at.switch_page("pages/bounds.py").run())
+    assert {chart["told"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page bounds"}
+
+
+@pytest.mark.parametrize(("nodes", "is_read"), [(3, False), (61, True)])
+@pytest.mark.usefixtures("first_look")
+def test_a_file_that_code_reads_keeps_the_name_that_the_code_has(nodes: int, is_read: bool, offered: list[str]) -> None:
+    at = open_page("pages/network.py", source=f"chain:{nodes}")
+    (name,) = [name for name in offered if name.endswith(".bif")]
+    assert (name == "network.bif") == is_read
+    assert any('"network.bif"' in each.value for each in at.code) == is_read

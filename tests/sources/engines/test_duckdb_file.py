@@ -1,0 +1,178 @@
+"""A file of DuckDB that a visitor names reads nothing outside the folder that the owner of a server named."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+import dpbayes as dp
+from dpbayes.base.validation import InputError
+from dpbayes.sources.columns import Categories
+from dpbayes.sources.engines.address import open_table, tables_of
+from dpbayes.sources.engines.engine import DeclaredTable
+
+SECRET = "hunter2"
+X = Categories("x", ("a", "b"))
+NETWORK = dp.Network.from_edges(["x"], [], {"x": X.domain})
+
+LATE = "coalesce(getvariable('place'), '{}')"
+"""A place that is another one when the view is made: DuckDB makes no view of what it cannot read by then."""
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Iterator[Path]:
+    """A stranger's file below a root, with views of what lies outside, and the working folder beside the secret."""
+    root, outside = tmp_path / "root", tmp_path / "secret.csv"
+    root.mkdir()
+    pd.DataFrame({"x": ["a", "b", "b"]}).to_csv(root / "beside.csv", index=False)
+    pd.DataFrame({"x": ["a", SECRET]}).to_csv(outside, index=False)
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
+        other.execute(f"create table t as select '{SECRET}' as x")
+    (root / "link.csv").symlink_to(outside)
+    (root / "folder").symlink_to(tmp_path)
+    path = root / "file.duckdb"
+    (root / "file.duckdb.tmp").symlink_to(tmp_path)
+    views = {
+        "beside": f"from read_csv('{root}/beside.csv')",
+        "outside": f"from read_csv('{outside}')",
+        "dots": f"from read_csv('{root}/../secret.csv')",
+        "link": f"from read_csv('{root}/link.csv')",
+        "linked folder": f"from read_csv('{root}/folder/secret.csv')",
+        "each": f"from read_csv('{root}/*.csv')",
+        "text": f"from (select content as x from read_text('{outside}'))",
+        "bytes": f"from (select content::text as x from read_blob('{outside}'))",
+        "names": f"from (select file as x from glob('{tmp_path}/*'))",
+        "replaced": f"from '{outside}'",
+        "query": f"from query('from ''{outside}''')",
+        "macro": "from outside()",
+        "database": f"from read_duckdb('{tmp_path}/other.duckdb', table_name := 't')",
+        "room": f"from read_csv('{path}.tmp/secret.csv')",
+        "relative": "from read_csv('secret.csv')",
+        "home": f"from read_csv({LATE.format('~/.bashrc')})",
+        "environment": f"from read_csv({LATE.format('/proc/self/environ')})",
+        "web": f"from read_csv({LATE.format('http://127.0.0.1:1/x.csv')})",
+        "bucket": f"from read_csv({LATE.format('s3://bucket/x.csv')})",
+        "secrets": "from (select name as x from duckdb_secrets())",
+        "log": f"from (select 'a' as x from enable_logging(storage := 'file', storage_path := '{tmp_path}/log'))",
+    }
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        with duckdb.connect(str(path)) as database:
+            database.execute("create table t as select unnest(['a', 'b', 'a']) as x")
+            database.execute(f"create macro outside() as table from read_csv('{outside}')")
+            database.execute(f"set variable place = '{outside}'")
+            for name, text in views.items():
+                database.execute(f'create view "{name}" as {text}')
+        yield path
+    finally:
+        os.chdir(before)
+
+
+OUTSIDE = (
+    "outside",
+    "dots",
+    "link",
+    "linked folder",
+    "each",
+    "text",
+    "bytes",
+    "names",
+    "replaced",
+    "query",
+    "macro",
+    "database",
+    "room",
+    "relative",
+    "home",
+    "environment",
+    "web",
+    "bucket",
+)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_view_of_what_lies_outside_the_folder_is_refused_in_a_sentence(stranger: Path, name: str) -> None:
+    table = open_table(f"duckdb:{stranger}?table={name}", stranger.parent)
+    for ask in (
+        table.fields,
+        lambda: table.head(5),
+        lambda: dp.count(NETWORK, DeclaredTable(table, (X,))),
+    ):
+        with pytest.raises(InputError, match="a view names files below the data root") as refused:
+            ask()
+        assert SECRET not in str(refused.value)
+        assert str(stranger.parent) not in str(refused.value)
+
+
+def test_a_view_cannot_look_for_secrets_change_settings_or_write_a_file(stranger: Path) -> None:
+    with pytest.raises(InputError, match="a view names files below the data root"):
+        open_table(f"duckdb:{stranger}?table=secrets", stranger.parent).head(1)
+    with pytest.raises(InputError, match="DuckDB could not answer"):
+        open_table(f"duckdb:{stranger}?table=log", stranger.parent).head(1)
+    names = {"root", "secret.csv", "other.duckdb"}
+    assert {place.name for place in stranger.parent.parent.iterdir()} == names
+
+
+def test_tables_and_views_of_files_beside_are_counted_within_the_folder(stranger: Path) -> None:
+    for name, values in {"t": [2, 1], "main.t": [2, 1], "beside": [1, 2]}.items():
+        table = open_table(f"duckdb:{stranger}?table={name}", stranger.parent)
+        assert dp.count(NETWORK, DeclaredTable(table, (X,))).values.tolist() == values
+    assert len(tables_of(f"duckdb:{stranger}", stranger.parent)) == 22
+
+
+def test_somebodys_own_file_reads_what_its_views_name(stranger: Path) -> None:
+    assert open_table(f"duckdb:{stranger}?table=outside").head(5)["x"].tolist() == ["a", SECRET]
+
+
+def test_no_statement_of_a_session_within_a_folder_reads_outside_writes_or_takes_the_fence_away(stranger: Path) -> None:
+    root = stranger.parent
+    engine = open_table(f"duckdb:{stranger}?table=t", root)
+    with engine.database.session() as session:  # type: ignore[attr-defined]
+        for text in (
+            f"attach '{root.parent}/other.duckdb' as o",
+            f"from '{root.parent}/secret.csv'",
+            f"copy (select 1) to '{root.parent}/new.csv'",
+            "set enable_external_access = true",
+            "set allowed_directories = ['/']",
+            "set lock_configuration = false",
+            "load httpfs",
+            "install httpfs",
+            "insert into t values ('a')",
+            "select getenv('HOME')",
+        ):
+            with pytest.raises(InputError):
+                session.ask(text)
+    assert {place.name for place in root.parent.iterdir()} == {"root", "secret.csv", "other.duckdb"}
+
+
+def test_a_file_is_opened_by_many_at_once_within_the_folder_and_without(stranger: Path) -> None:
+    within, own = (open_table(f"duckdb:{stranger}?table=beside", root) for root in (stranger.parent, None))
+    with (
+        within.database.session() as one,  # type: ignore[attr-defined]
+        own.database.session() as two,  # type: ignore[attr-defined]
+        within.database.session() as three,  # type: ignore[attr-defined]
+    ):
+        assert [each.table().columns for each in (one, two, three)] == [("x",)] * 3
+
+
+@pytest.mark.parametrize("name", ["memory.duckdb", "system.v2.duckdb", "temp", 'it\'s a "file".db', "main.duckdb"])
+def test_a_file_of_any_name_is_opened_within_a_folder(tmp_path: Path, name: str) -> None:
+    with duckdb.connect(str(tmp_path / name)) as database:
+        database.execute("create schema s; create table s.t as select 'a' as x; create view v as from s.t")
+    for table in ("s.t", "v"):
+        engine = open_table(f"duckdb:{tmp_path / name}?table={table}", tmp_path)
+        assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [1, 0]
+
+
+def test_what_is_no_file_of_duckdb_is_told_within_a_folder_too(tmp_path: Path) -> None:
+    (tmp_path / "text.duckdb").write_text("hello")
+    (tmp_path / "lite.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    for name in ("text.duckdb", "lite.db"):
+        with pytest.raises(InputError, match="not a DuckDB database"):
+            open_table(f"duckdb:{tmp_path / name}?table=t", tmp_path).fields()
+    with duckdb.connect(str(tmp_path / "open.duckdb")), pytest.raises(InputError, match="open for writing"):
+        open_table(f"duckdb:{tmp_path / 'open.duckdb'}?table=t", tmp_path).fields()
