@@ -5,6 +5,7 @@ Mechanisms that promise a delta stand beside Laplace noise that makes use of the
 tables really loses at that delta allows Laplace noise a larger epsilon of its own, as the audit finds it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.audit.reports import recalibration_steps
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import BoolArray, FloatArray
@@ -313,10 +315,14 @@ def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
 
 def answer_error(
     mechanism: Any, counts: Counts, question: Question, rng: np.random.Generator, *, releases: int
-) -> float:
-    """Return the root mean square, over simulated releases, of what noise moves an answer by; counts taken as real."""
+) -> Estimate:
+    """Return the root mean square, over simulated releases, of what noise moves an answer by; counts taken as real.
+
+    Generators of one seed give a mechanism and itself with another epsilon the same draws, so that the two compare.
+    """
     exact = float(question.answers(mechanism.prior.updated(counts).mean))
     release = simulated(mechanism, counts, rng, (releases,))
     outcome: Outcome = release.outcome
-    moved = question.answers(outcome.probabilities) - exact
-    return float(np.sqrt(np.mean(np.square(moved))))
+    square = Estimate.of(np.square(question.answers(outcome.probabilities) - exact))
+    error = math.sqrt(square.value)
+    return Estimate(error, square.error / (2 * error) if error else 0.0)

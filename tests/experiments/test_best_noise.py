@@ -248,4 +248,17 @@ def test_the_error_of_an_answer_is_that_of_its_cell_where_that_is_all() -> None:
     counts = dp.Counts(network, np.array([n // 2, n // 2]), n)
     mechanism = GaussianUpdates(prior=network, epsilon=1.0, delta=1e-6)
     error = answer_error(mechanism, counts, Question(network, "x1", "yes"), np.random.default_rng(1), releases=50_000)
-    assert error == pytest.approx(noise_per_cell(mechanism) / (math.sqrt(2) * n), rel=0.02)
+    truth = noise_per_cell(mechanism) / (math.sqrt(2) * n)
+    assert abs(error.value - truth) < 4 * error.error, "false alarm: 6e-5"
+    assert error.error == pytest.approx(truth / math.sqrt(2 * 50_000), rel=0.02), "the moves are Gaussian"
+
+
+def test_a_smaller_noise_of_the_same_draws_never_moves_an_answer_further() -> None:
+    network, n = chain(1), 1_000_000
+    counts = dp.Counts(network, np.array([n // 2, n // 2]), n)
+    question = Question(network, "x1", "yes")
+    errors = [
+        answer_error(LaplaceUpdates(prior=network, epsilon=epsilon), counts, question, rng, releases=20).value
+        for epsilon, rng in zip((1.0, 1.001), (np.random.default_rng(1), np.random.default_rng(1)), strict=True)
+    ]
+    assert errors[0] == pytest.approx(1.001 * errors[1], rel=1e-6)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.base.text import escaped, numeral
@@ -29,7 +30,7 @@ RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
 MOST_RECORDS, USUAL_RECORDS = 100_000, 1_000
 """Records that are made up at most, and where there is no table whose number of records could be taken."""
 
-Errors = tuple[float, ...]
+Errors = tuple[Estimate, ...]
 
 
 def answers(chosen: Chosen, comparison: Comparison) -> Running[Errors]:
@@ -47,8 +48,8 @@ def answers(chosen: Chosen, comparison: Comparison) -> Running[Errors]:
     def start() -> Work[Errors]:
         counts = made_up_counts(chosen, n)
 
-        def error(k: int) -> float:
-            rng = stream(chosen.seed, "best_noise", "answer", k)
+        def error(k: int) -> Estimate:
+            rng = stream(chosen.seed, "best_noise", "answer", pairs[k].label)
             return answer_error(pairs[k], counts, asked, rng, releases=releases)
 
         return in_parts(error, len(pairs))
@@ -121,18 +122,18 @@ def _show(comparison: Comparison, work: Running[Errors], asked: Question, *, n: 
     )
     if work.is_long:
         progress(work, f"{100 * work.share:.0f}% of the simulated releases", key="best_noise.answer.stop")
-    releases = releases_of(asked.network.cell_count)
+    releases, doubt = releases_of(asked.network.cell_count), doubt_of(work.so_far)
     whose = "its published probabilities" if is_published else "probabilities drawn at random"
     st.caption(
         f"Simulated: {releases} releases of {n:,} records made up from {whose}, so that each error is known to about "
-        f"{100 / (2 * releases) ** 0.5:.0f} %. The answer is the one that takes noisy counts as real; its distance is "
+        f"{numeral(100 * doubt, 1)} %. The answer is the one that takes noisy counts as real; its distance is "
         "from that of the counts without noise, and Fourier is without its lift."
     )
 
 
 def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
     """Return what is known by now of every mechanism's error, in the order of `_mechanisms`."""
-    known = [*errors, *[math.nan] * (2 * len(comparison.noises))]
+    known = [*(error.value for error in errors), *[math.nan] * (2 * len(comparison.noises))]
     later = iter(known[len(comparison.noises) :])
     dots = []
     for noise, error in zip(comparison.noises, known, strict=False):
@@ -141,6 +142,11 @@ def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
             NoiseDot(noise.label, str(noise.mechanism.colour), error if noise.is_pure else math.nan, with_delta)
         )
     return dots
+
+
+def doubt_of(errors: Errors) -> float:
+    """Return the largest standard error there is as a share of its error."""
+    return max(error.error / error.value if error.value else 0.0 for error in errors)
 
 
 def _finite(dot: NoiseDot) -> list[float]:
