@@ -198,7 +198,7 @@ def rows_figure(
     if exact is not None:
         sets.insert(0, (exact, EXACT, "diamond", "exact (curator only: not private)"))
     if as_real is not None:
-        sets.append((as_real, faded(own, 0.5), "circle-open", "private, counts taken as real"))
+        sets.append((as_real, faded(own, 0.65), "circle-open", "private, counts taken as real"))
     offsets = np.linspace(-0.16, 0.16, len(sets)) if exact is not None or as_real is not None else [0.16]
     traces = [
         {

@@ -80,7 +80,7 @@ def test_the_default_is_figure_1_and_says_who_overtakes_whom():
     assert "class is predicted rightly in 96" in said
     assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
     best = re.search(
-        r"At ε = 0.8859 the best proved curve is Gaussian residuals \(δ = 0.00001\): right in (\S+)% ", said
+        r"At ε = 0.886 the best proved curve is Gaussian residuals \(δ = 0.00001\): right in (\S+)% ", said
     )
     assert best, said
     assert 60 < float(best.group(1)) < 80

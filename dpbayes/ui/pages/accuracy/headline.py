@@ -29,7 +29,7 @@ def best_said(study: AccuracyStudy, epsilon: float) -> str:
     if best is None:
         return ""
     return (
-        f"At ε = {best.epsilon:.4g} the best proved curve is {best.method.called(study.plan.draws)}: right in "
+        f"At ε = {best.epsilon:.3g} the best proved curve is {best.method.called(study.plan.draws)}: right in "
         f"{best.accuracy:.1%}, {points(best.behind, best.error)} short of no privacy."
     )
 
@@ -70,20 +70,20 @@ def _race(study: AccuracyStudy, method: Method) -> str:
 
 
 def _between(crossing: Crossing) -> str:
-    return f"between ε = {crossing.behind:.4g} and {crossing.ahead:.4g}"
+    return f"between ε = {crossing.behind:.3g} and {crossing.ahead:.3g}"
 
 
 def _stretch(crossing: Crossing, study: AccuracyStudy) -> str:
     """Say where on the grid it holds without a gap."""
     if crossing.until == crossing.ahead:
-        return f"at ε = {crossing.ahead:.4g}"
+        return f"at ε = {crossing.ahead:.3g}"
     if crossing.until == study.plan.epsilons[-1]:
-        return f"from ε = {crossing.ahead:.4g}"
-    return f"from ε = {crossing.ahead:.4g} to {crossing.until:.4g}"
+        return f"from ε = {crossing.ahead:.3g}"
+    return f"from ε = {crossing.ahead:.3g} to {crossing.until:.3g}"
 
 
 def _up_to(study: AccuracyStudy) -> str:
-    return f"{'up to' if len(study.plan.epsilons) > 1 else 'at'} ε = {study.plan.epsilons[-1]:.4g}"
+    return f"{'up to' if len(study.plan.epsilons) > 1 else 'at'} ε = {study.plan.epsilons[-1]:.3g}"
 
 
 def _cost(study: AccuracyStudy) -> str:
