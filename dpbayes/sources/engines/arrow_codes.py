@@ -4,10 +4,9 @@ Of text, the entries of a dictionary are looked up, and records take their codes
 out: what is declared is turned into numbers of the column's type instead, once, by way of their texts.
 """
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,18 +31,21 @@ FEW = 16
 
 
 @dataclass(frozen=True, eq=False)
-class CodedValues:
-    """Codes (n,) and masks (n,): which records are to be left out, and which values are not declared.
+class Masks:
+    """Which records (n,) are to be left out, and which values (n,) are not declared; None where it is none of them.
 
-    A mask is None where it would be empty; a code means nothing where one of them holds.
+    The code of a value means nothing where one of them holds.
     """
 
-    codes: Codes
     left_out: BoolArray | None = None
     outside: BoolArray | None = None
 
 
-Coder = Callable[[pa.Array], CodedValues]
+ALL_DECLARED = Masks()
+
+Coder = Callable[[pa.Array, Codes], Masks]
+"""Write the codes of an array's values (n,) where they belong (n,): what is made anew each time costs more than the
+looking up."""
 
 
 def coder(column: Column, kind: pa.DataType) -> Coder:
@@ -81,29 +83,29 @@ def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Ar
 # Nulls
 
 
-def _nullable(column: Column, code: Callable[[pa.Array], CodedValues]) -> Coder:
+def _nullable(column: Column, code: Coder) -> Coder:
     """Return a coder that knows of NULL, too: its text is empty."""
     missing = _code(column, "")
 
-    def coded_values(values: pa.Array) -> CodedValues:
-        plain = code(values)
+    def write(values: pa.Array, out: Codes) -> Masks:
+        masks = code(values, out)
         if not values.null_count:
-            return plain
-        null = values.is_null().to_numpy(zero_copy_only=False)
-        return _replaced(plain, null, missing)
+            return masks
+        return _replaced(masks, out, values.is_null().to_numpy(zero_copy_only=False), missing)
 
-    return coded_values
+    return write
 
 
-def _replaced(values: CodedValues, where: BoolArray, code: int) -> CodedValues:
-    """Return the codes with `code`, which may be LEFT_OUT or OUTSIDE, where the mask holds."""
-    codes = values.codes if code < 0 else np.where(where, np.uint8(code), values.codes)
-    left_out, outside = (None if mask is None else mask & ~where for mask in (values.left_out, values.outside))
+def _replaced(masks: Masks, out: Codes, where: BoolArray, code: int) -> Masks:
+    """Write `code`, which may be LEFT_OUT or OUTSIDE, where the mask holds."""
+    if code >= 0:
+        out[where] = code
+    left_out, outside = (None if mask is None else mask & ~where for mask in (masks.left_out, masks.outside))
     if code == LEFT_OUT:
         left_out = where if left_out is None else left_out | where
     if code == OUTSIDE:
         outside = where if outside is None else outside | where
-    return CodedValues(codes, left_out, outside)
+    return Masks(left_out, outside)
 
 
 def _numbers(values: pa.Array) -> Numbers:
@@ -117,13 +119,49 @@ def _code(column: Column, text: str) -> int:
     return int(coded(column, pd.Series([text], dtype="str"))[0])
 
 
-def _split(signed: Signed) -> CodedValues:
-    if signed.min(initial=0) >= 0:
-        return CodedValues(signed.astype(np.uint8))
-    left_out, outside = signed == LEFT_OUT, signed == OUTSIDE
-    return CodedValues(
-        signed.astype(np.uint8), left_out if left_out.any() else None, outside if outside.any() else None
-    )
+# Tables
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Codes by place (m,), with LEFT_OUT and OUTSIDE among them."""
+
+    signed: Signed
+
+    @cached_property
+    def codes(self) -> Codes:
+        return self.signed.astype(np.uint8)
+
+    @cached_property
+    def counts_up(self) -> bool:
+        """Whether the code at each place is the place."""
+        return len(self.signed) <= 256 and bool((self.signed == np.arange(len(self.signed))).all())
+
+    @cached_property
+    def swaps(self) -> bool:
+        """Whether it is those of two states, the second one first."""
+        return self.signed.tolist() == [1, 0]
+
+    @cached_property
+    def masks(self) -> Masks:
+        """The places that stand for no code."""
+        left_out, outside = (self.signed == sign for sign in (LEFT_OUT, OUTSIDE))
+        return Masks(left_out if left_out.any() else None, outside if outside.any() else None)
+
+    def write(self, places: Numbers, out: Codes) -> Masks:
+        """Look up places (n,), whole numbers below m."""
+        if self.counts_up:
+            np.copyto(out, places, casting="unsafe")
+        elif self.swaps:
+            np.equal(places, 0, out=out.view(bool))
+        else:
+            self.codes.take(places, out=out, mode="clip")  # a place beyond would have to be looked for first
+        return Masks(_taken(self.masks.left_out, places), _taken(self.masks.outside, places))
+
+
+def _taken(mask: BoolArray | None, places: Numbers) -> BoolArray | None:
+    taken = None if mask is None else mask.take(places)
+    return None if taken is None or not taken.any() else taken
 
 
 # Text, and what is compared as text
@@ -131,53 +169,40 @@ def _split(signed: Signed) -> CodedValues:
 
 def _of_texts(column: Column) -> Coder:
     known: pa.Array | None = None
-    table: Signed = np.zeros(0, dtype=np.int16)
-    both: list[int] = []  # the codes of two entries, if both are declared
+    declared = with_null = _Table(np.zeros(0, dtype=np.int16))
 
-    def coded_values(values: pa.Array) -> CodedValues:
-        nonlocal known, table, both
+    def write(values: pa.Array, out: Codes) -> Masks:
+        nonlocal known, declared, with_null
         places, entries = as_dictionary(column.name, values)
         if known is None or not entries.equals(known):  # batches of one row group share their dictionary
             codes = [*coded(column, texts_of(column.name, entries)).tolist(), _code(column, "")]
-            known, table = entries, np.array(codes, dtype=np.int16)
-            both = codes[:2] if len(entries) == 2 and min(codes[:2]) >= 0 else []
-        if both and not values.null_count:
-            bits = places.astype(np.uint8)
-            if both == [0, 1]:
-                return CodedValues(bits)
-            return CodedValues(bits ^ np.uint8(1) if both == [1, 0] else np.array(both, dtype=np.uint8).take(bits))
-        return _split(table.take(places))
+            known, with_null = entries, _Table(np.array(codes, dtype=np.int16))
+            declared = _Table(with_null.signed[:-1])
+        return (with_null if values.null_count else declared).write(places, out)
 
-    return coded_values
-
-
-def _counts_up(table: Signed) -> bool:
-    """Whether the entry at each place is the place."""
-    return len(table) <= 256 and bool((table == np.arange(len(table))).all())
+    return write
 
 
 # Truth values
 
 
-def _of_booleans(column: Column) -> Callable[[pa.Array], CodedValues]:
-    table = np.array([_code(column, "false"), _code(column, "true")], dtype=np.int16)
+def _of_booleans(column: Column) -> Coder:
+    table = _Table(np.array([_code(column, "false"), _code(column, "true")], dtype=np.int16))
 
-    def coded_values(values: pa.Array) -> CodedValues:
+    def write(values: pa.Array, out: Codes) -> Masks:
         bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)[values.offset // 8 :] if len(values) else np.empty(0)
         start = values.offset % 8
         bits = bits.astype(np.uint8, copy=False)
         places: Codes = np.unpackbits(bits, count=start + len(values), bitorder="little")[start:]
-        if table.tolist() == [0, 1]:
-            return CodedValues(places)
-        return CodedValues(places ^ np.uint8(1)) if table.tolist() == [1, 0] else _split(table.take(places))
+        return table.write(places, out)
 
-    return coded_values
+    return write
 
 
 # Whole numbers
 
 
-def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.Array], CodedValues]:
+def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     width = np.iinfo(kind.to_pandas_dtype())
     codes = {
         number: code
@@ -187,23 +212,22 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.Ar
     low, high = min(codes, default=0), max(codes, default=0)
     if high - low >= WIDEST_TABLE:
         return _of_bits(codes, np.dtype(width.dtype))
-    table = np.full(high - low + 1, OUTSIDE, dtype=np.int16)
+    signed = np.full(high - low + 1, OUTSIDE, dtype=np.int16)
     for number, code in codes.items():
-        table[number - low] = code
-    unsigned = np.dtype(f"u{width.dtype.itemsize}")
+        signed[number - low] = code
+    table, unsigned = _Table(signed), np.dtype(f"u{width.dtype.itemsize}")
     zero = unsigned.type(low % (1 << width.bits))
-    straight = _counts_up(table)
 
-    def coded_values(values: pa.Array) -> CodedValues:
+    def write(values: pa.Array, out: Codes) -> Masks:
         # A number below the lowest wraps, and is beyond the highest.
         numbers = _numbers(values).view(unsigned)
         places = numbers - zero if zero else numbers
-        if places.max(initial=0) < len(table):
-            return CodedValues(places.astype(np.uint8, copy=False)) if straight else _split(table.take(places))
-        inside = places < len(table)
-        return _split(np.where(inside, table.take(np.where(inside, places, 0)), np.int16(OUTSIDE)))
+        if places.max(initial=0) < len(signed):
+            return table.write(places, out)
+        beyond = places >= len(signed)
+        return _replaced(table.write(np.where(beyond, 0, places), out), out, beyond, OUTSIDE)
 
-    return coded_values
+    return write
 
 
 def _whole(text: str) -> int | None:
@@ -223,7 +247,7 @@ def _declared(column: Categories | Groups) -> dict[str, int]:
 # Other numbers
 
 
-def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.Array], CodedValues]:
+def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
     dtype = np.dtype(kind.to_pandas_dtype())
     codes = {}
     for text, code in _declared(column).items():
@@ -232,13 +256,13 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Callable[[pa.A
             codes[int(number.view(f"u{dtype.itemsize}"))] = code
     of_bits, nan = _of_bits(codes, np.dtype(f"u{dtype.itemsize}")), _code(column, "nan")
 
-    def coded_values(values: pa.Array) -> CodedValues:
-        plain = of_bits(values)
-        if plain.outside is None:  # NaN has many bits, none of which was looked up
-            return plain
-        return _replaced(plain, np.isnan(_numbers(values)), nan)
+    def write(values: pa.Array, out: Codes) -> Masks:
+        masks = of_bits(values, out)
+        if masks.outside is None:  # NaN has many bits, none of which was looked up
+            return masks
+        return _replaced(masks, out, np.isnan(_numbers(values)), nan)
 
-    return coded_values
+    return write
 
 
 def _number(text: str, dtype: np.dtype[Any]) -> Any:
@@ -251,25 +275,28 @@ def _number(text: str, dtype: np.dtype[Any]) -> Any:
     return number[0] if not np.isnan(number[0]) and _written(number).iloc[0] == text else None
 
 
-def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Callable[[pa.Array], CodedValues]:
+def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Coder:
     """Look numbers up by their bits, read as this type."""
     keys = np.array(sorted(codes), dtype=dtype)
-    ordered = np.array([codes[int(key)] for key in keys], dtype=np.int16)
+    ordered = np.array([codes[int(key)] for key in keys], dtype=np.uint8)
 
-    def compared(values: pa.Array) -> CodedValues:
+    def compared(values: pa.Array, out: Codes) -> Masks:
         bits = _numbers(values).view(dtype)
-        sums, inside = np.zeros(len(bits), dtype=np.uint8), np.zeros(len(bits), dtype=bool)
-        for key, code in zip(keys, ordered.tolist(), strict=True):
+        inside = np.zeros(len(bits), dtype=bool)
+        out[:] = 0
+        for key, code in zip(keys, ordered, strict=True):
             equal = bits == key
             inside |= equal
             if code:
-                sums += equal.view(np.uint8) * np.uint8(code)
-        return CodedValues(sums, None, None if inside.all() else ~inside)
+                out += equal.view(np.uint8) * code
+        return Masks(outside=None if inside.all() else ~inside)
 
-    def searched(values: pa.Array) -> CodedValues:
+    def searched(values: pa.Array, out: Codes) -> Masks:
         bits = _numbers(values).view(dtype)
         places = np.minimum(np.searchsorted(keys, bits), len(keys) - 1)
-        return _split(np.where(keys[places] == bits, ordered[places], np.int16(OUTSIDE)))
+        ordered.take(places, out=out, mode="clip")
+        inside = keys[places] == bits
+        return Masks(outside=None if inside.all() else ~inside)
 
     return compared if len(keys) <= FEW else searched
 
@@ -277,22 +304,23 @@ def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Callable[[pa.Array]
 # Cut points
 
 
-def _of_cut(column: Cuts, kind: pa.DataType) -> Callable[[pa.Array], CodedValues]:
+def _of_cut(column: Cuts, kind: pa.DataType) -> Coder:
     least = least_at_or_above(column.points, np.dtype(kind.to_pandas_dtype()))
     is_floating, nan = pa.types.is_floating(kind), _code(column, "nan")
 
-    def coded_values(values: pa.Array) -> CodedValues:
+    def write(values: pa.Array, out: Codes) -> Masks:
         numbers = _numbers(values)
         if len(least) <= FEW:
-            above = ((numbers >= number).view(np.uint8) for number in least)
-            codes = reduce(operator.iadd, above, np.zeros(len(numbers), dtype=np.uint8))
+            out[:] = 0
+            for number in least:
+                out += (numbers >= number).view(np.uint8)
         else:
-            codes = np.searchsorted(least, numbers, side="right").astype(np.uint8)
+            out[:] = np.searchsorted(least, numbers, side="right")
         if not is_floating or np.isfinite(numbers).all():
-            return CodedValues(codes)
-        return _replaced(CodedValues(codes, None, np.isinf(numbers)), np.isnan(numbers), nan)
+            return ALL_DECLARED
+        return _replaced(Masks(outside=np.isinf(numbers)), out, np.isnan(numbers), nan)
 
-    return coded_values
+    return write
 
 
 def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> Numbers:

@@ -1,7 +1,7 @@
 """Parquet files of any size, counted by our own kernel over record batches: memory does not grow with the table."""
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -21,7 +21,7 @@ from dpbayes.model.counts import BLOCK, block_sums, values_of
 from dpbayes.model.network import Network
 from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import Column
-from dpbayes.sources.engines.arrow_codes import CodedValues, Coder, as_dictionary, coder
+from dpbayes.sources.engines.arrow_codes import Coder, as_dictionary, coder
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.sources.engines.gram import Products, UnitMapping, no_numbers, require_mappings, scaled_gram
 from dpbayes.sources.tables import UNREADABLE, texts_of
@@ -32,8 +32,11 @@ MOST_ROWS, LEAST_ROWS = 1 << 16, 1 << 10
 """Records of a batch: at most, so that a column of it stays in the processor's cache; and, unless the file ends, at
 least."""
 
-BATCH_BYTES = 1 << 26
-"""Bytes of a batch that its number of records is chosen for; two batches are in memory at a time."""
+AHEAD = 4
+"""Batches that are decoded while one is counted: decoding goes on while a whole block is."""
+
+BATCH_BYTES = 1 << 25
+"""Bytes of a batch that its number of records is chosen for; AHEAD and one are in memory at a time."""
 
 BLOCK_BYTES = 1 << 25
 """Bytes of the codes that are gathered before they are counted."""
@@ -82,10 +85,13 @@ class ParquetFiles:
             schema = file.schema_arrow
         for name in by_name:
             _field(schema, name)
-        gathered = _Gathered(network, [column.name for column in others])
-        with closing(_scanned(self.path, parts, [*nodes, *others])) as batches:
-            for share, values in batches:
-                gathered.add(values[: len(nodes)], values[len(nodes) :])
+        gathered = _Gathered(network, [*nodes, *others])
+        names = [column.name for column in gathered.columns]
+        # The thread only decodes, which needs no Python: were it to look codes up, it and the counting would wait for
+        # each other at every step.
+        with closing(_ahead(_batches(self.path, parts, names))) as batches:
+            for share, batch in batches:
+                gathered.add([batch.column(batch.schema.get_field_index(name)) for name in names])
                 yield share
         if _is_changed(self.path, parts):
             raise InputError(CHANGED)
@@ -170,47 +176,60 @@ class ParquetFiles:
 
 
 class _Gathered:
-    """Codes of records that are counted once there is a block of them, and what was counted so far."""
+    """Codes of records that are counted once there is a block of them, and what was counted so far.
 
-    def __init__(self, network: Network, others: Sequence[str]) -> None:
-        self.network = network
-        self.names = (*network.names, *others)
+    The columns of all nodes come first; the others decide only whether a record is counted.
+    """
+
+    def __init__(self, network: Network, columns: Sequence[Column]) -> None:
+        self.network, self.columns = network, tuple(columns)
+        self.coders: list[Coder] = []
         width = len(network.names)
         self.block: Codes = np.empty((width, max(64, min(BLOCK, BLOCK_BYTES // width))), dtype=np.uint8)
+        self.unused: Codes = np.empty(self.block.shape[1], dtype=np.uint8)
         self.filled = self.n = self.left_out = 0
         self.sums: IntArray = np.zeros(network.cell_count, dtype=np.int64)
-        self.outside: IntArray = np.zeros(len(self.names), dtype=np.int64)
+        self.outside: IntArray = np.zeros(len(columns), dtype=np.int64)
 
-    def add(self, nodes: Sequence[CodedValues], others: Sequence[CodedValues]) -> None:
-        """Take a batch's values of all nodes, and of other columns, which decide only whether a record is counted."""
-        columns, records = (*nodes, *others), len(nodes[0].codes)
-        left_out = _any([values.left_out for values in columns])
-        if left_out is not None:
-            self.left_out += int(left_out.sum())
-        for place, values in enumerate(columns):
-            if values.outside is not None:
-                self.outside[place] += int((values.outside if left_out is None else values.outside & ~left_out).sum())
-        without = _any([left_out, *(values.outside for values in columns)])
-        keep = None if without is None else ~without
-        self._fill([values.codes if keep is None else values.codes[keep] for values in nodes])
-        self.n += records if keep is None else int(keep.sum())
+    def add(self, arrays: Sequence[pa.Array]) -> None:
+        """Take a batch of records: an array of each column."""
+        if not self.coders:
+            self.coders = [coder(column, array.type) for column, array in zip(self.columns, arrays, strict=True)]
+        start, records = 0, len(arrays[0])
+        while start < records:
+            end = min(records, start + self.block.shape[1] - self.filled)
+            self._fill([array.slice(start, end - start) for array in arrays])
+            start = end
 
     def tally(self) -> Tally:
         """Return what was counted, and count what is left of it."""
         self._count()
-        outside = dict(zip(self.names, self.outside.tolist(), strict=True))
+        names = [column.name for column in self.columns]
+        outside = dict(zip(names, self.outside.tolist(), strict=True))
         return Tally(values_of(self.network, self.sums), self.n, self.left_out, outside)
 
-    def _fill(self, columns: Sequence[Codes]) -> None:
-        start, records, size = 0, len(columns[0]), self.block.shape[1]
-        while start < records:
-            end = min(records, start + size - self.filled)
-            for row, codes in zip(self.block, columns, strict=True):
-                row[self.filled : self.filled + end - start] = codes[start:end]
-            self.filled += end - start
-            start = end
-            if self.filled == size:
-                self._count()
+    def _fill(self, arrays: Sequence[pa.Array]) -> None:
+        """Write the codes of records that the block has room for; those of records that do not count are lost."""
+        records = len(arrays[0])
+        nodes = self.block[:, self.filled : self.filled + records]
+        rows = [*nodes, *[self.unused[:records]] * (len(arrays) - len(nodes))]
+        masks = [code(array, row) for code, array, row in zip(self.coders, arrays, rows, strict=True)]
+        left_out = _any([mask.left_out for mask in masks])
+        if left_out is not None:
+            self.left_out += int(left_out.sum())
+        for place, mask in enumerate(masks):
+            if mask.outside is not None:
+                self.outside[place] += int((mask.outside if left_out is None else mask.outside & ~left_out).sum())
+        without = _any([left_out, *(mask.outside for mask in masks)])
+        if without is not None:
+            keep = ~without
+            records = int(keep.sum())
+            for row in nodes:
+                row[:records] = row[keep]
+        self.n += records
+        self.filled += records
+        if self.filled == self.block.shape[1]:
+            self._count()
 
     def _count(self) -> None:
         self.sums += block_sums(self.network, list(self.block[:, : self.filled]))
@@ -343,23 +362,6 @@ def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
         known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
 
 
-def _scanned(
-    path: Path, parts: Sequence[_Part], columns: Sequence[Column]
-) -> Generator[tuple[float, list[CodedValues]], None, None]:
-    """Yield the share that is read, and of a batch the codes of every column, while the next is decoded.
-
-    The thread only decodes, which needs no Python: were it to look codes up, it and the counting would wait for each
-    other at every step.
-    """
-    coders: list[Coder] = []
-    with closing(_ahead(_batches(path, parts, [column.name for column in columns]))) as batches:
-        for share, batch in batches:
-            arrays = [batch.column(batch.schema.get_field_index(column.name)) for column in columns]
-            if not coders:
-                coders = [coder(column, array.type) for column, array in zip(columns, arrays, strict=True)]
-            yield share, [code(array) for code, array in zip(coders, arrays, strict=True)]
-
-
 def _batches(
     path: Path, parts: Sequence[_Part], names: Sequence[str], most_rows: int = MOST_ROWS
 ) -> Generator[tuple[float, pa.RecordBatch], None, None]:
@@ -420,9 +422,13 @@ def _rows(file: arrow_parquet.ParquetFile, names: Sequence[str]) -> int:
 
 
 def _ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """Yield items while a thread makes the next one."""
+    """Yield items while a thread makes the next ones, AHEAD at most."""
     with closing(items), ThreadPoolExecutor(1, thread_name_prefix="parquet") as pool:
-        coming = pool.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = pool.submit(next, items, None)
-            yield item
+        coming = deque(pool.submit(next, items, None) for _ in range(AHEAD))
+        try:
+            while (item := coming.popleft().result()) is not None:
+                coming.append(pool.submit(next, items, None))
+                yield item
+        finally:
+            for item_to_be in coming:
+                item_to_be.cancel()

@@ -229,7 +229,7 @@ def test_a_scan_of_many_steps_is_stopped_by_taking_none(tmp_path: Path, monkeypa
 
     def watched(*args: Any) -> Any:
         inner = coder(*args)
-        return lambda array: (coded_arrays.append(len(array)), inner(array))[1]
+        return lambda array, out: (coded_arrays.append(len(array)), inner(array, out))[1]
 
     monkeypatch.setattr(parquet, "coder", watched)
     work = ParquetFiles(path).tally(over(columns), columns)
