@@ -110,7 +110,8 @@ x = Categories("x", ("a", "b"))
 address = "spark:local[1]?table=" + sys.argv[1]
 engine = open_table(address)
 counts = dp.count(dp.Network.from_edges(["x"], [], {"x": x.domain}), DeclaredTable(engine, (x,)))
-print(counts.values.tolist(), len(engine.fields()), len(engine.head(3)), finished(engine.values("x", 5)).to_dict())
+print(counts.values.tolist(), len(engine.fields()), len(finished(engine.head(3))))
+print(finished(engine.values("x", 5)).to_dict())
 print(tables_of("spark:local[1]"))
 """
 

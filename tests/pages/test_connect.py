@@ -12,7 +12,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Work, finished
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
@@ -84,7 +84,10 @@ def connected_page() -> AppTest:
     """The Data page with a file connected and nothing declared."""
     at = open_page(PAGE, data="connected:files")
     fine(at.selectbox(key="connect.file").set_value("garden.duckdb").run())
-    return press(at, "Open")
+    press(at, "Open")
+    while "connected.opening" in at.session_state:
+        fine(at.run())
+    return at
 
 
 def declared_page(columns: tuple[DeclaredColumn, ...] = COLUMNS) -> AppTest:
@@ -333,7 +336,7 @@ class Slow:
     title = "slow"
 
     def __init__(self) -> None:
-        self.begun = self.ended = 0
+        self.begun = self.ended = self.looked = 0
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(Field(column.name, "text") for column in COLUMNS)
@@ -355,8 +358,12 @@ class Slow:
         finally:
             self.ended += 1
 
-    def head(self, most: int) -> pd.DataFrame:
-        return FRAME.head(most).astype("str")
+    def head(self, most: int) -> Work[pd.DataFrame]:
+        try:
+            yield 0.5
+            return FRAME.head(most).astype("str")
+        finally:
+            self.looked += 1
 
 
 @pytest.fixture
@@ -384,12 +391,28 @@ def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow)
     assert "0 records of 2 columns" in headline(at)
 
 
+def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: Slow) -> None:
+    at = connected_page()
+    assert slow.looked == 1
+    before = at.session_state["connected"]
+    press(at, "Open")
+    press(at, "Stop")
+    assert slow.looked == 2
+    fine(at.run())
+    assert at.session_state["connected"] is before
+    press(at, "Begin again")
+    for _ in range(2):
+        fine(at.run())
+    assert slow.looked == 3
+    assert at.session_state["connected"].number == before.number + 1
+
+
 def test_stop_ends_the_look_at_a_columns_values_in_the_engine(slow: Slow) -> None:
     at = press(connected_page(), "Propose domains for 3 columns from the values (a leak)")
     while not slow.begun:
         fine(at.run())
     assert slow.ended == 0, "it is in the middle of a column"
-    (work,) = at.session_state["proposals.running"].values()
+    (work,) = at.session_state["connected.proposing.running"].values()
     assert work.share == pytest.approx(1 / 6), "half of the first of three columns"
     press(at, "Stop")
     assert (slow.begun, slow.ended) == (1, 1)
@@ -466,7 +489,7 @@ def test_a_forged_value_of_a_control_connects_nothing() -> None:
         press(at, "Open")
         assert at.session_state["connect.tables"][1] == "base.duckdb"
     with pytest.raises(module.InputError, match="There is no table"):
-        module.connect("base", "", "read_parquet('/etc/passwd')")
+        finished(module.connecting("base", "", "read_parquet('/etc/passwd')"))
 
 
 def test_a_link_cannot_name_an_address(garden: Path) -> None:

@@ -74,8 +74,8 @@ class Engine(Protocol):
         domain that is made of it is a leak.
         """
 
-    def head(self, most: int) -> pd.DataFrame:
-        """Return a few records as text; for the curator alone."""
+    def head(self, most: int) -> Work[pd.DataFrame]:
+        """Look up a few records as text, in steps as `tally` does: a view may take its time; for the curator alone."""
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
         """Draw `most` records at random without replacement, all if there are no more, as text; for the curator alone.

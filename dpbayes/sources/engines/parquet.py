@@ -137,17 +137,19 @@ class ParquetFiles:
         texts = pd.Index([text for text, _ in ordered], dtype="str")
         return pd.Series([times for _, times in ordered], index=texts, name=name, dtype=np.int64)
 
-    def head(self, most: int) -> pd.DataFrame:
-        """Return a few records as text, in the columns of one value per record; for the curator alone."""
+    def head(self, most: int) -> Work[pd.DataFrame]:
+        """Look up a few records as text, in the columns of one value per record; for the curator alone."""
         parts = _parts(self.path)
         names = _shown(parts)
         texts: dict[str, list[str]] = {name: [] for name in names}
         rows = 0
-        for _, batch in _batches(self.path, parts, names, most_rows=max(1, most)):
-            _add_texts(texts, batch.slice(0, most - rows))
-            rows += len(batch)
-            if rows >= most:
-                break
+        with closing(_batches(self.path, parts, names, most_rows=max(1, most))) as batches:
+            for _, batch in batches:
+                _add_texts(texts, batch.slice(0, most - rows))
+                rows += len(batch)
+                if rows >= most:
+                    break
+                yield rows / most
         return pd.DataFrame(texts, dtype="str")
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:

@@ -142,10 +142,11 @@ class SqlTable:
             answer = yield from _answered(session, frequent, 0.0, 1.0)
         return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
 
-    def head(self, most: int) -> pd.DataFrame:
-        """Return a few records as text; for the curator alone."""
+    def head(self, most: int) -> Work[pd.DataFrame]:
+        """Look up a few records as text; for the curator alone."""
         with self.database.session() as session:
-            return _frame(session.answer(_shown(session.table()).limit(most)))
+            first = _shown(session.table()).limit(most)
+            return _frame((yield from _answered(session, first, 0.0, 1.0)))
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
         """Draw records at random without replacement, as text; for the curator alone. Errors: InputError."""

@@ -160,15 +160,18 @@ def tables(connection: str, path: str) -> tuple[str, ...]:
         return tuple(written(parsed(each).table) for each in tables_of(str(address), server.within(connection)))
 
 
-def connect(connection: str, path: str, table: str) -> Connected:
-    """Look at a table and return it, with nothing declared. Errors: InputError, also for a table that is not there."""
+def connecting(connection: str, path: str, table: str) -> Work[Connected]:
+    """Look at a table's columns and first records, in steps; nothing of it is declared.
+
+    Steps that are closed end the look in the engine. Errors: InputError, also for a table that is not there.
+    """
     offered = tables(connection, path)
     if table not in (offered or ("",)):
         raise InputError(f"There is no table {brief(table)} there.")
     with _in_sentences("its columns were read"):
         engine = _engine(connection, path, table)
         fields = tuple(engine.fields())
-        head = engine.head(HEAD)
+        head = yield from part_of(engine.head(HEAD), 0.0, 1.0)
     before = st.session_state.get("connected")
     names = [field.name for field in fields]
     return Connected(

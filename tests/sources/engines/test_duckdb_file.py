@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dpbayes as dp
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.engines.address import open_table, tables_of
@@ -99,7 +100,7 @@ def test_a_view_of_what_lies_outside_the_folder_is_refused_in_a_sentence(strange
     table = open_table(f"duckdb:{stranger}?table={name}", stranger.parent)
     for ask in (
         table.fields,
-        lambda: table.head(5),
+        lambda: finished(table.head(5)),
         lambda: dp.count(NETWORK, DeclaredTable(table, (X,))),
     ):
         with pytest.raises(InputError, match="a view names files below the data root") as refused:
@@ -110,9 +111,9 @@ def test_a_view_of_what_lies_outside_the_folder_is_refused_in_a_sentence(strange
 
 def test_a_view_cannot_look_for_secrets_change_settings_or_write_a_file(stranger: Path) -> None:
     with pytest.raises(InputError, match="a view names files below the data root"):
-        open_table(f"duckdb:{stranger}?table=secrets", stranger.parent).head(1)
+        finished(open_table(f"duckdb:{stranger}?table=secrets", stranger.parent).head(1))
     with pytest.raises(InputError, match="DuckDB could not answer"):
-        open_table(f"duckdb:{stranger}?table=log", stranger.parent).head(1)
+        finished(open_table(f"duckdb:{stranger}?table=log", stranger.parent).head(1))
     names = {"root", "secret.csv", "other.duckdb"}
     assert {place.name for place in stranger.parent.parent.iterdir()} == names
 
@@ -125,7 +126,7 @@ def test_tables_and_views_of_files_beside_are_counted_within_the_folder(stranger
 
 
 def test_somebodys_own_file_reads_what_its_views_name(stranger: Path) -> None:
-    assert open_table(f"duckdb:{stranger}?table=outside").head(5)["x"].tolist() == ["a", SECRET]
+    assert finished(open_table(f"duckdb:{stranger}?table=outside").head(5))["x"].tolist() == ["a", SECRET]
 
 
 def test_no_statement_of_a_session_within_a_folder_reads_outside_writes_or_takes_the_fence_away(stranger: Path) -> None:

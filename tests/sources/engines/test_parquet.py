@@ -271,7 +271,7 @@ def test_what_is_wrong_with_a_file_is_one_sentence(spoil: Any, sentence: str, tm
     "act",
     [
         lambda files, columns: files.fields(),
-        lambda files, columns: files.head(1),
+        lambda files, columns: finished(files.head(1)),
         lambda files, columns: finished(files.values("named", 2)),
         lambda files, columns: dp.count(over(columns), DeclaredTable(files, columns)),
     ],
@@ -353,7 +353,7 @@ def test_ten_thousand_columns_are_connected_and_counted_with_few_looks_at_the_sc
     monkeypatch.setattr(arrow_parquet.ParquetFile, "schema_arrow", property(schema_arrow))
     monkeypatch.setattr(arrow_parquet.ParquetFile, "iter_batches", iter_batches)
     assert len(engine.fields()) == 10_000
-    assert engine.head(2).shape == (2, 10_000)
+    assert finished(engine.head(2)).shape == (2, 10_000)
     reads.clear()
     columns = tuple(Categories(f"x{k}", ("a", "b")) for k in (9_999, 0, 5_000))
     network = dp.Network.from_edges([c.name for c in columns], [("x9999", "x0")], {c.name: c.domain for c in columns})
@@ -370,7 +370,11 @@ def test_columns_values_and_a_few_records_are_told(tmp_path: Path, monkeypatch: 
     assert [(f.name, f.type) for f in engine.fields()][:2] == [("x", "string"), ("y", "double")]
     assert finished(engine.values("x", 2)).to_dict() == {"": 2, "b": 2}
     assert finished(engine.values("y", 9)).to_dict() == {"1": 2, "": 1, "2.5": 1, "7": 1}
-    assert engine.head(3).to_dict("list") == {"x": ["b", "a", ""], "y": ["1", "2.5", ""], "w": ["1", "2", "3"]}
+    assert finished(engine.head(3)).to_dict("list") == {
+        "x": ["b", "a", ""],
+        "y": ["1", "2.5", ""],
+        "w": ["1", "2", "3"],
+    }
     with pytest.raises(InputError, match='Column "w" has more than 4 different values; declare it by cut points'):
         finished(engine.values("w", 2))
     assert engine.title == "t.parquet"

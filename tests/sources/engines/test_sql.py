@@ -124,7 +124,7 @@ def test_a_type_that_has_no_states_is_refused(kind: Any) -> None:
 def test_what_is_no_number_and_no_text_is_shown_too() -> None:
     frame = pa.table({"x": pa.array([[1, 2], None]), "d": pa.array([1, None], pa.decimal128(5, 2))})
     table = SqlTable(InMemory(frame))
-    assert table.head(5)["x"].tolist() == ["[1, 2]", ""]
+    assert finished(table.head(5))["x"].tolist() == ["[1, 2]", ""]
     assert finished(table.values("d", 5)).to_dict() == {"": 1, "1.00": 1}
     assert [field.name for field in table.fields()] == ["x", "d"]
 

@@ -1,22 +1,25 @@
 """A table that stays where it is: which one, what its columns can be, and what one scan of it counted."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.steps import Work
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.sources.files import TableFile
+from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.data.column import column_chart
 from dpbayes.ui.pages.data.domains import declare_columns
 from dpbayes.ui.pages.data.upload import take
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import (
     Connected,
-    connect,
     connected,
+    connecting,
     keep_connected,
     proposing,
     sampling,
@@ -31,8 +34,10 @@ from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.running import forget, progress, running_elsewhere
 from dpbayes.ui.widgets.show import refusal, sentence_instead
 
+Result = TypeVar("Result")
+
 OTHER = "Another path …"
-PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
+OPENING, PROPOSING, SAMPLING = "connected.opening", "connected.proposing", "connected.sampling"
 
 MOST_RECORDS = 10_000
 """Records of a random sample that can be a table of its own."""
@@ -48,6 +53,7 @@ def connector(chosen: Chosen) -> None:
         name = _connection(chosen, server)
         if name:
             _choose_table(name, server)
+            live(_open, key="open")
             _table(name)
 
 
@@ -87,8 +93,7 @@ def _choose_table(name: str, server: Connections) -> None:
     if offered:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
         table = left.selectbox("Table", offered, key="connect.table")
-        if right.button("Connect", type="primary", width="stretch"):
-            _connect(name, path, table)
+        right.button("Connect", type="primary", width="stretch", on_click=_ask_to_open, args=(name, path, table))
         return
     kind: Literal["primary", "secondary"] = "primary" if connected(name) is None else "secondary"
     if st.button("Open", type=kind, disabled=name == FILES and not path, help="Reads its columns and a few records."):
@@ -97,7 +102,7 @@ def _choose_table(name: str, server: Connections) -> None:
         if len(offered) > 1:
             st.session_state["connect.tables"] = name, path, offered
             st.rerun()
-        _connect(name, path, "".join(offered))
+        _ask_to_open(name, path, "".join(offered))
 
 
 def _path(server: Connections) -> str:
@@ -113,12 +118,46 @@ def _path(server: Connections) -> str:
     return typed.strip()
 
 
-def _connect(name: str, path: str, table: str) -> None:
-    with st.spinner("Connecting …"):
-        keep_connected(connect(name, path, table))
-    st.session_state.pop("connect.tables", None)
-    change(graph="", row="", target="", evidence=())
-    st.rerun()
+def _ask_to_open(name: str, path: str, table: str) -> None:
+    st.session_state[OPENING] = name, path, table
+
+
+def _open(chosen: Chosen) -> bool:
+    """Look at the columns and first records of a table that was asked for, and connect it; whether it goes on."""
+    asked = st.session_state.get(OPENING)
+    if asked is None or asked[0] != chosen.settings.data.partition(":")[2]:
+        return False
+
+    def keep(opened: Connected) -> None:
+        keep_connected(opened)
+        st.session_state.pop("connect.tables", None)
+        change(graph="", row="", target="", evidence=())
+
+    return _as_asked(OPENING, asked, lambda: connecting(*asked), keep, of="the first records")
+
+
+def _as_asked(
+    kind: str, key: Hashable, start: Callable[[], Work[Result]], keep: Callable[[Result], None], *, of: str
+) -> bool:
+    """Do in steps what a button asked for, with a bar and a way to stop, and keep what comes; whether it goes on.
+
+    What is asked for stands in the session's state under `kind`, and no longer once it is there or refused.
+    """
+    work = running_elsewhere(kind, key, start)
+    try:
+        work.work()
+        if not work.done or work.result is None:
+            said = f"{work.share:.0%} of {of}" if work.share else f"{numeral(work.seconds, 2)} seconds"
+            progress(work, said, key=f"{kind}.stop")
+            return work.going
+        keep(work.result)
+    except InputError as error:
+        refusal(error)
+    forget(kind, key)
+    del st.session_state[kind]
+    if work.done:
+        st.rerun()
+    return False
 
 
 # The table
@@ -170,24 +209,11 @@ def _sample(chosen: Chosen) -> bool:
     mine, seed = chosen.connected, chosen.settings.data_seed
     if st.session_state.get(SAMPLING) != mine.key:
         return False
-    key = mine.key, seed
-    work = running_elsewhere("sample", key, lambda: sampling(mine, MOST_RECORDS, seed))
-    is_taken = False
-    try:
-        work.work()
-        if work.result is None:
-            said = f"{work.share:.0%} of the table" if work.share else f"{numeral(work.seconds, 2)} seconds"
-            progress(work, said, key="sample.stop")
-            return work.going
-        _take_sample(mine, work.result, seed)
-        is_taken = True
-    except InputError as error:
-        refusal(error)
-    forget("sample", key)
-    del st.session_state[SAMPLING]
-    if is_taken:
-        st.rerun()
-    return False
+
+    def keep(frame: pd.DataFrame) -> None:
+        _take_sample(mine, frame, seed)
+
+    return _as_asked(SAMPLING, (mine.key, seed), lambda: sampling(mine, MOST_RECORDS, seed), keep, of="the table")
 
 
 def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
@@ -218,26 +244,15 @@ def _propose(chosen: Chosen) -> bool:
             args=(key,),
         )
         return False
-    work = running_elsewhere("proposals", key, lambda: proposing(mine))
-    try:
-        work.work()
-    except InputError as error:
-        refusal(error)
-        forget("proposals", key)
-        del st.session_state[PROPOSING]
-        return False
-    if work.done and work.result is not None:
-        proposals, columns = work.result, list(mine.columns)
+
+    def keep(proposals: tuple[Proposal, ...]) -> None:
+        columns = list(mine.columns)
         for place in lacking:
             if proposals[place].reason:
                 columns[place] = replace(columns[place], use=False)
         keep_connected(replace(mine, proposals=proposals).declared(columns))
-        forget("proposals", key)
-        del st.session_state[PROPOSING]
-        st.rerun()
-    said = f"{work.share:.0%} of the columns" if work.share else f"{numeral(work.seconds, 2)} seconds"
-    progress(work, said, key="proposing.stop")
-    return work.going
+
+    return _as_asked(PROPOSING, key, lambda: proposing(mine), keep, of="the columns")
 
 
 def _ask_for_proposals(key: tuple[int, tuple[int, ...]]) -> None:
