@@ -123,7 +123,7 @@ def _code(column: Column, text: str) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _CodesByPlace:
     """Codes by place (m,), with LEFT_OUT and OUTSIDE among them."""
 
     signed: Signed
@@ -169,15 +169,15 @@ def _taken(mask: BoolArray | None, places: Numbers) -> BoolArray | None:
 
 def _of_texts(column: Column) -> Coder:
     known: pa.Array | None = None
-    declared = with_null = _Table(np.zeros(0, dtype=np.int16))
+    declared = with_null = _CodesByPlace(np.zeros(0, dtype=np.int16))
 
     def write(values: pa.Array, out: Codes) -> Masks:
         nonlocal known, declared, with_null
         places, entries = as_dictionary(column.name, values)
         if known is None or not entries.equals(known):  # batches of one row group share their dictionary
             codes = [*coded(column, texts_of(column.name, entries)).tolist(), _code(column, "")]
-            known, with_null = entries, _Table(np.array(codes, dtype=np.int16))
-            declared = _Table(with_null.signed[:-1])
+            known, with_null = entries, _CodesByPlace(np.array(codes, dtype=np.int16))
+            declared = _CodesByPlace(with_null.signed[:-1])
         return (with_null if values.null_count else declared).write(places, out)
 
     return write
@@ -187,7 +187,7 @@ def _of_texts(column: Column) -> Coder:
 
 
 def _of_booleans(column: Column) -> Coder:
-    table = _Table(np.array([_code(column, "false"), _code(column, "true")], dtype=np.int16))
+    table = _CodesByPlace(np.array([_code(column, "false"), _code(column, "true")], dtype=np.int16))
 
     def write(values: pa.Array, out: Codes) -> Masks:
         bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)[values.offset // 8 :] if len(values) else np.empty(0)
@@ -215,7 +215,7 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     signed = np.full(high - low + 1, OUTSIDE, dtype=np.int16)
     for number, code in codes.items():
         signed[number - low] = code
-    table, unsigned = _Table(signed), np.dtype(f"u{width.dtype.itemsize}")
+    table, unsigned = _CodesByPlace(signed), np.dtype(f"u{width.dtype.itemsize}")
     zero = unsigned.type(low % (1 << width.bits))
 
     def write(values: pa.Array, out: Codes) -> Masks:
