@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.commands.experiments.accuracy import recipe_of
 from dpbayes.experiments.accuracy.aware import AWARE
 from dpbayes.experiments.accuracy.best import best_known
-from dpbayes.experiments.accuracy.command import recipe_of
 from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.study import (
     ALL_METHODS,

@@ -12,12 +12,12 @@ from scipy import special
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
+from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
+from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases

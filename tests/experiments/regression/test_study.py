@@ -21,11 +21,11 @@ from scipy.stats import truncnorm
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.command import scenario_from
+from dpbayes.commands.experiments.main import main
+from dpbayes.commands.experiments.options import scenario_from
+from dpbayes.commands.experiments.regression import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression import split
 from dpbayes.experiments.regression import study as regression
-from dpbayes.experiments.regression.command import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.accuracy.command import AccuracyRecipe
+from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (

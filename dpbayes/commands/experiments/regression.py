@@ -8,19 +8,11 @@ from urllib.parse import parse_qsl
 
 import pandas as pd
 
-from dpbayes.base.parameters import parameters_of
+from dpbayes.base.parameters import parameter_texts, parameters_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.experiments.command import (
-    add_out,
-    add_settings,
-    option,
-    require_suffix,
-    scenario_from,
-    shell,
-    texts_of,
-    write,
-)
+from dpbayes.commands.experiments.files import require_suffix, write
+from dpbayes.commands.experiments.options import add_out, add_settings, option, scenario_from, shell
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import (
@@ -59,7 +51,7 @@ class RegressionRecipe:
     @property
     def arguments(self) -> list[str]:
         """The words of the command line after `regression`; `recipe_of` reads them back."""
-        texts = texts_of(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
+        texts = parameter_texts(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
         words = [word for name, text in texts.items() for word in (option(name), text)]
         if self.columns is None:
             return words
@@ -75,7 +67,7 @@ class RegressionRecipe:
     def python(self) -> str:
         """The same in three lines of Python."""
         return (
-            "from dpbayes.experiments.regression.command import recipe_of\n"
+            "from dpbayes.commands.experiments.regression import recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
             "print(recipe.frame(recipe.result()))\n"
         )

@@ -11,8 +11,8 @@ from dpbayes.base.parameters import parameters_of, read
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.commands.experiments.asked import network_of, table_of
 from dpbayes.experiments.accuracy.any_mechanism import typical
-from dpbayes.experiments.asked import network_of, table_of
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.planning import least_records, most_records
 from dpbayes.experiments.least_epsilon.search import (

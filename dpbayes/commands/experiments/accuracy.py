@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.experiments import command
+from dpbayes.commands.experiments import files
+from dpbayes.commands.experiments.asked import features_of, network_of, table_of
+from dpbayes.commands.experiments.files import Settings, require_suffix, write
+from dpbayes.commands.experiments.options import add_out, shell
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
@@ -20,8 +23,6 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
-from dpbayes.experiments.asked import features_of, network_of, table_of
-from dpbayes.experiments.command import Settings, add_out, require_suffix, shell, write
 from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.model.dataset import Dataset
@@ -129,7 +130,7 @@ class AccuracyRecipe:
     def python(self) -> str:
         """The same in three lines of Python."""
         return (
-            "from dpbayes.experiments.accuracy.command import accuracy_study, recipe_of\n"
+            "from dpbayes.commands.experiments.accuracy import accuracy_study, recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
             "print(recipe.frame(accuracy_study(recipe.plan)))\n"
         )
@@ -285,7 +286,7 @@ def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
 
 def parquet_bytes(study: AccuracyStudy, settings: Settings | None = None) -> bytes:
     """Return the tidy frame as Parquet; the settings are in its columns and, as JSON, in the metadata `dpbayes`."""
-    return command.parquet_bytes(tidy(study, settings or {}), every_setting(study, settings or {}))
+    return files.parquet_bytes(tidy(study, settings or {}), every_setting(study, settings or {}))
 
 
 def every_setting(study: AccuracyStudy, settings: Settings) -> Settings:

@@ -9,9 +9,10 @@ import pandas as pd
 
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import whole_number
+from dpbayes.commands.experiments.files import draw, require_page, require_suffix, write
+from dpbayes.commands.experiments.options import add_out
 from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon, combinations
 from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calibrate
-from dpbayes.experiments.command import add_out, draw, require_page, require_suffix, write
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates

@@ -2,18 +2,10 @@
 
 import argparse
 
-from dpbayes.base.parameters import parameters_of
+from dpbayes.base.parameters import parameter_texts, parameters_of
 from dpbayes.base.validation import whole_number
-from dpbayes.experiments.command import (
-    add_out,
-    add_settings,
-    option,
-    require_suffix,
-    scenario_from,
-    shell,
-    texts_of,
-    write,
-)
+from dpbayes.commands.experiments.files import require_suffix, write
+from dpbayes.commands.experiments.options import add_out, add_settings, option, scenario_from, shell
 from dpbayes.experiments.hellinger.scenario import Scenario
 from dpbayes.experiments.hellinger.study import (
     HellingerStudy,
@@ -24,15 +16,15 @@ from dpbayes.experiments.hellinger.study import (
 
 def command_of(scenario: Scenario, *, seed: int) -> str:
     """Return the whole command, to paste into a shell."""
-    words = [word for name, text in texts_of(scenario).items() for word in (option(name), text)]
+    words = [word for name, text in parameter_texts(scenario).items() for word in (option(name), text)]
     return shell("hellinger", [*words, "--seed", str(seed)])
 
 
 def python_of(scenario: Scenario, *, seed: int) -> str:
     """Return the same in three lines of Python."""
     return (
-        "from dpbayes.experiments.hellinger.command import Scenario, hellinger_study, scenario_from\n"
-        f"scenario = scenario_from(Scenario, {texts_of(scenario)!r})\n"
+        "from dpbayes.commands.experiments.hellinger import Scenario, hellinger_study, scenario_from\n"
+        f"scenario = scenario_from(Scenario, {parameter_texts(scenario)!r})\n"
         f"print(hellinger_study(scenario, seed={seed}).frame())\n"
     )
 
