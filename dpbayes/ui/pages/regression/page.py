@@ -19,6 +19,7 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
 )
 from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
@@ -314,7 +315,7 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
     one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
     several = study.certified if study.draws > 1 else None
     chart(
-        epsilon_figure(b, one, printed, several=several, marked=float(b[k])),
+        epsilon_figure(b, one, printed, several=several, marked=float(b[k]), colour=RegressionSampler.colour),
         key="regression.epsilons",
         alt=(
             "Epsilon of one draw against prior precision, certified and as printed. "

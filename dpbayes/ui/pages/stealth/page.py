@@ -217,14 +217,14 @@ def _controls(t: float | None) -> None:
 
 def _picture(stealth: Stealth, sense: Sense, t: float | None) -> None:
     """Show the probabilities against t, and the t at hand."""
-    simulated = {each: needed.probability(stealth.grid) for each, needed in stealth.worst.items()}
+    simulated = {each.look: needed.probability(stealth.grid) for each, needed in stealth.worst.items()}
     bounds = {"the paper’s 1 − exp(−t)": printed_probability(stealth.grid), "proved, at least": stealth.proved}
     real = stealth.real.probability(stealth.grid) if stealth.real is not None else None
     chosen = None
     if t is not None:
         worst = stealth.worst.get(sense)
         proved = float(proved_probability(stealth.network, stealth.noise, sense, np.array(t)))
-        chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0))
+        chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0), sense.look.colour)
     chart(
         stealth_figure(stealth.grid, simulated, bounds, real, chosen=chosen, records=stealth.records),
         key="stealth.probability",
