@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.quadrature import panel_rule
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.confirmed import calibrated, opendp, rounded_up
@@ -45,9 +46,9 @@ def flip_log_pmf(scores: ArrayLike, scale: float) -> FloatArray:
     """
     logits = _below_the_best(scores, scale)
     count = len(logits)
-    nodes, weights = special.roots_legendre(min(count // 2 + 1, 40 + 4 * math.isqrt(count)))
-    times, log_weights = (1 + nodes[:, None]) / 2, np.log(weights[:, None] / 2)
-    blocks = np.array_split(logits, -(-count * len(nodes) // _BLOCK))
+    places, weights = panel_rule(nodes=min(count // 2 + 1, 40 + 4 * math.isqrt(count)))
+    times, log_weights = places[:, None], np.log(weights[:, None])
+    blocks = np.array_split(logits, -(-count * len(places) // _BLOCK))
     refusals = np.sum([_log_refused(block, times).sum(axis=1) for block in blocks], axis=0)[:, None]
     return np.concatenate(
         [block + special.logsumexp(refusals - _log_refused(block, times) + log_weights, axis=0) for block in blocks]
