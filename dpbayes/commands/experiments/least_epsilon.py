@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from dpbayes.audit.risk import risk, sentences
-from dpbayes.base.estimates import near_one
 from dpbayes.base.parameters import parameters_of, read
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral
+from dpbayes.base.text import near_one, numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.commands.experiments.asked import network_of, table_of
 from dpbayes.experiments.accuracy.any_mechanism import typical

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, rough
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
@@ -167,13 +167,7 @@ def _predicts(study: RegressionStudy) -> str:
 
 
 def _printed(study: RegressionStudy, printed: float) -> str:
-    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {_rough(printed)}"
-
-
-def _rough(number: float) -> str:
-    """Return a number in two digits, without an exponent where it is not too long."""
-    rounded = float(f"{number:.2g}")
-    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
+    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {rough(printed)}"
 
 
 # Controls

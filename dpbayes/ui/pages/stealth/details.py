@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, many, numeral
+from dpbayes.base.text import latex, many, near_one, numeral
 from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.estimates import Estimate, near_one
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.text import escaped, many, near_one, numeral
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT

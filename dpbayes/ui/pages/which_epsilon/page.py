@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.steps import Partial, Work, part_of
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, rough
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
@@ -230,12 +230,12 @@ def records_told(asking: Asking, needed: LeastRecords, most: int) -> str:
         return f"ε = {epsilon} does not keep {what} within {asking.options.tolerance:g} with up to {most:,} records."
     if needed.records <= 1:
         return f"ε = {epsilon} keeps {what} within {asking.options.tolerance:g} with any number of records."
-    high = _rough(needed.high) if math.isfinite(needed.high) else "more"
-    return f"ε = {epsilon} would do from about {_rough(needed.records)} records on ({_rough(needed.low)} to {high})."
+    high = _about(needed.high) if math.isfinite(needed.high) else "more"
+    return f"ε = {epsilon} would do from about {_about(needed.records)} records on ({_about(needed.low)} to {high})."
 
 
-def _rough(records: float) -> str:
-    return f"{int(float(f'{records:.2g}')):,}"
+def _about(number: float) -> str:
+    return rough(math.ceil(number))
 
 
 # Every mechanism
