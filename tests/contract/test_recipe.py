@@ -294,7 +294,6 @@ KINDS = {kind.__name__ for kind in ALL_KINDS}
 LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
-    "audit/attacker.py": "two tables are made up for the regression sampler, whose records have no counts",
     "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
     "audit/printed_map.py": "the mechanism is a wrong reading that only its audit is about: it is beside the right one",
     "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
