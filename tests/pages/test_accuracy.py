@@ -1,6 +1,7 @@
 """The Accuracy page: its curves are the core's, real records are the curator's, and long work can be stopped."""
 
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -166,7 +167,7 @@ def test_every_part_opens():
 def test_the_command_shown_is_the_page():
     at = open_page(PAGE, **FAST)
     command = next(code.value for code in at.code if code.value.startswith("python -m"))
-    assert recipe_of(command.split()[4:]).plan == fast_plan()
+    assert recipe_of(shlex.split(command)[4:]).plan == fast_plan()
     snippet = next(code.value for code in at.code if code.value.startswith("from dpbayes"))
     assert len(snippet.strip().splitlines()) == 3
     at = open_page(PAGE, **TABLE)

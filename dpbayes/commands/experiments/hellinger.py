@@ -1,23 +1,35 @@
 """The Hellinger experiment as a command line and as Python: what the page shows to copy."""
 
 import argparse
+from dataclasses import dataclass
+from typing import Annotated
 
-from dpbayes.base.parameters import parameter_texts, parameters_of
-from dpbayes.base.validation import whole_number
+from dpbayes.base.parameters import parameter_texts
+from dpbayes.base.randomness import seed_of
 from dpbayes.commands.experiments.files import require_suffix, write
-from dpbayes.commands.experiments.options import add_out, add_settings, option, scenario_from, shell
-from dpbayes.experiments.hellinger.scenario import Scenario
-from dpbayes.experiments.hellinger.study import (
-    HellingerStudy,
-    hellinger_study,
-    linked_texts,
+from dpbayes.commands.experiments.options import (
+    add_link,
+    add_out,
+    add_settings,
+    scenario_from,
+    shell,
+    texts_given,
+    words_of,
 )
+from dpbayes.experiments.hellinger.scenario import Scenario
+from dpbayes.experiments.hellinger.study import HellingerStudy, hellinger_study, linked_texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerSeed:
+    """What an experiment is drawn from."""
+
+    seed: Annotated[int, seed_of("the simulated noise")] = 1
 
 
 def command_of(scenario: Scenario, *, seed: int) -> str:
     """Return the whole command, to paste into a shell."""
-    words = [word for name, text in parameter_texts(scenario).items() for word in (option(name), text)]
-    return shell("hellinger", [*words, "--seed", str(seed)])
+    return shell("hellinger", words_of(scenario) + words_of(HellingerSeed(seed=seed)))
 
 
 def python_of(scenario: Scenario, *, seed: int) -> str:
@@ -30,19 +42,19 @@ def python_of(scenario: Scenario, *, seed: int) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser one option for every setting, a pasted link, and a file to write."""
+    """Give a parser a pasted link, one option for every setting, and a file to write."""
+    add_link(parser)
     add_settings(parser, Scenario)
-    parser.add_argument("--seed", help="of the simulated noise (1)")
+    add_settings(parser, HellingerSeed)
     add_out(parser, otherwise="CSV is printed")
 
 
 def study_of(asked: argparse.Namespace) -> HellingerStudy:
     """Run what these options ask for; single options win over the link. Errors: InputError."""
-    names = (*parameters_of(Scenario), "seed")
-    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-    texts = {"seed": "1"} | linked_texts(asked.settings) | given
-    seed = whole_number("seed", texts.pop("seed"), low=0, high=2**32 - 1)
-    return hellinger_study(scenario_from(Scenario, texts), seed=seed)
+    texts = {"seed": "1"} | linked_texts(asked.settings)
+    texts |= texts_given(Scenario, asked) | texts_given(HellingerSeed, asked)
+    drawn = scenario_from(HellingerSeed, {"seed": texts.pop("seed")})
+    return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)
 
 
 def run(asked: argparse.Namespace) -> str:

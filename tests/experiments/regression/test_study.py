@@ -455,7 +455,7 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         (("--settings", "regression.foo=1"), 'no setting "foo" of this experiment'),
         (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
         (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
-        (("--settings", "seed=x"), "The seed must be a number"),
+        (("--settings", "seed=x"), "--seed must be a number"),
     ],
 )
 def test_unknown_settings_and_half_told_tables_are_refused(words: tuple[str, ...], said: str) -> None:
