@@ -191,10 +191,8 @@ def _records_of(number: float) -> str:
 
 def _name(settings: Settings) -> str:
     """Return what to call the network."""
-    if settings.graph in NAMED:
-        return NAMED[settings.graph].title
-    if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
-        return NAMED[settings.source].title
+    if key := settings.graph if settings.graph in NAMED else settings.published:
+        return NAMED[key].title
     if not settings.graph and settings.data in SHIPPED:
         return f"the network of {escaped(SHIPPED[settings.data].title)}"
     return "this network"

@@ -55,7 +55,7 @@ def command_of(asking: Asking) -> str:
     turned = " ".join(shlex.quote(f"{each}={getattr(value, 'value', value)}") for each, value in values.items())
     parts = [
         ".venv/bin/python -m dpbayes.experiments epsilon",
-        f"--network {settings.graph or settings.source}",
+        f"--network {settings.fitted}",
         f"--target {shlex.quote(f'{question.target}={question.state}')}",
         f"--given {given}" if given else "",
         f"--within {options.tolerance!r} --confidence {options.confidence!r} --records {options.records}",
