@@ -15,15 +15,9 @@ from dpbayes.commands.experiments.options import add_settings, values_given
 from dpbayes.experiments.accuracy.any_mechanism import typical
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.planning import least_records, most_records
-from dpbayes.experiments.least_epsilon.search import (
-    LEAST_DRAWS,
-    MOST_DRAWS,
-    LeastEpsilon,
-    Measure,
-    Wish,
-    least_epsilon,
-)
+from dpbayes.experiments.least_epsilon.search import least_epsilon
 from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, MOST_DRAWS, LeastEpsilon, Measure, Wish
 from dpbayes.mechanisms import MECHANISMS, PRIVATE, NetworkMechanism, Outcome
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.model.counts import Counts, count

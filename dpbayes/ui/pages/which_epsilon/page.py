@@ -20,7 +20,8 @@ from dpbayes.experiments.least_epsilon.planning import (
     least_records_steps,
     most_records,
 )
-from dpbayes.experiments.least_epsilon.search import LeastEpsilon, least_epsilon_steps
+from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
+from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, MOST_DRAWS, Asking, ask, others
