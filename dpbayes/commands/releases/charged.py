@@ -11,7 +11,7 @@ import numpy as np
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.commands.command import HOLDS
-from dpbayes.commands.releases.shared import MOST_READ, add_ledger, left_of
+from dpbayes.commands.releases.budget import MOST_READ, add_ledger, left_of
 from dpbayes.commands.releases.tables import (
     ARROWS,
     add_data,

@@ -1,4 +1,4 @@
-"""What several commands say alike: where the ledger is, and what is left of a budget."""
+"""What commands say alike of a budget: where its ledger is, and what is left of it."""
 
 import argparse
 from pathlib import Path
