@@ -10,9 +10,9 @@ import pandas as pd
 
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.commands.experiments import files
-from dpbayes.commands.experiments.asked import add_network, features_of, network_of, table_of
 from dpbayes.commands.experiments.files import Settings, require_suffix, write
 from dpbayes.commands.experiments.options import add_out, add_settings, shell, values_given, words_of
+from dpbayes.commands.experiments.tables import add_network, features_of, network_of, table_of
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
