@@ -8,7 +8,8 @@ import numpy as np
 from benchmarks.core import counted
 from benchmarks.record import Record, median_ms
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
-from dpbayes.experiments.least_epsilon.search import Wish, least_epsilon
+from dpbayes.experiments.least_epsilon.search import least_epsilon
+from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import (
     Calibration,
     ConsistentLaplace,

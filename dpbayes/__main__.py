@@ -9,9 +9,9 @@ COMMANDS = ("release", "learn", "ledger", "verify", "view", "count")
 def main(words: Sequence[str]) -> int:
     """Run a command of real releases, or serve the dashboard where none is named; each imports only what it needs."""
     if words and words[0] in COMMANDS:
-        from dpbayes.releases import command
+        from dpbayes.commands.releases import main as releases
 
-        return command.main(words)
+        return releases.main(words)
     from dpbayes.ui import serve
 
     return serve.main(words)

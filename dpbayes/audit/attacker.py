@@ -15,13 +15,11 @@ from scipy import special
 
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.regression import BadTables, regression_ratios
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.base import Mechanism, Outcome, simulated
 from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.known import described
-from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts
 
 MOST_SIMULATED = 20_000_000
@@ -115,17 +113,6 @@ def attack_die(
     first, second = mechanism.die.checked(truth), mechanism.die.checked(other)
     _require_moderate(size, mechanism.die.sides)
     return Attack(log_ratios(mechanism, mechanism.release(first, rng, size), first=first, second=second), prior)
-
-
-def attack_regression(
-    mechanism: RegressionSampler, *, pair: BadTables, prior: float, rng: np.random.Generator, size: tuple[int, int]
-) -> Attack:
-    """Release weights (repeats, releases) times from the first of two tables, weighed against the second.
-
-    Errors: InputError for too many draws, and what is not exactly a `RegressionSampler`.
-    """
-    _require_moderate(size, mechanism.draws * (pair.first.d + pair.spare))
-    return Attack(regression_ratios(mechanism, pair, rng, size), prior)
 
 
 def ratios_of_pair(mechanism: Any, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:

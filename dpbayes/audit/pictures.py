@@ -168,6 +168,6 @@ def gaussian_numbers(shift: float) -> TwoLaws:
     )
 
 
-def times(draws: int) -> str:
+def loss_of_more(draws: int) -> str:
     """Return what more draws than the one in the picture lose, as a sentence to add."""
     return "" if draws == 1 else f" {draws:,} draws lose {draws:,} times as much."

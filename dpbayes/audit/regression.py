@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibration, TablePair
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
-from dpbayes.audit.pictures import TwoLaws, times
+from dpbayes.audit.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
@@ -226,7 +226,7 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
         told="Densities of one draw of the weights under both tables along a diameter, and the loss between them.",
         caption=(
             f"On the diameter through the weights that tell most. One draw loses {numeral(pair.loss, 4)}."
-            f"{times(mechanism.draws)}"
+            f"{loss_of_more(mechanism.draws)}"
         ),
         columns={"weights": places, "first": first, "second": second, "loss (nats)": logs[0] - logs[1]},
     )

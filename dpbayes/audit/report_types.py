@@ -86,11 +86,6 @@ class AuditReport:
     scope: str
 
     @property
-    def attained(self) -> str:
-        """The word for `exact`: that it is exact, or an upper value."""
-        return self.exactness.value
-
-    @property
     def slack(self) -> float:
         """Claimed epsilon less the epsilon that is needed at the claim's delta; negative where the claim is broken."""
         return self.claimed.epsilon - self.needed

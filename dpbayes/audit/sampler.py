@@ -16,7 +16,7 @@ from dpbayes.audit.loss.trimmed_network import (
     reached_loss,
     rows_alone,
 )
-from dpbayes.audit.pictures import Shares, times
+from dpbayes.audit.pictures import Shares, loss_of_more
 from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
 from dpbayes.base.text import numeral
@@ -96,7 +96,7 @@ def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
         losses=losses,
         most=MOST_ROWS,
         told="Bars: how much every row of the CPTs adds to the loss of this pair, for one draw.",
-        caption=f"One draw loses the sum of the rows, {total}.{times(mechanism.draws)}{more}",
+        caption=f"One draw loses the sum of the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
     )
 
 

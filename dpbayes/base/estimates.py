@@ -6,13 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import near_one
 from dpbayes.base.types import FloatArray
-
-
-def near_one(number: float) -> str:
-    """Return a number in four digits, a probability in more where they would round it to 1."""
-    return numeral(number, max(4, 1 - math.floor(math.log10(1 - number))) if number < 1 else 4)
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,12 @@ def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
     return parameter.checked(name, options.get(text, text))
 
 
+def parameter_texts(instance: object) -> dict[str, str]:
+    """Return the annotated fields of a dataclass instance as texts by field name; `read` takes them back, exactly."""
+    values = {name: getattr(instance, name) for name in parameters_of(type(instance))}
+    return {name: str(value.value) if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
+
+
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
     """Return the annotated parameters of a dataclass by field name, in the order of its fields."""
     return dict(_declared(cls))  # type: ignore[arg-type]  # mypy does not know that a class is hashable

@@ -1,5 +1,6 @@
 """Places at which functions are asked, to stand for integrals: across a function's one peak, or over a unit cube."""
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -12,11 +13,14 @@ DEPTH = 40.0
 """How far below its largest value a log density is followed: what is left out is below 1e-16 of the whole."""
 
 
-def panel_rule(*, nodes: int, panels: int) -> tuple[FloatArray, FloatArray]:
+@functools.cache
+def panel_rule(*, nodes: int, panels: int = 1) -> tuple[FloatArray, FloatArray]:
     """Return nodes and weights (panels * nodes,) on [0, 1]: a Gauss-Legendre rule in each of some even panels."""
     roots, weights = np.polynomial.legendre.leggauss(nodes)
-    shares = (np.arange(panels)[:, None] + (roots + 1) / 2) / panels
-    return shares.ravel(), np.tile(weights / 2 / panels, panels)
+    shares = ((np.arange(panels)[:, None] + (roots + 1) / 2) / panels).ravel()
+    weights = np.tile(weights / 2 / panels, panels)
+    shares.flags.writeable = weights.flags.writeable = False
+    return shares, weights
 
 
 def reach(

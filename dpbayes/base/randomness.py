@@ -4,6 +4,13 @@ import hashlib
 
 import numpy as np
 
+from dpbayes.base.parameters import Parameter
+
+
+def seed_of(what: str) -> Parameter:
+    """Return the parameter that is a seed."""
+    return Parameter("", low=0, high=2**32 - 1, typical=1, whole=True, title=f"seed of {what}")
+
 
 def stream(seed: int, *labels: str | int | float) -> np.random.Generator:
     """Return the generator that belongs to (seed, labels); different labels give independent streams.

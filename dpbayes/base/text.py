@@ -31,6 +31,37 @@ def numeral_above(number: float, most: int = 3) -> str:
     return numeral(float(rounded.quantize(place, rounding=ROUND_CEILING)), most)
 
 
+def near_one(number: float) -> str:
+    """Return a number in four digits, a probability in more where they would round it to 1."""
+    return numeral(number, max(4, 1 - math.floor(math.log10(1 - number))) if number < 1 else 4)
+
+
+def rough(number: float) -> str:
+    """Return a number in two digits, whole where it has as many: "1,300"."""
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
+
+
+def times(factor: float, most: int = 2) -> str:
+    """Return by what factor, in `most` digits, of a large one in three: "1.5 times", "38,824 times"."""
+    return f"{numeral(factor, max(most, 3) if factor >= 100 else most)} times"
+
+
+def duration(seconds: float) -> str:
+    """Return a time, rounded up, in the largest unit of which there are two at least: "90 minutes"."""
+    units = (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
+    unit, each = next(((unit, each) for unit, each in units if seconds >= 2 * each), units[-1])
+    return many(math.ceil(seconds / each), unit)
+
+
+def memory(size: float) -> str:
+    """Return a number of bytes: "1.3 MB"."""
+    for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= each:
+            return f"{numeral(size / each, 2)} {unit}"
+    return f"{math.ceil(size / 1e3)} kB"
+
+
 def many(number: int, thing: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

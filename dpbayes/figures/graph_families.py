@@ -6,20 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.estimates import standard_error
-from dpbayes.base.looks import BOUND
+from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Figure, Trace, faded, figure_of, titled, upright
-from dpbayes.mechanisms.fourier import LaplaceFourier
-from dpbayes.mechanisms.laplace import LaplaceUpdates
 
-LAPLACE, CERTIFIED, PRINTED = "Laplace", "Fourier, certified", "Fourier, as printed"
-COLOURS = {LAPLACE: LaplaceUpdates.colour, CERTIFIED: LaplaceFourier.colour, PRINTED: LaplaceFourier.colour}
-KINDS: tuple[type, ...] = (LaplaceUpdates, LaplaceFourier)
-"""The mechanisms of the paper, which have lines of their own."""
-
-DASHES = {LAPLACE: "solid", CERTIFIED: "solid", PRINTED: "dashdot"}
 COMPARED = "what Remark 1 compares"
-HOLLOW = {LAPLACE: "", CERTIFIED: "", PRINTED: "-open"}
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "star")
 
 
@@ -30,8 +21,7 @@ class OtherNoise:
     `needs_delta` says whether it promises nothing without a delta. NaN, or no graph, stands for what is not known yet.
     """
 
-    name: str
-    colour: str
+    look: Look
     families: FloatArray
     random: FloatArray
     needs_delta: bool = False
@@ -39,8 +29,8 @@ class OtherNoise:
 
 def graph_families_figure(
     arrows: FloatArray,
-    random: Mapping[str, FloatArray],
-    families: Mapping[str, tuple[float, Mapping[str, float]]],
+    random: Mapping[Look, FloatArray],
+    families: Mapping[str, tuple[float, Mapping[Look, float]]],
     *,
     scale: FloatArray,
     crossing: float | None,
@@ -48,43 +38,24 @@ def graph_families_figure(
 ) -> Figure:
     """Draw noise sds in counts against arrows per node, on a logarithmic axis.
 
-    `arrows` (densities,); `random` holds (graphs, densities) by mechanism, drawn as dots and their mean as a line in a
-    band of one standard error; `families` an average in-degree and a noise by mechanism for each name; `scale`
+    `arrows` (densities,); `random` holds (graphs, densities) by look, drawn as dots and their mean as a line in a band
+    of one standard error, or where all graphs are alike as a line; `families` an average in-degree and a noise by look
+    for each name; `scale`
     (graphs, densities) is what Remark 1 compares, its mean dashed; `crossing` marks where Fourier's certified line
     reaches Laplace's; `others` are further mechanisms, each a line and a mark at every family. What is not known
     of them yet has its place in the legend, so that nothing moves when it comes.
     """
-    spread = {name: values for name, values in random.items() if name != LAPLACE}
-    traces: list[Trace] = []
-    if len(scale) > 1:
-        traces += [_band(arrows, values, name, COLOURS[name]) for name, values in spread.items()]
-        traces.append(_band(arrows, scale, COMPARED, BOUND))
-    traces += [_dots(arrows, values, name) for name, values in spread.items()]
+    compared = Look(COMPARED, BOUND, dash="dash", width=2)
+    spread = {look: values for look, values in random.items() if _varies(values)}
+    traces = [_band(arrows, v, look) for look, v in {**spread, compared: scale}.items() if _varies(v)]
+    traces += [_dots(arrows, values, look) for look, values in spread.items()]
+    traces += [_line(arrows, values.mean(axis=0), look) for look, values in {**random, compared: scale}.items()]
+    unknown = np.full(arrows.shape, np.nan)
     traces += [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": arrows,
-            "y": values.mean(axis=0),
-            "name": name,
-            "line": {"color": COLOURS[name], "width": 2.5, "dash": DASHES[name]},
-        }
-        for name, values in random.items()
+        _line(arrows, other.random.mean(axis=0) if len(other.random) else unknown, other.look) for other in others
     ]
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": arrows,
-            "y": scale.mean(axis=0),
-            "name": COMPARED,
-            "line": {"color": BOUND, "width": 2, "dash": "dash"},
-        }
-    )
-    traces += [_line(arrows, other) for other in others]
     for place, (symbol, (family, (average, noise))) in enumerate(zip(SYMBOLS, families.items(), strict=False)):
-        marks = {name: (value, COLOURS[name]) for name, value in noise.items()}
-        marks |= {other.name: (float(other.families[place]), other.colour) for other in others}
+        marks = {**noise, **{other.look: float(other.families[place]) for other in others}}
         traces.append(_family(family, average, marks, symbol=symbol))
     return figure_of(
         traces,
@@ -95,7 +66,12 @@ def graph_families_figure(
     )
 
 
-def _band(arrows: FloatArray, values: FloatArray, name: str, colour: str) -> Trace:
+def _varies(values: FloatArray) -> bool:
+    """Whether values (graphs, densities) differ between graphs."""
+    return bool(np.ptp(values, axis=0).any())
+
+
+def _band(arrows: FloatArray, values: FloatArray, look: Look) -> Trace:
     """Shade one standard error around the mean over graphs."""
     mean, error = values.mean(axis=0), standard_error(values)
     return {
@@ -104,51 +80,45 @@ def _band(arrows: FloatArray, values: FloatArray, name: str, colour: str) -> Tra
         "x": np.concatenate([arrows, arrows[::-1]]),
         "y": np.concatenate([mean + error, (mean - error)[::-1]]),
         "fill": "toself",
-        "fillcolor": faded(colour, 0.25),
+        "fillcolor": faded(look.colour, 0.25),
         "line": {"width": 0},
         "showlegend": False,
-        "name": f"{name}: standard error",
+        "name": f"{look.name}: standard error",
         "hoverinfo": "skip",
     }
 
 
-def _dots(arrows: FloatArray, values: FloatArray, name: str) -> Trace:
+def _dots(arrows: FloatArray, values: FloatArray, look: Look) -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",
         "x": np.broadcast_to(arrows, values.shape).ravel(),
         "y": values.ravel(),
-        "marker": {"color": faded(COLOURS[name], 0.3), "size": 4, "symbol": f"circle{HOLLOW[name]}"},
+        "marker": {"color": faded(look.colour, 0.3), "size": 4, "symbol": look.symbol},
         "showlegend": False,
-        "name": f"a random graph, {name}",
+        "name": f"a random graph, {look.name}",
         "hoverinfo": "skip",
     }
 
 
-def _line(arrows: FloatArray, other: OtherNoise) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": arrows,
-        "y": other.random.mean(axis=0) if len(other.random) else np.full(arrows.shape, np.nan),
-        "name": other.name,
-        "line": {"color": other.colour, "width": 2},
-    }
+def _line(arrows: FloatArray, noise: FloatArray, look: Look) -> Trace:
+    line = {"color": look.colour, "width": look.width, "dash": look.dash}
+    return {"type": "scatter", "mode": "lines", "x": arrows, "y": noise, "name": look.name, "line": line}
 
 
-def _family(family: str, average: float, marks: Mapping[str, tuple[float, str]], *, symbol: str) -> Trace:
+def _family(family: str, average: float, marks: Mapping[Look, float], *, symbol: str) -> Trace:
     """Mark one family's noise, in a colour, under every mechanism; a first point nowhere lends the legend its grey."""
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [average] * (len(marks) + 1),
-        "y": [np.nan, *(noise for noise, _ in marks.values())],
+        "y": [np.nan, *marks.values()],
         "name": family,
-        "text": ["", *marks],
+        "text": ["", *(look.name for look in marks)],
         "marker": {
-            "symbol": [symbol, *(f"{symbol}{HOLLOW.get(name, '')}" for name in marks)],
+            "symbol": [symbol, *(f"{symbol}-open" if look.is_hollow else symbol for look in marks)],
             "size": 11,
-            "color": [BOUND, *(colour for _, colour in marks.values())],
+            "color": [BOUND, *(look.colour for look in marks)],
             "line": {"color": "#FFFFFF", "width": 1},
         },
         "hovertemplate": f"{family}, %{{text}}<br>%{{y:,.4~r}} counts<extra></extra>",

@@ -7,7 +7,6 @@ import numpy as np
 from dpbayes.base.looks import BOUND, INVALID, Curve
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
-from dpbayes.mechanisms.regression import RegressionSampler
 
 PRECISION = "prior precision b"
 
@@ -38,22 +37,28 @@ def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: flo
 
 
 def epsilon_figure(
-    precisions: FloatArray, certified: FloatArray, printed: FloatArray, *, several: FloatArray | None, marked: float
+    precisions: FloatArray,
+    certified: FloatArray,
+    printed: FloatArray,
+    *,
+    several: FloatArray | None,
+    marked: float,
+    colour: str,
 ) -> Figure:
     """Draw epsilon of one draw (P,): certified, and printed, red where that is less than what is proved.
 
     `several` is the certified epsilon of all draws together, if they are more than one.
     """
-    bold = {"color": RegressionSampler.colour, "width": 3}
+    bold = {"color": colour, "width": 3}
     traces = [_LINES | {"x": precisions, "y": certified, "line": bold, "name": "certified"}]
     traces[0]["name"] += ", one draw" if several is not None else ""
     if several is not None:
         dotted = {"line": bold | {"dash": "dot"}, "name": "certified, all draws"}
         traces.append(_LINES | {"x": precisions, "y": several} | dotted)
     low = printed < certified
-    for where, colour, said in ((~low, BOUND, ""), (low, INVALID, ", below what is proved")):
+    for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", below what is proved")):
         if where.any():
-            line = {"color": colour, "width": 2.5, "dash": "dash"}
+            line = {"color": hue, "width": 2.5, "dash": "dash"}
             name = f"printed 2L(w), one draw{said}"
             traces.append(_LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
     everything = np.concatenate([certified, printed, certified if several is None else several])

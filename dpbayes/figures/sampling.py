@@ -9,9 +9,6 @@ from numpy.typing import ArrayLike
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Figure, Trace, faded, figure_of, log_axis, plain, titled
-from dpbayes.mechanisms.sampler import PosteriorSampler
-
-DRAWN = PosteriorSampler.colour
 
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40
@@ -21,29 +18,30 @@ _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
 def trim_figure(
-    theta: FloatArray,
-    exact: FloatArray | None,
-    trimmed: FloatArray,
+    densities: tuple[FloatArray, FloatArray | None, FloatArray],
     draws: FloatArray,
     *,
     region: tuple[float, float],
     name: str,
+    colour: str,
 ) -> Figure:
-    """Draw densities (grid,), each relative to its own peak, the region that is drawn from, and draws (N,) as ticks.
+    """Draw densities, each relative to its own peak, the region that is drawn from, and draws (N,) as ticks.
 
-    Without `exact` the trimmed density is the public prior's.
+    `densities` are theta, the exact and the trimmed density, (grid,) each; without an exact one the trimmed one is the
+    public prior's.
     """
+    theta, exact, trimmed = densities
     traces: list[Trace] = [_band(region)]
     if exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
         traces.append(_LINES | fill | blue | {"name": "exact posterior (curator only: not private)"})
-    line = {"color": DRAWN, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
+    line = {"color": colour, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
     label = "drawn from: posterior trimmed (curator only)" if exact is not None else "public prior, trimmed"
     live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros beside it
     traces.append(_LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
     shown = draws[:SHOWN_DRAWS]
-    ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": DRAWN}, "color": DRAWN}
+    ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": colour}, "color": colour}
     few = f", first {SHOWN_DRAWS}" if len(draws) > SHOWN_DRAWS else ""
     traces.append(
         {
@@ -88,6 +86,7 @@ def draws_figure(
     labels: Sequence[str],
     *,
     best: ArrayLike,
+    colour: str,
     measured: tuple[int, float, float] | None = None,
 ) -> Figure:
     """Draw the error of the mean of N draws, (curves, N) over N; the first curve is bold, the best N of each a star.
@@ -96,12 +95,12 @@ def draws_figure(
     """
     traces: list[Trace] = []
     for i, (label, error) in enumerate(zip(labels, errors, strict=True)):
-        line = {"color": DRAWN if i == 0 else faded(DRAWN, 0.65), "width": 3 if i == 0 else 2}
+        line = {"color": colour if i == 0 else faded(colour, 0.65), "width": 3 if i == 0 else 2}
         line |= {"dash": ("solid", "dash", "dot")[min(i, 2)]}
         traces.append(_LINES | {"x": draws, "y": error, "line": line, "name": label})
     place = np.searchsorted(np.asarray(draws), np.asarray(best))
     star = {"type": "scatter", "mode": "markers", "name": "best N"}
-    traces.append(star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", DRAWN, 13)})
+    traces.append(star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", colour, 13)})
     if measured is not None:
         at, error, spread = measured
         dot = {"type": "scatter", "mode": "markers", "name": "simulated, ± 2 s.e."}
@@ -121,19 +120,20 @@ def omega_figure(
     printed: FloatArray,
     *,
     chosen: tuple[float, float],
+    colour: str,
 ) -> Figure:
     """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
     safe = printed >= certified * (1 - 1e-9)
     violated = printed < certified * (1 - 1e-9)
     at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen here"}
-    traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": DRAWN, "width": 3}, "name": "certified"}]
-    for where, colour, said in ((safe, BOUND, ""), (violated, INVALID, ", promise violated")):
+    traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": colour, "width": 3}, "name": "certified"}]
+    for where, hue, said in ((safe, BOUND, ""), (violated, INVALID, ", promise violated")):
         if where.any():
-            line: Trace = {"line": {"color": colour, "width": 2, "dash": "dash"}}
+            line: Trace = {"line": {"color": hue, "width": 2, "dash": "dash"}}
             line["name"] = f"printed: exp(−ε/2){said}"
             line["showlegend"] = bool(where.sum() > SEEN * np.isfinite(printed).sum())
             traces.append(_LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
-    traces.append(at | {"marker": _marker("circle", DRAWN, 10)})
+    traces.append(at | {"marker": _marker("circle", colour, 10)})
     return figure_of(
         traces,
         x=log_axis("ε of the whole release", float(epsilon[0]), float(epsilon[-1])),
@@ -142,17 +142,19 @@ def omega_figure(
     )
 
 
-def game_figure(answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]]) -> Figure:
+def game_figure(
+    answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]], *, colour: str
+) -> Figure:
     """Draw the adversary's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
 
     `ceilings` are (name, values (J,), whether none of all games is above it).
     """
     others = belief[:, 1 : SHOWN_GAMES + 1].T
     gap = np.full((len(others), 1), np.nan)
-    faint = {"line": {"color": faded(DRAWN, 0.25), "width": 1}, "name": "other games", "hoverinfo": "skip"}
+    faint = {"line": {"color": faded(colour, 0.25), "width": 1}, "name": "other games", "hoverinfo": "skip"}
     traces = [
         _LINES | faint | {"x": np.tile(np.append(answers, np.nan), len(others)), "y": np.hstack([others, gap]).ravel()},
-        _LINES | {"x": answers, "y": belief[:, 0], "line": {"color": DRAWN, "width": 3}, "name": "this game"},
+        _LINES | {"x": answers, "y": belief[:, 0], "line": {"color": colour, "width": 3}, "name": "this game"},
     ]
     for name, values, kept in ceilings:
         line = {"color": BOUND if kept else INVALID, "width": 2, "dash": "dash"}
@@ -171,14 +173,15 @@ def needed_figure(
     error: FloatArray,
     *,
     level: float,
+    colour: str,
     marks: Sequence[tuple[str, float, bool]],
 ) -> Figure:
     """Draw how often the adversary is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
     both = np.concatenate([right + 2 * error, (right - 2 * error)[::-1]])
     around = {"x": np.concatenate([answers, answers[::-1]]), "y": both, "fill": "toself", "hoverinfo": "skip"}
     traces: list[Trace] = [
-        _LINES | around | {"fillcolor": faded(DRAWN, 0.25), "line": {"width": 0}, "name": "± 2 standard errors"},
-        _LINES | {"x": answers, "y": right, "line": {"color": DRAWN, "width": 3}, "name": "simulated"},
+        _LINES | around | {"fillcolor": faded(colour, 0.25), "line": {"width": 0}, "name": "± 2 standard errors"},
+        _LINES | {"x": answers, "y": right, "line": {"color": colour, "width": 3}, "name": "simulated"},
     ]
     for i, (name, at, valid) in enumerate(marks):
         line = {"color": BOUND if valid else INVALID, "width": 2, "dash": ("dash", "dot", "dashdot")[i % 3]}

@@ -5,16 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.looks import BOUND, CYAN, EXACT, GREEN, SLATE
+from dpbayes.base.looks import BOUND, EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Axis, Figure, Trace, figure_of, plain, titled
-from dpbayes.mechanisms.stealth import Sense
-
-COLOURS = {Sense.MARGINALS: GREEN, Sense.PARAMETERS: SLATE, Sense.TABLE: CYAN}
-"""That of Fourier, whose releases they all are, and two that no mechanism has."""
-
-DASHES = {Sense.MARGINALS: "solid", Sense.PARAMETERS: "dashdot", Sense.TABLE: "longdash"}
 
 STOPS = [digit * 10.0**tens for tens in range(-4, 2) for digit in (1, 2, 5)]
 """Round increments for the ticks of a logarithmic axis."""
@@ -22,25 +16,25 @@ STOPS = [digit * 10.0**tens for tens in range(-4, 2) for digit in (1, 2, 5)]
 
 def stealth_figure(
     t: FloatArray,
-    simulated: Mapping[Sense, FloatArray],
+    simulated: Mapping[Look, FloatArray],
     bounds: Mapping[str, FloatArray],
     real: FloatArray | None,
     *,
-    chosen: tuple[float, Estimate] | None,
+    chosen: tuple[float, Estimate, str] | None,
     records: float,
 ) -> Figure:
     """Draw probabilities of a non-negative release against t (points,), on a logarithmic axis.
 
-    `simulated` by sense, `bounds` by name (the first dashed), `real` with the curator's counts; `chosen` is the t at
-    hand with its probability, `records` what t = 1 adds to every table.
+    `simulated` by look, `bounds` by name (the first dashed), `real` with the curator's counts; `chosen` is the t at
+    hand with its probability and a colour, `records` what t = 1 adds to every table.
     """
     traces: list[Trace] = [
         _line(t, values, name, {"color": BOUND, "dash": dash, "width": 2})
         for (name, values), dash in zip(bounds.items(), ("dash", "dot"), strict=False)
     ]
     traces += [
-        _line(t, values, sense.value, {"color": COLOURS[sense], "dash": DASHES[sense], "width": 2.5})
-        for sense, values in simulated.items()
+        _line(t, values, look.name, {"color": look.colour, "dash": look.dash, "width": look.width})
+        for look, values in simulated.items()
     ]
     if real is not None:
         traces.append(_line(t, real, "with the real counts (curator only)", {"color": EXACT, "width": 2}))
@@ -53,7 +47,7 @@ def _line(t: FloatArray, values: FloatArray, name: str, line: Axis) -> Trace:
     return {"type": "scatter", "mode": "lines", "x": t, "y": values, "name": name, "line": line}
 
 
-def _chosen(t: FloatArray, at: float, probability: Estimate) -> Trace:
+def _chosen(t: FloatArray, at: float, probability: Estimate, colour: str) -> Trace:
     """Mark the t at hand; one beyond the axis is marked at its end and says so."""
     place = float(np.clip(at, t[0], t[-1]))
     beyond = "" if place == at else " (beyond this axis)"
@@ -63,7 +57,7 @@ def _chosen(t: FloatArray, at: float, probability: Estimate) -> Trace:
         "x": [place, place],
         "y": [0.0, probability.value],
         "line": {"color": BOUND, "width": 1},
-        "marker": {"symbol": ["line-ns", "diamond"], "size": 12, "color": GREEN, "line": {"width": 1.5}},
+        "marker": {"symbol": ["line-ns", "diamond"], "size": 12, "color": colour, "line": {"width": 1.5}},
         "name": f"t = {numeral(at)}{beyond}",
         "hovertemplate": f"t = {numeral(at, 4)}: {probability}<extra></extra>",
     }
@@ -89,7 +83,9 @@ def _short(records: float) -> str:
     return f"{records:,.0f}" if records >= 10 else numeral(records, 2)
 
 
-def agreement_figure(said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float]) -> Figure:
+def agreement_figure(
+    said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float], colour: str
+) -> Figure:
     """Draw what two tables of each release say of one node, `said` (releases, 2), as dots; they agree on the line."""
     low, high = limits
     line = {"color": BOUND, "width": 1.5, "dash": "dash"}
@@ -99,7 +95,7 @@ def agreement_figure(said: FloatArray, *, names: tuple[str, str], about: str, li
         "mode": "markers",
         "x": said[:, 0],
         "y": said[:, 1],
-        "marker": {"color": GREEN, "opacity": 0.5, "size": 6},
+        "marker": {"color": colour, "opacity": 0.5, "size": 6},
         "name": "a simulated release",
     }
     first, second = (plain(name, 20) for name in names)

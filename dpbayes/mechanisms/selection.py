@@ -6,20 +6,15 @@ mechanism, whose exponent is the same. It is the law of the maximum of scores wi
 OpenDP draws exactly and proves in pure epsilon. [McKenna20] Algorithm 1.
 """
 
-import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.confirmed import calibrated, opendp, rounded_up
-
-_BLOCK = 1 << 20
-"""Refusals held at once, over times and candidates."""
 
 
 def flip_scale(sensitivity: int | float, epsilon: Fraction) -> float:
@@ -34,24 +29,6 @@ def flip_scale(sensitivity: int | float, epsilon: Fraction) -> float:
         return rounded_up(exact)
     except OverflowError:
         raise InputError("epsilon is too small for a choice; choose a larger one.") from None
-
-
-def flip_log_pmf(scores: ArrayLike, scale: float) -> FloatArray:
-    """Return ln of the probability of every candidate (k,), exactly: for audits.
-
-    P[k] = p_k times the integral over t in (0, 1) of prod_j!=k (1 - t p_j), with p = exp((s - max s)/scale): t is when
-    k is offered, if each candidate is at a uniform time of its own. The integrand is a polynomial, for which Gauss'
-    quadrature is exact up to 150 candidates; beyond, its nodes lie closer than the integrand bends.
-    """
-    logits = _below_the_best(scores, scale)
-    count = len(logits)
-    nodes, weights = special.roots_legendre(min(count // 2 + 1, 40 + 4 * math.isqrt(count)))
-    times, log_weights = (1 + nodes[:, None]) / 2, np.log(weights[:, None] / 2)
-    blocks = np.array_split(logits, -(-count * len(nodes) // _BLOCK))
-    refusals = np.sum([_log_refused(block, times).sum(axis=1) for block in blocks], axis=0)[:, None]
-    return np.concatenate(
-        [block + special.logsumexp(refusals - _log_refused(block, times) + log_weights, axis=0) for block in blocks]
-    )
 
 
 def simulate_flip(scores: ArrayLike, scale: float, rng: np.random.Generator) -> int:
@@ -85,11 +62,6 @@ def confirmed_chooser(sensitivity: int, epsilon: Fraction) -> Any:
     least = Fraction(flip_scale(sensitivity, epsilon))
     confirmed = calibrated(lambda scale: float(chooser(scale).map(sensitivity)), least=least, most=epsilon)
     return chooser(float(confirmed.scale))
-
-
-def _log_refused(logits: FloatArray, times: FloatArray) -> FloatArray:
-    """ln of the probability that a candidate has not been taken by a time: (times, candidates)."""
-    return np.log1p(-times * np.exp(logits))
 
 
 def _below_the_best(scores: ArrayLike, scale: float) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.looks import CYAN, SLATE, Look
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier
@@ -39,6 +40,18 @@ class Sense(enum.Enum):
     MARGINALS = "all released tables"
     PARAMETERS = "all released parameters"
     TABLE = "all cells of the whole table"
+
+    @property
+    def look(self) -> Look:
+        """What its curve looks like: the first has the colour of Fourier, whose releases they all are."""
+        return _LOOKS[self]
+
+
+_LOOKS = {
+    Sense.MARGINALS: Look(Sense.MARGINALS.value, LaplaceFourier.colour),
+    Sense.PARAMETERS: Look(Sense.PARAMETERS.value, SLATE, dash="dashdot"),
+    Sense.TABLE: Look(Sense.TABLE.value, CYAN, dash="longdash"),
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.confirmed import rounded_up
 from dpbayes.mechanisms.dependence import DISTANCE, DependenceScore
-from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, simulate_flip
+from dpbayes.mechanisms.selection import draw_flip, flip_scale, simulate_flip
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_CELLS, Network
 
@@ -138,19 +138,6 @@ def draw_structure(choice: StructureChoice, data: Dataset) -> ChosenStructure:
         return draw_flip(scores.astype(np.int64), sensitivity=int(each.sensitivity), epsilon=each.epsilon)
 
     return _chosen(choice, data, pick)
-
-
-def round_log_pmf(
-    choice: StructureChoice, data: Dataset, joined: Sequence[int]
-) -> tuple[tuple[CandidateFamily, ...], FloatArray]:
-    """Return what the round after these nodes were joined chooses from, and ln of its probabilities: for audits.
-
-    Errors: InputError as in `simulate_structure`.
-    """
-    require_feasible(choice, data)
-    families = families_after(choice, cards_of(data), joined)
-    each = round_after(choice, cards_of(data), data.n, joined)
-    return families, flip_log_pmf(_scores(choice, data, families, {}), flip_scale(each.sensitivity, each.epsilon))
 
 
 def cards_of(data: Dataset) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.steps import Work, finished
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, widest_scope
@@ -178,32 +178,22 @@ class NoiseDesign:
     exact: bool
 
 
-def best_gaussian(residuals: Residuals, weights: FloatArray) -> NoiseDesign:
-    """Return the best variances s_A with max_d sum_A c_A(d)/s_A = 1, c in squared length.
-
-    Best for the sum of the cells' variances, those of every family times its weight (|I|,). Errors: InputError for
-    weights that are not positive.
-    """
-    return finished(best_gaussian_steps(residuals, weights))
-
-
 def best_gaussian_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
-    """Do the work of `best_gaussian` in steps of less than half a second on a network of 200 nodes."""
+    """Find the best variances s_A with max_d sum_A c_A(d)/s_A = 1, c in squared length.
+
+    Best for the sum of the cells' variances, those of every family times its weight (|I|,). In steps of less than half
+    a second on a network of 200 nodes. Errors: InputError for weights that are not positive.
+    """
     _require_weights(residuals, weights)
     return (yield from _best_steps(Charges.squared(residuals), residuals.cell_values(weights), power=1))
 
 
-def best_coefficients(residuals: Residuals, weights: FloatArray) -> NoiseDesign:
-    """Return the best Laplace scales b_A of integer Walsh coefficients with max_d sum_A c_A(d)/b_A = 1.
+def best_coefficients_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
+    """Find the best Laplace scales b_A of integer Walsh coefficients with max_d sum_A c_A(d)/b_A = 1, in such steps.
 
     Best for the sum of the cells' variances, those of every family times its weight (|I|,); noise of variance 2 b^2 on
     a coefficient is 2 b^2/2^|A| on its residual. Errors: InputError for weights that are not positive.
     """
-    return finished(best_coefficients_steps(residuals, weights))
-
-
-def best_coefficients_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
-    """Do the work of `best_coefficients` in such steps."""
     _require_weights(residuals, weights)
     charges, values = Charges.of_coefficients(residuals), _coefficient_values(residuals, weights)
     return (yield from _best_steps(charges, values, power=2))

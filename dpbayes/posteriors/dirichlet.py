@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.memo import Memo
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.counts import Counts
@@ -16,6 +17,8 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
+
+PRIOR = Parameter(r"\alpha", low=LEAST_PRIOR, high=MOST_PRIOR, typical=1.0, log=True, title="every Dirichlet parameter")
 
 _MOST_READINGS = 8
 """Selections of rows that a prior remembers."""

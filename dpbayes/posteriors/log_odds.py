@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.quadrature import reach
+from dpbayes.base.quadrature import panel_rule, reach
 from dpbayes.base.types import FloatArray
 
 _DEPTH = 45.0
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_SHARES, _WEIGHTS = panel_rule(nodes=12)
 _BREAKS = (np.arange(33) / 32) ** 3
 
 
@@ -47,10 +47,10 @@ def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> Lo
     limits = np.stack([-np.minimum(bound + mode, 50 + 50 / a), np.minimum(bound - mode, 50 + 50 / b)], axis=-1)
     ends = reach(lambda distance: drop(mode[..., None] + distance), limits, depth=_DEPTH)
     distances = np.concatenate([ends[..., :1] * _BREAKS[:0:-1], ends[..., 1:] * _BREAKS], axis=-1)
-    half = np.diff(distances) / 2
-    nodes = mode[..., None, None] + (distances[..., :-1] + half)[..., None] + half[..., None] * _NODES
-    heights = np.exp(-drop(nodes)) * half[..., None] * _WEIGHTS
+    widths = np.diff(distances)[..., None]
+    nodes = mode[..., None, None] + distances[..., :-1, None] + widths * _SHARES
+    heights = np.exp(-drop(nodes)) * widths * _WEIGHTS
     mass = heights.sum(axis=(-2, -1))
-    shape = (*mode.shape, half.shape[-1] * len(_NODES))
+    shape = (*mode.shape, (distances.shape[-1] - 1) * len(_SHARES))
     weights = (heights / mass[..., None, None]).reshape(shape)
     return LogOdds(nodes.reshape(shape), weights, peak + np.log(mass))

@@ -66,11 +66,6 @@ class DirichletMixtures:
         variance = (self._cell_weights * (parts.sd**2 + (parts.mean - mean) ** 2)).sum(axis=-2)
         return np.asarray(np.sqrt(variance))
 
-    @cached_property
-    def expected_counts(self) -> FloatArray:
-        """E k of every cell's count: (..., K)."""
-        return (self._cell_weights * self.counts).sum(axis=-2)
-
     def part(self, draws: int | slice) -> "DirichletMixtures":
         """Return some of a batch (draws, S, K)."""
         return DirichletMixtures(self.prior, self.counts[draws], self.weights[draws])

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.bisection import turning_point
-from dpbayes.base.quadrature import DEPTH
+from dpbayes.base.quadrature import DEPTH, panel_rule
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.divergence import log1p_excess
@@ -296,15 +296,15 @@ def _interior(panels: int) -> FloatArray:
 
 def _rules() -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return nodes in [0, 1], values -> Legendre coefficients, and those -> monomials of the integral from -1."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    shares, weights = panel_rule(nodes=_NODES)
     degrees = np.arange(_NODES)
-    to_legendre = weights[:, None] * np.polynomial.legendre.legvander(nodes, _NODES - 1) * (degrees + 0.5)
+    to_legendre = weights[:, None] * np.polynomial.legendre.legvander(2 * shares - 1, _NODES - 1) * (2 * degrees + 1)
     integrals = np.zeros((_NODES, _NODES + 1))
     for k in degrees:
         series = np.polynomial.legendre.legint(np.eye(_NODES)[k], lbnd=-1)
         monomials = np.polynomial.legendre.leg2poly(series[: k + 2])
         integrals[k, : len(monomials)] = monomials
-    return (nodes + 1) / 2, to_legendre, integrals
+    return shares, to_legendre, integrals
 
 
 _SHARES, _TO_LEGENDRE, _TO_INTEGRAL = _rules()

@@ -1,7 +1,7 @@
 """What a curator asks for: a release before it is drawn. All of it is public, and none of it is a record's."""
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -44,11 +44,6 @@ class DomainChoice(enum.Enum):
 
 
 Choice = TypeVar("Choice", GraphChoice, DomainChoice)
-
-
-def prior_texts(values: Iterable[float]) -> tuple[str, ...]:
-    """Return a prior's values as the shortest decimals that are read as the same doubles."""
-    return tuple(np.format_float_positional(value, trim="-") for value in values)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dpbayes.base.references import PAPERS
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS
 
@@ -112,12 +111,6 @@ def _place(claim: Claim) -> Place:
 
 def _begins(text: str, detail: str) -> bool:
     return text.startswith(detail) and not re.match(r"\w", text[len(detail) :] if detail else "")
-
-
-def unknown_keys(sources: Sources) -> tuple[Mention, ...]:
-    """Return mentions of places in papers that are not in `PAPERS`."""
-    known = re.compile(rf"^(?:{_KINDS})\s")
-    return tuple(m for m in sources.mentions if m.paper not in PAPERS and known.match(m.text))
 
 
 @dataclass(frozen=True)

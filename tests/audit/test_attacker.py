@@ -9,13 +9,12 @@ from dpbayes.audit.attacker import (
     MOST_SIMULATED,
     attack_die,
     attack_network,
-    attack_regression,
     log_odds,
     log_ratios,
     probability_ceiling,
 )
 from dpbayes.audit.loss.trimmed_network import network_loss
-from dpbayes.audit.regression import bad_tables
+from dpbayes.audit.regression import bad_tables, regression_ratios
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
@@ -249,11 +248,11 @@ def test_attacks_on_regression_weights_are_weighed_by_the_law_they_come_from(fea
     """E_x[e^(-L)] = 1 and |L| <= the pair's exact loss; the sign matters."""
     mechanism = RegressionSampler(prior_precision=0.5, norm_bound=0.8, draws=draws)
     pair = bad_tables(mechanism, n=6, features=features)
-    ratios = attack_regression(mechanism, pair=pair, prior=0.5, rng=rng(), size=(400, 50)).ratios
+    ratios = regression_ratios(mechanism, pair, rng(), (400, 50))
     sample = np.exp(-ratios).ravel()
     assert abs(sample.mean() - 1) < 6.2 * sample.std() / math.sqrt(sample.size)
     assert ratios.max() <= draws * pair.loss * (1 + 1e-9)
     assert ratios.max() > 0.3 * draws * pair.loss
     turned = replace(pair, first=pair.second, second=pair.first)
-    back = np.exp(attack_regression(mechanism, pair=turned, prior=0.5, rng=rng(), size=(400, 50)).ratios).ravel()
+    back = np.exp(regression_ratios(mechanism, turned, rng(), (400, 50))).ravel()
     assert abs(back.mean() - 1) > 6.2 * back.std() / math.sqrt(back.size), "E_y[e^L] is not 1"

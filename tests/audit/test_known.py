@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker import attack_die, attack_network, attack_regression, log_ratios
+from dpbayes.audit.attacker import attack_die, attack_network, log_ratios
 from dpbayes.audit.die_steps import law_at, law_steps
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.fourier import audit_fourier, fourier_noise
@@ -16,7 +16,7 @@ from dpbayes.audit.laplace import audit_laplace, laplace_noise
 from dpbayes.audit.laplace_die import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
 from dpbayes.audit.map import audit_map, map_epsilon
 from dpbayes.audit.printed_map import audit_printed_map
-from dpbayes.audit.regression import audit_regression, bad_tables, regression_epsilon
+from dpbayes.audit.regression import audit_regression, bad_tables, regression_epsilon, regression_ratios
 from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.sampler import audit_sampler, sampler_epsilon
 from dpbayes.audit.statistical import audit_by_draws
@@ -188,7 +188,7 @@ def test_the_attacker_takes_no_stranger_to_the_seat():
     with pytest.raises(InputError, match="of the class Leak"):
         attack_die(subclassed(KNOWN["LaplaceOne"]), truth=[1, 4], other=[0, 5], prior=0.5, rng=rng, size=size)
     with pytest.raises(InputError, match="of the class Leak"):
-        attack_regression(subclassed(KNOWN["RegressionSampler"]), pair=pair, prior=0.5, rng=rng, size=size)
+        regression_ratios(subclassed(KNOWN["RegressionSampler"]), pair, rng, size)
 
 
 HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth", "HellingerEnumerated")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.text import near_one
 from dpbayes.mechanisms.stealth import (
     Needed,
 )

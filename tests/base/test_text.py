@@ -7,12 +7,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import apart, latex, letters, many, numeral, numeral_above, percent, typed
+from dpbayes.base.text import (
+    apart,
+    duration,
+    latex,
+    letters,
+    many,
+    memory,
+    near_one,
+    numeral,
+    numeral_above,
+    percent,
+    rough,
+    times,
+    typed,
+)
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.experiments.accuracy.cost import said_memory
 
 E_NOTATION = re.compile(r"\d(?:\.\d+)?e[-+]?\d")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -126,7 +139,14 @@ def test_two_numbers_far_apart_have_few_digits() -> None:
 @example(2.9e8)
 def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
     said = [text for signed in (number, -number) for text in (numeral(signed), str(Estimate(signed, 0.0)))]
-    said += [near_one(number), str(Estimate(number, number / 20)), said_memory(number)]
+    said += [
+        near_one(number),
+        str(Estimate(number, number / 20)),
+        memory(number),
+        rough(number),
+        times(number),
+        duration(number),
+    ]
     said.append(str(Guarantee(number, min(number, 0.5), reference=Reference("Zhang16", "here"))))
     with pytest.raises(InputError) as refused:
         finite_number("It", number, low=number * 2, high=number * 3)
@@ -149,3 +169,49 @@ def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
 )
 def test_a_symbol_is_letters_where_no_formula_can_stand(symbol: str, shown: str) -> None:
     assert letters(symbol) == shown
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (1, "1 kB"),
+        (999_000, "999 kB"),
+        (1e6, "1 MB"),
+        (1.26e6, "1.3 MB"),
+        (2.9e8, "290 MB"),
+        (9.99e8, "999 MB"),
+        (1.2e10, "12 GB"),
+        (3e15, "3,000 TB"),
+    ],
+)
+def test_memory_is_said_in_plain_numbers(size: float, said: str) -> None:
+    assert memory(size) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.3, "1 second"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (5400, "90 minutes"),
+        (7201, "3 hours"),
+        (1e9, "32 years"),
+    ],
+)
+def test_a_time_is_rounded_up_in_the_largest_unit_that_there_are_two_of(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(1.26, "1.3"), (9.99, "10"), (99.6, "100"), (1264, "1,300"), (3e13, "3 × 10¹³"), (0.00126, "0.0013")],
+)
+def test_a_rough_number_has_two_digits(number: float, said: str) -> None:
+    assert rough(number) == said
+
+
+@pytest.mark.parametrize(("factor", "said"), [(1.52, "1.5 times"), (99.9, "100 times"), (123.4, "123 times")])
+def test_a_factor_has_two_digits_or_is_whole(factor: float, said: str) -> None:
+    assert times(factor) == said
+    assert times(1.524, 3) == "1.52 times"

@@ -294,7 +294,6 @@ KINDS = {kind.__name__ for kind in ALL_KINDS}
 LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
-    "audit/attacker.py": "two tables are made up for the regression sampler, whose records have no counts",
     "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
     "audit/printed_map.py": "the mechanism is a wrong reading that only its audit is about: it is beside the right one",
     "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
@@ -303,20 +302,20 @@ ABOUT = {
     "ui/pages/sampling/row.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
     "ui/pages/sampling/details.py": "the page is about the sampler",
+    "ui/pages/stealth/details.py": "what is drawn are Fourier releases",
     "ui/pages/stealth/simulations.py": "the page is about Fourier releases, with Laplace beside them",
     "ui/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/calibration/settings.py": "posteriors are calibrated for certain mechanisms, one line for each",
-    "experiments/calibration/command.py": "the curve against epsilon is that of the paper's noise",
+    "commands/experiments/calibration.py": "the curve against epsilon is that of the paper's noise",
     "experiments/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression/design.py": "the experiment is about the regression sampler",
     "experiments/regression/result.py": "the experiment is about the regression sampler",
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
-    "figures/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "figures/sampling.py": "the picture is of the sampler",
-    "figures/regression.py": "the picture is of the regression sampler",
+    "ui/pages/structure/page.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
+    "ui/pages/regression/page.py": "the page is about the regression sampler",
     "ui/widgets/chart/saving.py": "the page Posterior sampling is about the sampler, whatever is chosen elsewhere",
     "experiments/accuracy/laplace.py": "its faster curve",
     "experiments/accuracy/fourier.py": "its faster curves",
@@ -349,7 +348,9 @@ def own_of(path: Path) -> set[str]:
 
 def test_no_page_no_experiment_and_no_other_s_audit_knows_a_mechanism_by_name_but_those_that_are_about_it() -> None:
     package = ROOT / "dpbayes"
-    modules = [path for folder in ("ui", "experiments", "figures") for path in (package / folder).rglob("*.py")]
+    modules = [
+        path for folder in ("ui", "commands", "experiments", "figures") for path in (package / folder).rglob("*.py")
+    ]
     naming = {path.relative_to(package).as_posix() for path in modules if named_in(path)}
     audits = (package / "audit").rglob("*.py")
     naming |= {path.relative_to(package).as_posix() for path in audits if named_in(path) - own_of(path)}

@@ -10,7 +10,8 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.graph_families import mean_crossing, means_by_density, random_costs, standard_error
-from dpbayes.figures.graph_families import CERTIFIED, COLOURS, COMPARED, LAPLACE, PRINTED, graph_families_figure
+from dpbayes.figures.graph_families import COMPARED, graph_families_figure
+from dpbayes.ui.pages.structure.page import CERTIFIED, LAPLACE, PRINTED
 
 
 def test_the_crossing_has_its_error_by_hand() -> None:
@@ -62,8 +63,8 @@ def test_a_band_of_one_standard_error_lies_around_every_mean_that_varies() -> No
     noise = {LAPLACE: np.full((2, 2), 2.0), CERTIFIED: certified, PRINTED: 2 * certified}
     figure = graph_families_figure(arrows, noise, {}, scale=certified / 10, crossing=None).to_plotly()
     bands = {trace.name: trace for trace in figure.data if trace.fill == "toself"}
-    assert set(bands) == {f"{name}: standard error" for name in (CERTIFIED, PRINTED, COMPARED)}
-    assert list(bands[f"{CERTIFIED}: standard error"].y) == [3, 4, 4, 1]
+    assert set(bands) == {f"{name}: standard error" for name in (CERTIFIED.name, PRINTED.name, COMPARED)}
+    assert list(bands[f"{CERTIFIED.name}: standard error"].y) == [3, 4, 4, 1]
     single = graph_families_figure(
         arrows, {name: values[:1] for name, values in noise.items()}, {}, scale=certified[:1], crossing=None
     ).to_plotly()
@@ -77,7 +78,7 @@ def test_the_legend_symbol_of_a_family_is_grey_and_its_points_have_their_mechani
         np.array([0.0, 1.0]), varying, {"chain": (0.5, noise)}, scale=np.array([[0.1, 0.2]]), crossing=0.4
     ).to_plotly()
     chain = next(trace for trace in figure.data if trace.name == "chain")
-    assert list(chain.marker.color) == [BOUND, *(COLOURS[name] for name in noise)]
+    assert list(chain.marker.color) == [BOUND, *(look.colour for look in noise)]
     assert np.isnan(chain.y[0]), "the legend takes the first point's colour, and that point is nowhere"
     assert list(chain.y[1:]) == [3, 2, 4]
-    assert list(chain.text[1:]) == list(noise)
+    assert list(chain.text[1:]) == [look.name for look in noise]

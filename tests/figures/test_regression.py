@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, Curve
+from dpbayes.base.looks import BOUND, EXACT, INVALID, RUST, Curve
 from dpbayes.experiments.regression.result import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
 from dpbayes.figures.regression import epsilon_figure, error_figure
-from dpbayes.mechanisms.regression import RegressionSampler
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
 
@@ -33,7 +32,7 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
         assert lines[name].y == pytest.approx(found.mean)
         assert lines[name].x == pytest.approx(B)
     assert lines[EXACT_NAME].line.color == lines[CUT_NAME].line.color == EXACT
-    assert lines[ONE_NAME].line.color == RegressionSampler.colour
+    assert lines[ONE_NAME].line.color == RUST
     assert (lines[MEAN_NAME].line.color, lines[MEAN_NAME].line.dash) == (BOUND, "dash")
     assert list(lines["looked at"].x) == [10.0, 10.0]
     bands = [trace for trace in figure.data if trace.fill == "toself"]
@@ -53,10 +52,10 @@ def test_a_single_repeat_has_no_band() -> None:
 
 def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> None:
     certified, printed = np.array([100.0, 10.0, 1.0, 0.1]), np.array([50.0, 20.0, 10.0, 5.0])
-    figure = epsilon_figure(B, certified, printed, several=None, marked=1.0).to_plotly()
+    figure = epsilon_figure(B, certified, printed, several=None, marked=1.0, colour=RUST).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
     assert lines["certified"].y == pytest.approx(certified)
-    assert lines["certified"].line.color == RegressionSampler.colour
+    assert lines["certified"].line.color == RUST
     fine, low = lines["printed 2L(w), one draw"], lines["printed 2L(w), one draw, below what is proved"]
     assert np.array_equal(fine.y, [np.nan, 20, 10, 5], equal_nan=True)
     assert (fine.line.color, fine.line.dash) == (BOUND, "dash")
@@ -66,10 +65,12 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
 
 
 def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> None:
-    figure = epsilon_figure(B, np.ones(4), np.full(4, 9.0), several=np.full(4, 3.0), marked=1.0).to_plotly()
+    figure = epsilon_figure(
+        B, np.ones(4), np.full(4, 9.0), several=np.full(4, 3.0), marked=1.0, colour=RUST
+    ).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
     assert lines["certified, all draws"].y == pytest.approx(np.full(4, 3.0))
-    alone = epsilon_figure(B[:1], np.ones(1), np.full(1, 9.0), several=None, marked=0.1).to_plotly()
+    alone = epsilon_figure(B[:1], np.ones(1), np.full(1, 9.0), several=None, marked=0.1, colour=RUST).to_plotly()
     assert [(trace.mode, trace.name) for trace in alone.data] == [
         ("markers", "certified"),
         ("markers", "printed 2L(w), one draw"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PURPLE
 from dpbayes.figures.sampling import (
     SHOWN_DRAWS,
     SHOWN_GAMES,
@@ -12,7 +12,6 @@ from dpbayes.figures.sampling import (
     robustness_figure,
     trim_figure,
 )
-from dpbayes.mechanisms.sampler import PosteriorSampler
 
 THETA = np.linspace(0.01, 0.99, 99)
 
@@ -23,10 +22,12 @@ def named(figure, part):
 
 def test_the_trimmed_row_shows_exact_blue_drawn_in_the_samplers_colour_and_the_region_dashed():
     exact, trimmed = 5 * THETA, np.where(np.abs(THETA - 0.5) < 0.1, 40.0, 0.0)
-    figure = trim_figure(THETA, exact, trimmed, np.array([0.45, 0.52]), region=(0.4, 0.6), name="a<b>").to_plotly()
+    figure = trim_figure(
+        (THETA, exact, trimmed), np.array([0.45, 0.52]), region=(0.4, 0.6), name="a<b>", colour=PURPLE
+    ).to_plotly()
     assert named(figure, "exact").line.color == EXACT
     assert max(named(figure, "exact").y) == 1
-    assert named(figure, "drawn from").line.color == PosteriorSampler.colour
+    assert named(figure, "drawn from").line.color == PURPLE
     assert list(named(figure, "handed over").x) == [0.45, 0.52]
     assert named(figure, "region").line.dash == "dash"
     assert figure.layout.xaxis.title.text == "P(a&lt;b&gt;)"
@@ -34,7 +35,9 @@ def test_the_trimmed_row_shows_exact_blue_drawn_in_the_samplers_colour_and_the_r
 
 
 def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
-    figure = trim_figure(THETA, None, THETA, np.full(2000, 0.5), region=(0.4, 0.6), name="a").to_plotly()
+    figure = trim_figure(
+        (THETA, None, THETA), np.full(2000, 0.5), region=(0.4, 0.6), name="a", colour=PURPLE
+    ).to_plotly()
     names = " ".join(trace.name for trace in figure.data)
     assert "exact" not in names
     assert "posterior" not in names
@@ -43,38 +46,44 @@ def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
 
 
 def test_a_density_of_nothing_is_drawn_flat():
-    figure = trim_figure(THETA, 0 * THETA, 0 * THETA, np.ones(1), region=(1, 1), name="a").to_plotly()
+    figure = trim_figure((THETA, 0 * THETA, 0 * THETA), np.ones(1), region=(1, 1), name="a", colour=PURPLE).to_plotly()
     assert np.isfinite(named(figure, "exact").y).all()
 
 
 def test_the_best_number_of_draws_is_marked_on_every_curve():
     draws, errors = np.array([1, 2, 4]), np.array([[0.3, 0.2, 0.4], [0.1, 0.2, 0.3]])
-    figure = draws_figure(draws, errors, ["one", "two"], best=np.array([2, 1]), measured=(2, 0.21, 0.01)).to_plotly()
+    figure = draws_figure(
+        draws, errors, ["one", "two"], best=np.array([2, 1]), measured=(2, 0.21, 0.01), colour=PURPLE
+    ).to_plotly()
     assert list(named(figure, "best").x) == [2, 1]
     assert list(named(figure, "best").y) == [0.2, 0.1]
     assert list(named(figure, "simulated").error_y.array) == [0.02]
     assert "probability" in figure.layout.yaxis.title.text
     assert not [
-        trace for trace in draws_figure(draws, errors, "ab", best=[2, 1]).to_plotly().data if "simulated" in trace.name
+        trace
+        for trace in draws_figure(draws, errors, "ab", best=[2, 1], colour=PURPLE).to_plotly().data
+        if "simulated" in trace.name
     ]
 
 
 def test_a_printed_omega_is_red_only_where_it_breaks_its_promise():
     epsilon = np.array([1.0, 2.0, 3.0])
-    figure = omega_figure(epsilon, np.full(3, 0.3), np.array([np.nan, 0.4, 0.2]), chosen=(1.0, 0.1)).to_plotly()
+    figure = omega_figure(
+        epsilon, np.full(3, 0.3), np.array([np.nan, 0.4, 0.2]), chosen=(1.0, 0.1), colour=PURPLE
+    ).to_plotly()
     safe, broken = (trace for trace in figure.data if "printed" in trace.name)
     assert (safe.line.color, broken.line.color) == (BOUND, INVALID)
     assert np.array_equal(safe.y, [np.nan, 0.4, np.nan], equal_nan=True)
     assert np.array_equal(broken.y, [np.nan, np.nan, 0.2], equal_nan=True)
     assert "violated" in broken.name
-    kept = omega_figure(epsilon, np.full(3, 0.3), np.full(3, 0.4), chosen=(1.0, 0.1)).to_plotly()
+    kept = omega_figure(epsilon, np.full(3, 0.3), np.full(3, 0.4), chosen=(1.0, 0.1), colour=PURPLE).to_plotly()
     assert not [trace for trace in kept.data if "violated" in trace.name]
 
 
 def test_one_game_is_bold_and_a_broken_ceiling_is_red():
     belief = np.linspace(0, 1, 3)[:, None] * np.ones(100)
     ceilings = [("certified", np.ones(3), True), ("claimed", np.full(3, 0.6), False)]
-    figure = game_figure(np.arange(3.0), belief, ceilings).to_plotly()
+    figure = game_figure(np.arange(3.0), belief, ceilings, colour=PURPLE).to_plotly()
     assert list(named(figure, "this game").y) == [0, 0.5, 1]
     assert len(named(figure, "other games").x) == 4 * SHOWN_GAMES
     assert named(figure, "certified").line.color == BOUND
@@ -84,7 +93,9 @@ def test_one_game_is_bold_and_a_broken_ceiling_is_red():
 def test_marks_of_needed_answers_are_in_the_picture():
     marks = [("least", 3.0, True), ("printed", 900.0, False)]
     answers = np.arange(1.0, 6)
-    figure = needed_figure(answers, np.linspace(0.5, 0.9, 5), np.full(5, 0.01), level=0.95, marks=marks).to_plotly()
+    figure = needed_figure(
+        answers, np.linspace(0.5, 0.9, 5), np.full(5, 0.01), level=0.95, marks=marks, colour=PURPLE
+    ).to_plotly()
     assert 10 ** figure.layout.xaxis.range[1] > 900
     assert named(figure, "least").line.color == BOUND
     assert named(figure, "printed").line.color == INVALID

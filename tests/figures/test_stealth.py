@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.looks import BOUND, EXACT, INVALID
-from dpbayes.figures.stealth import COLOURS, DASHES, agreement_figure, stealth_figure
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
+from dpbayes.figures.stealth import agreement_figure, stealth_figure
 from dpbayes.mechanisms.stealth import Sense
 
 T = np.geomspace(0.01, 5, 7)
@@ -11,18 +11,18 @@ CURVE = np.linspace(0, 1, 7)
 
 
 def test_every_sense_has_a_look_of_its_own_and_none_that_means_something_else():
-    assert set(COLOURS) == set(DASHES) == set(Sense)
-    assert len(set(COLOURS.values())) == len(set(DASHES.values())) == len(Sense)
-    assert not {EXACT, INVALID, BOUND} & set(COLOURS.values())
+    colours, dashes = {sense.look.colour for sense in Sense}, {sense.look.dash for sense in Sense}
+    assert len(colours) == len(dashes) == len(Sense)
+    assert not {EXACT, INVALID, BOUND} & colours
 
 
 def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
     figure = stealth_figure(
         T,
-        {Sense.MARGINALS: CURVE},
+        {Sense.MARGINALS.look: CURVE},
         {"printed": CURVE / 2, "proved": CURVE / 3},
         CURVE,
-        chosen=(0.2, Estimate(0.5, 0.02)),
+        chosen=(0.2, Estimate(0.5, 0.02), GREEN),
         records=100,
     ).to_plotly()
     printed, proved, simulated, real, chosen = figure.data
@@ -30,6 +30,7 @@ def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
     assert simulated.y == pytest.approx(CURVE)
     assert simulated.name == "all released tables"
     assert (real.line.color, real.name) == (EXACT, "with the real counts (curator only)")
+    assert chosen.marker.color == GREEN
     assert list(chosen.x) == [0.2, 0.2]
     assert list(chosen.y) == [0, 0.5]
     assert "t = 0.2: 0.50 ± 0.02" in chosen.hovertemplate
@@ -54,14 +55,14 @@ def test_few_and_many_records_are_short(records, label):
 
 @pytest.mark.parametrize(("t", "place"), [(0.0, 0.01), (50.0, 5.0)])
 def test_an_increment_beyond_the_axis_is_marked_at_its_end(t, place):
-    figure = stealth_figure(T, {}, {}, None, chosen=(t, Estimate(1.0, 0.1)), records=1).to_plotly()
+    figure = stealth_figure(T, {}, {}, None, chosen=(t, Estimate(1.0, 0.1), GREEN), records=1).to_plotly()
     assert list(figure.data[0].x) == pytest.approx([place, place])
     assert figure.data[0].name == f"t = {t:.3g} (beyond this axis)"
 
 
 def test_two_tables_agree_on_the_line():
     said = np.array([[1.0, 2.0], [3.0, 3.0]])
-    figure = agreement_figure(said, names=("<b>", "b"), about="asia=yes", limits=(0, 5)).to_plotly()
+    figure = agreement_figure(said, names=("<b>", "b"), about="asia=yes", limits=(0, 5), colour=GREEN).to_plotly()
     line, dots = figure.data
     assert list(line.x) == list(line.y) == [0, 5]
     assert list(dots.x) == [1, 3]

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import selection
 from dpbayes.mechanisms.confirmed import rounded_up
-from dpbayes.mechanisms.selection import draw_flip, flip_log_pmf, flip_scale, simulate_flip
+from dpbayes.mechanisms.selection import draw_flip, flip_scale, simulate_flip
+from tests.mechanisms.flip_law import flip_log_pmf
 
 CERTAINTY = 1e-9
 WITHOUT_SEED = 1e-6
@@ -45,13 +45,6 @@ def test_the_law_of_many_candidates_adds_up(count: int) -> None:
     np.testing.assert_allclose(flip_log_pmf(level, 3.0), -math.log(count), atol=1e-9)
     mixed = np.random.default_rng(count).integers(0, 40, count)
     assert np.exp(flip_log_pmf(mixed, 3.0)).sum() == pytest.approx(1.0, abs=1e-9)
-
-
-def test_the_law_is_the_same_in_blocks(monkeypatch) -> None:
-    scores = np.random.default_rng(1).integers(0, 40, 90)
-    whole = flip_log_pmf(scores, 3.0)
-    monkeypatch.setattr(selection, "_BLOCK", 500)
-    np.testing.assert_allclose(flip_log_pmf(scores, 3.0), whole, atol=1e-12)
 
 
 def worst_loss(scale: float, *, sensitivity: int, most: int, count: int) -> float:

@@ -26,7 +26,6 @@ from dpbayes.mechanisms.structure_choice import (
     noise_share,
     require_feasible,
     round_after,
-    round_log_pmf,
     simulate_structure,
 )
 from dpbayes.model.dataset import Dataset
@@ -34,6 +33,7 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from tests.conftest import crossed, thorough
+from tests.mechanisms.flip_law import round_log_pmf
 from tests.strategies import all_records, empty, random_table, table_of
 
 CERTAINTY = 1e-9
@@ -356,7 +356,6 @@ def nothing_is_drawn(choice: StructureChoice, data: Dataset, sentence: str, monk
     for attempt in (
         lambda: draw_structure(choice, data),
         lambda: simulate_structure(choice, data, np.random.default_rng(0)),
-        lambda: round_log_pmf(choice, data, (0,)),
     ):
         with pytest.raises(InputError, match=sentence):
             attempt()

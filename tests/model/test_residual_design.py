@@ -6,10 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.model import residual_design
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import Charges, best_gaussian
+from dpbayes.model.residual_design import Charges, NoiseDesign, best_gaussian_steps
+from dpbayes.model.residuals import Residuals
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from tests.conftest import thorough
 from tests.strategies import ASIA, V_STRUCTURE, all_records, chain, star, table_of
@@ -17,6 +19,10 @@ from tests.strategies import ASIA, V_STRUCTURE, all_records, chain, star, table_
 TERNARY = Network.from_edges("abc", [("a", "b"), ("a", "c")], dict.fromkeys("abc", "xyz"))
 MIXED = Network.from_edges("abcd", [("a", "c"), ("b", "c"), ("d", "c")], {"a": "xy", "b": "pqr", "c": "uvw", "d": "z"})
 NETWORKS = {"chain": chain(3), "v-structure": V_STRUCTURE, "ternary": TERNARY, "mixed": MIXED}
+
+
+def best_gaussian(residuals: Residuals, weights: np.ndarray) -> NoiseDesign:
+    return finished(best_gaussian_steps(residuals, weights))
 
 
 def all_differences(network: Network) -> np.ndarray:

@@ -1,14 +1,15 @@
 """The Accuracy page: its curves are the core's, real records are the curator's, and long work can be stopped."""
 
 import re
+import shlex
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.commands.experiments.accuracy import recipe_of
 from dpbayes.experiments.accuracy.aware import AWARE
 from dpbayes.experiments.accuracy.best import best_known
-from dpbayes.experiments.accuracy.command import recipe_of
 from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.study import (
     ALL_METHODS,
@@ -166,7 +167,7 @@ def test_every_part_opens():
 def test_the_command_shown_is_the_page():
     at = open_page(PAGE, **FAST)
     command = next(code.value for code in at.code if code.value.startswith("python -m"))
-    assert recipe_of(command.split()[4:]).plan == fast_plan()
+    assert recipe_of(shlex.split(command)[4:]).plan == fast_plan()
     snippet = next(code.value for code in at.code if code.value.startswith("from dpbayes"))
     assert len(snippet.strip().splitlines()) == 3
     at = open_page(PAGE, **TABLE)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpbayes.experiments.accuracy.command import digest
+from dpbayes.commands.experiments.accuracy import digest
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyStudy, Measures, Method
 from dpbayes.model.dataset import Dataset
 from dpbayes.ui.pages.accuracy.headline import verdict

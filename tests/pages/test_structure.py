@@ -19,7 +19,6 @@ from dpbayes.experiments.graph_families import (
     named_families,
     random_costs,
 )
-from dpbayes.figures.graph_families import COLOURS
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.theory.zhang16.fourier import counterexample_denser
 from dpbayes.ui.pages.structure import page as module
@@ -215,7 +214,7 @@ def test_the_edges_have_pictures(query: dict[str, str]) -> None:
     at = open_page(PAGE, **query)
     assert not sentences(at)
     assert CHART in figures(at)
-    families, others = named_families(3), [kind.label for kind in noisy_kinds() if kind.colour not in COLOURS.values()]
+    families, others = named_families(3), [kind.label for kind in noisy_kinds() if kind not in module.KINDS]
     for drawn in figures(at)[CHART]["data"]:
         if set(drawn["y"]) == {None} and drawn["name"].startswith(tuple(others)):
             continue  # the first look is before a random graph of the others is searched: there is a name and no line

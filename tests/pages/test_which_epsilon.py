@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.__main__ import main
+from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.least_epsilon.answers import Question
-from dpbayes.experiments.least_epsilon.search import Wish, _blocks, _Trials
+from dpbayes.experiments.least_epsilon.search import _blocks, _Trials
 from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.which_epsilon import page

@@ -35,7 +35,6 @@ def test_one_component_is_one_dirichlet(network):
     for cell in range(network.cell_count):
         np.testing.assert_allclose(one.log_density(cell, theta), same.log_density(cell, theta), rtol=1e-9)
     np.testing.assert_allclose(one.effective, 1)
-    np.testing.assert_allclose(one.expected_counts, one.counts[0])
 
 
 def test_moments_distribution_quantiles_and_density_agree():

@@ -13,7 +13,7 @@ from dpbayes.releases import request as module
 from dpbayes.releases.amounts import EpsilonDelta, Rho
 from dpbayes.releases.promises import parsed_epsilon
 from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import GraphChoice, prior_texts, request_from
+from dpbayes.releases.request import GraphChoice, request_from
 from tests.releases.asking import LEARNT, asked
 from tests.strategies import ASIA, V_STRUCTURE
 
@@ -103,11 +103,6 @@ def test_the_prior_is_what_was_typed():
     assert request.prior[-2:] == ("0.1", "0.3")
     assert request.dirichlets.alpha[-2:].tolist() == [0.1, 0.3]
     assert asked().dirichlets.alpha.tolist() == [1.0] * ASIA.cell_count
-
-
-def test_a_prior_in_doubles_has_decimals_that_give_it_again():
-    values = [0.1, 1 / 3, 0.001, 1e9, 2.0]
-    assert [float(text) for text in prior_texts(values)] == values
 
 
 def test_the_sensitivity_is_a_whole_number_with_its_lemma():

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbayes.base.references import Reference
+from dpbayes.base.references import PAPERS, Reference
+from dpbayes.theory import paper_map as map_module
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
-from dpbayes.theory.paper_map import PaperEntry, Sources, paper_map, unknown_keys
+from dpbayes.theory.paper_map import Mention, PaperEntry, Sources, paper_map
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,6 +26,12 @@ def whole_map() -> tuple[PaperEntry, ...]:
 def sources(name: str) -> Sources:
     """Return the docstrings of a folder of the project, read once for all tests here."""
     return Sources(ROOT / name)
+
+
+def unknown_keys(sources: Sources) -> tuple[Mention, ...]:
+    """Return mentions of places in papers that are not in `PAPERS`."""
+    place = re.compile(rf"^(?:{map_module._KINDS})\s")
+    return tuple(m for m in sources.mentions if m.paper not in PAPERS and place.match(m.text))
 
 
 refuting = functools.cache(counterexamples_of)

@@ -1,12 +1,11 @@
 """What an accuracy experiment costs in time and memory, and the blocks of repeats that follow from it."""
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import duration, memory
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
 from dpbayes.model.network import Network
@@ -184,22 +183,5 @@ def refuse_large_runs(size: Size) -> None:
         advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, draws or cells"
         raise InputError(
             f"{size.repeats:,} repeats of {len(size.methods)} methods at {size.epsilons:,} epsilons would take about "
-            f"{said_time(seconds)} and {said_memory(16.0 * results)} of memory; {advice}."
+            f"{duration(seconds)} and {memory(16.0 * results)} of memory; {advice}."
         )
-
-
-def said_time(seconds: float) -> str:
-    """Return a time in words, rounded up."""
-    for unit, each in (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= each:
-            count = math.ceil(seconds / each)
-            return f"{count:,} {unit}{'s' if count != 1 else ''}"
-    return f"{math.ceil(seconds)} seconds"
-
-
-def said_memory(size: float) -> str:
-    """Return a number of bytes in words."""
-    for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= each:
-            return f"{numeral(size / each, 2)} {unit}"
-    return f"{math.ceil(size / 1e3)} kB"

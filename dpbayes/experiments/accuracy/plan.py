@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from dpbayes.base.parameters import Parameter, check_parameters
+from dpbayes.base.randomness import seed_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
@@ -22,11 +23,12 @@ from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.mechanisms.shares import require_shares
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.dirichlet import PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 __all__ = [
     "AccuracyPlan",
+    "EpsilonGrid",
     "Method",
     "Synthetic",
     "checked_epsilons",
@@ -81,6 +83,25 @@ DRAWS = Parameter(
 )
 
 
+LOW = Parameter("", EPSILON.low, EPSILON.high, typical=0.1, log=True, title="smallest epsilon")
+HIGH = Parameter("", EPSILON.low, EPSILON.high, typical=100, log=True, title="largest epsilon")
+POINTS = Parameter("", low=1, high=MOST_EPSILONS, typical=20, log=True, whole=True, title="epsilons")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpsilonGrid:
+    """Epsilons, evenly from `low` to `high` on a logarithmic scale."""
+
+    low: Annotated[float, LOW] = 0.1
+    high: Annotated[float, HIGH] = 100.0
+    points: Annotated[int, POINTS] = 20
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The grid, of four digits. Errors: InputError where it does not rise."""
+        return epsilon_grid(self.low, self.high, points=self.points)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
     """`records` drawn from a new random model in every repeat, `strength` as STRENGTH describes it.
@@ -118,17 +139,16 @@ class AccuracyPlan:
     training: Annotated[int, TRAINING] = 50
     testing: Annotated[int, TESTING] = MAX_RECORDS
     repeats: Annotated[int, REPEATS] = 100
-    prior: float = 1.0
+    prior: Annotated[float, PRIOR] = 1.0
     stealth: Annotated[float, STEALTH] = 0.9
     draws: Annotated[int, DRAWS] = 100
     cells: Annotated[int, CELLS] = 20
     noise: Annotated[Noise, NOISE] = Noise.REAL
     weights: tuple[float, ...] = ()
-    seed: int = 1
+    seed: Annotated[int, seed_of("all that is drawn")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        finite_number("The prior", self.prior, low=LEAST_PRIOR, high=MOST_PRIOR)
         if self.weights:
             require_shares(self.network, weights=self.weights, prices=())
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))

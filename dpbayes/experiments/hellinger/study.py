@@ -11,9 +11,8 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pandas as pd
 
-from dpbayes.base.parameters import parameters_of
+from dpbayes.base.parameters import parameter_texts, parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
     EPSILONS,
@@ -130,7 +129,7 @@ def with_settings(frame: pd.DataFrame, scenario: Scenario, *, seed: int) -> pd.D
 
 def settings_text(scenario: Scenario, *, seed: int) -> str:
     """Return all settings as `hellinger.name=value&...`, as the page's link writes them."""
-    own = {name if name == "epsilon" else f"hellinger.{name}": text for name, text in texts_of(scenario).items()}
+    own = {name if name == "epsilon" else f"hellinger.{name}": text for name, text in parameter_texts(scenario).items()}
     return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed)}).items())
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.search import Wish, crossing, ranks, sizes_at
+from dpbayes.experiments.least_epsilon.search import crossing, ranks, sizes_at
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms.shares import searched
 
 MOST_RECORDS, _MOST_TOGETHER = 1_000_000, 2_000_000

@@ -17,24 +17,20 @@ Were every draw to pass from a threshold of its own on, the answer would be a qu
 between which the true quantile lies are binomial: the same curve, crossed at these ranks, gives the interval.
 """
 
-import enum
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
-from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
-from dpbayes.mechanisms.base import EPSILON, Mechanism, Outcome, require_own_counts, simulated
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Measure, Wish
+from dpbayes.mechanisms.base import EPSILON, Mechanism, Outcome, simulated
 from dpbayes.mechanisms.shares import searched
 from dpbayes.model.counts import Counts
-
-LEAST_DRAWS, MOST_DRAWS = 20, 100_000
 
 CERTAINTY = 0.95
 """Of the interval of the least epsilon."""
@@ -57,91 +53,8 @@ _ONWARD = 1.5
 _BLOCK = 1000
 """Draws that start from one seed; a few begin."""
 
-MOST_NUMBERS = 50_000_000
-"""Most numbers that all draws may hold at one epsilon."""
-
 _NUMBERS = 1 << 22
 """Numbers of releases held at once."""
-
-
-class Measure(enum.Enum):
-    """What is to be small."""
-
-    ERROR = "error"
-    WIDTH = "width"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Wish:
-    """What released answers are to be: within `tolerance`, in a share of `confidence` of `draws` simulated releases.
-
-    The error is taken from the exact posterior's answer, the width is that of the recipient's 95 % credible interval.
-    `tables` has the counts of one table (K,), or of a planned table for each draw (draws, K). The epsilon of the
-    `mechanism` itself does not matter. Errors: InputError for numbers out of range, counts of another network or number
-    of draws, and a mechanism without an epsilon.
-    """
-
-    mechanism: Mechanism[Outcome]
-    question: Question
-    tables: Counts
-    tolerance: float
-    confidence: float = 0.95
-    draws: int = 2000
-    measure: Measure = Measure.ERROR
-    answer: Answer = AS_REAL
-
-    def __post_init__(self) -> None:
-        if not finite_number("The tolerance", self.tolerance, low=0, high=1):
-            raise InputError("The tolerance must be above 0: no private answer is exact.")
-        finite_number("The confidence", self.confidence, low=0.01, high=0.999)
-        whole_number("The number of draws", self.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
-        require_own_counts(self.mechanism.prior, self.tables)
-        if self.question.network != self.mechanism.prior.network:
-            raise InputError("The question is about another network than the prior; ask about a node of this one.")
-        if self.tables.values.shape[:-1] not in ((), (self.draws,)):
-            raise InputError(f"Planning needs a table for each of {self.draws:,} draws.")
-        if self.draws * self.numbers > MOST_NUMBERS:
-            raise InputError(
-                f"{self.draws:,} releases of {self.numbers:,} numbers each are too many to simulate; use fewer draws."
-            )
-        if not isinstance(parameters_of(type(self.mechanism)).get("epsilon"), Parameter):
-            raise InputError(f"{self.mechanism.label} has no epsilon, so there is no least one.")
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers a release holds."""
-        return self.mechanism.prior.network.cell_count * int(getattr(self.mechanism, "draws", 1))
-
-    @property
-    def is_planned(self) -> bool:
-        """Whether every draw has a table of its own."""
-        return self.tables.values.ndim > 1
-
-    def at(self, epsilon: float) -> Mechanism[Outcome]:
-        """Return the mechanism at an epsilon. Errors: InputError where it allows no such one."""
-        turned: Mechanism[Outcome] = replace(self.mechanism, epsilon=float(epsilon))  # type: ignore[type-var]
-        return turned
-
-
-@dataclass(frozen=True, eq=False)
-class LeastEpsilon:
-    """The answer to a wish, its 95 % interval, and the shares that passed (E,) at all epsilons tried (E,).
-
-    `high` is infinite where the draws are too few to tell, or more than the largest epsilon may be needed; an answer at
-    the least epsilon tried means that, or less.
-    """
-
-    wish: Wish
-    epsilon: float
-    low: float
-    high: float
-    epsilons: FloatArray
-    shares: FloatArray
-
-    @property
-    def mechanism(self) -> Mechanism[Outcome]:
-        """The mechanism at the least epsilon."""
-        return self.wish.at(self.epsilon)
 
 
 def least_epsilon(wish: Wish, rng: np.random.Generator) -> LeastEpsilon:

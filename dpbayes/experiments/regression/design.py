@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import duration, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.base import EPSILON
@@ -173,7 +173,7 @@ class RegressionStudy:
         if seconds > MOST_SECONDS:
             possible = max(1, int(self.repeats * MOST_SECONDS / seconds))
             raise InputError(
-                f"{self.repeats:,} repeats would take about {_duration(seconds)}; at most {possible:,} repeats of this "
+                f"{self.repeats:,} repeats would take about {duration(seconds)}; at most {possible:,} repeats of this "
                 "setting fit into ten minutes."
             )
 
@@ -190,10 +190,3 @@ def precision_grid(low: float, high: float, points: int) -> tuple[float, ...]:
             f"The prior precisions go from {numeral(low, 6)} to {numeral(high, 6)}; the first must be the smaller one."
         )
     return tuple(float(f"{b:.6g}") for b in np.geomspace(low, high, points))
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:,.0f} {unit}"
-    return f"{seconds / 60:,.0f} minutes"

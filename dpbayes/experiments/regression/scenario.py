@@ -9,11 +9,10 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice, Parameter, check_parameters
+from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameter_texts
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.command import texts_of
 from dpbayes.experiments.regression.design import (
     MOST_PRECISIONS,
     MOST_REPEATS,
@@ -192,5 +191,5 @@ def experiment(
 
 def settings_text(scenario: RegressionScenario, *, seed: int, data_seed: int) -> str:
     """Return all settings as `regression.name=value&...`; `scenario_from` and the page's link read them."""
-    own = {f"regression.{name}": text for name, text in texts_of(scenario).items()}
+    own = {f"regression.{name}": text for name, text in parameter_texts(scenario).items()}
     return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed), "data_seed": str(data_seed)}).items())

@@ -1,14 +1,15 @@
 """Laplace noise on every count, to which whoever reads them fits tables."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import ConsistentLaplace
 from dpbayes.mechanisms.base import Noise, ReleasedPosterior
 from dpbayes.model.network import Network
-from dpbayes.releases.noise import laplace_answer, laplace_scale, with_laplace
-from dpbayes.releases.releasable.entry import DISCRETE_LAPLACE, PURE, Asked, Releasable, reach, within
-from dpbayes.releases.releasable.laplace import moved_counts
+from dpbayes.releases.releasable.entry import Asked, within
+from dpbayes.releases.releasable.laplace import LAPLACE
 
 
 def _consistent(asked: Asked) -> ConsistentLaplace:
@@ -25,23 +26,14 @@ def _require_closure(network: Network) -> None:
     _ = network.closure  # refuses families that are too large to be fitted
 
 
-CONSISTENT = Releasable(
+CONSISTENT = replace(
+    LAPLACE,
     label="Consistent Laplace",
-    law=DISCRETE_LAPLACE,
     integers=(
         "a noisy count of every cell, in the order of the network's cells; whoever reads them fits tables of n records "
         "that agree on the nodes they share"
     ),
-    answered=PURE,
     require=_require_closure,
-    sensitivity=moved_counts,
-    length=lambda asked: asked.network.cell_count,
-    span=reach,
-    calibrated=lambda asked: laplace_scale(asked.sensitivity.value, asked.epsilon),
-    loss=lambda sensitivity, scale: sensitivity / scale,
-    answer=lambda asked, scale: laplace_answer(asked.sensitivity.value, scale),
-    allowed=lambda epsilon: epsilon,
-    draw=lambda asked, counts, calibration: with_laplace(counts, calibration),
     outcome=_fitted,
     simulated=_consistent,
     accuracy=lambda asked, scale: (

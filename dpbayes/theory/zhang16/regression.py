@@ -12,8 +12,8 @@ from dpbayes.audit.loss.gaussian import likelihood_range
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.model.regression import Moments, ScaledRegression, moments
-from dpbayes.posteriors.gaussian import Gaussian, log_interval_mass, weights_posterior
+from dpbayes.model.regression import Moments
+from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
@@ -257,21 +257,6 @@ def counterexample_proportionality(norm_bound: float = 10.0) -> Counterexample:
         certified=example.certified,
         unit=example.unit,
     )
-
-
-# Lemma D.1
-
-
-def lemma_d_1(x: ArrayLike, y: ArrayLike, *, prior_precision: float, noise_variance: float = 1.0) -> Gaussian:
-    """Return N(mu_n, Sigma_n), the posterior before it is cut to the ball, for Lambda = b I. [Zhang16] Lemma D.1.
-
-    mu_n = (X'X + sigma^2 Lambda)^-1 X'y, Sigma_n = sigma^2 (X'X + sigma^2 Lambda)^-1: the parameters of the uncut
-    Gaussian, not the mean and covariance of what is left. Records x (n, d) and y (n,) in the unit ball.
-    """
-    features, target = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    names = (*(f"x{j}" for j in range(features.shape[-1])), "y")
-    records = ScaledRegression(features, target, names)
-    return weights_posterior(moments(records), prior_precision=prior_precision, noise_variance=noise_variance)
 
 
 def _printed_constant(b: FloatArray, n: int, features: int, variance: float) -> FloatArray:

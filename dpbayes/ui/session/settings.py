@@ -14,6 +14,7 @@ from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.connections import connection_names
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
@@ -64,10 +65,11 @@ class Settings:
     """The whole state of the app but for uploaded content.
 
     `data` is "synthetic", "upload", the key of a shipped table, or CONNECTED with the public name of a connection,
-    never a path or an address; `source` the graph that synthetic records are drawn from; `graph` the network that is
-    fitted, "" meaning the data's own. `matters` are nodes whose tables count more where noise is shared out among
-    tables. `row` and `target` are names; "" and names that there are none of mean that the person has picked none.
-    `story` is the key of the story that is open, "" for none, and `step` counts its steps from 1.
+    never a path or an address. `source` is the graph that synthetic records are drawn from, `graph` the one that is
+    fitted; "" stands for the data's own, which of synthetic records is `source`. `matters` are nodes whose tables count
+    more where noise is shared out among tables. `row` and `target` are names; "" and names that there are none of mean
+    that the person has picked none. `story` is the key of the story that is open, "" for none, and `step` counts its
+    steps from 1.
     """
 
     seat: Seat = Seat.CURATOR
@@ -90,6 +92,17 @@ class Settings:
     step: int = 1
     present: Present = Present.OFF
     parameters: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def fitted(self) -> str:
+        """The graph that is fitted to synthetic records, or to planned ones."""
+        return self.graph or self.source
+
+    @property
+    def published(self) -> str:
+        """The key of the published network that records are drawn from and that is fitted; "" where there is none."""
+        is_one = self.data == "synthetic" and not self.graph and self.source in NAMED
+        return self.source if is_one else ""
 
     def parameter(self, name: str, default: object = None) -> Any:
         """Return the value of a parameter or option: what was chosen, else `default`, else the typical one."""

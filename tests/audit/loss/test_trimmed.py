@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.audit.loss import trimmed_network
-from dpbayes.audit.loss.trimmed import MOST_ROW, range_curve, row_curve, row_loss
+from dpbayes.audit.loss.trimmed import MOST_ROW, range_curve, row_curve
 from dpbayes.audit.loss.trimmed_network import largest_loss, network_loss
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MapExponential
@@ -17,6 +17,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
+from tests.audit.loss.exact_row import row_loss
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty, random_networks
 
 # omega, n, exact pure epsilon, epsilon at 1e-6, epsilon at 1e-3

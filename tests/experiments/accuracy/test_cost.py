@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.accuracy import UNLIKE, WIDE
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.cost import MOST_DRAWN, said_memory
+from dpbayes.experiments.accuracy.cost import MOST_DRAWN
 from dpbayes.experiments.accuracy.study import (
     METHODS,
     AccuracyPlan,
@@ -120,20 +120,3 @@ def test_tables_too_large_to_hold_are_refused():
     large = Network.from_edges([*parents, "y"], [(p, "y") for p in parents])
     with pytest.raises(InputError, match="too many to hold in memory"):
         AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(METHODS["laplace"],))
-
-
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        (1, "1 kB"),
-        (999_000, "999 kB"),
-        (1e6, "1 MB"),
-        (1.26e6, "1.3 MB"),
-        (2.9e8, "290 MB"),
-        (9.99e8, "999 MB"),
-        (1.2e10, "12 GB"),
-        (3e15, "3,000 TB"),
-    ],
-)
-def test_memory_is_said_in_plain_numbers(size: float, said: str) -> None:
-    assert said_memory(size) == said

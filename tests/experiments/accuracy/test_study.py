@@ -12,12 +12,12 @@ from scipy import special
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
+from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
+from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases
@@ -614,7 +614,7 @@ def test_the_command_prints_and_writes(tmp_path, capsys):
         (["--repeats", "2.5"], "whole number"),
         (["--low", "5", "--high", "1"], "wrong way round"),
         (["--low", "nan"], "NaN"),
-        (["--points", "0"], "number of epsilons"),
+        (["--points", "0"], "--points must be between 1 and 200"),
         (["--records", "50"], "at least one must be left"),
         (["--network", "nowhere"], "no network"),
         (["--network", "asia", "--features", "2"], "give one of them"),
@@ -768,8 +768,12 @@ def test_what_draws_real_numbers_alone_is_refused_where_noise_is_whole():
 
 def test_a_command_says_whole_numbers_and_reads_them_back():
     recipe = AccuracyRecipe(whole_plan(), features=4)
-    assert recipe.arguments[recipe.arguments.index("--noise") + 1] == "whole"
+    place = recipe.arguments.index("--noise") + 1
+    assert recipe.arguments[place] == "whole numbers"
     assert recipe_of(recipe.arguments).plan == recipe.plan
-    assert "--noise" not in AccuracyRecipe(plan_of(), features=4).arguments
-    with pytest.raises(InputError, match="--noise must be one of: real, whole"):
-        recipe_of(["--noise", "loud"])
+    short = [*recipe.arguments[:place], "whole", *recipe.arguments[place + 1 :]]
+    assert recipe_of(short).plan == recipe.plan
+    assert AccuracyRecipe(plan_of(), features=4).arguments[place] == "real numbers"
+    for wrong in ("loud", "numbers", ""):
+        with pytest.raises(InputError, match="--noise must be one of: real numbers, whole numbers"):
+            recipe_of(["--noise", wrong])

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.parameters import parameter_texts
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.command import parquet_bytes, scenario_from, texts_of
-from dpbayes.experiments.hellinger.command import command_of, python_of
+from dpbayes.commands.experiments.files import parquet_bytes
+from dpbayes.commands.experiments.hellinger import command_of, python_of
+from dpbayes.commands.experiments.main import main
+from dpbayes.commands.experiments.options import scenario_from
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     LEVELS,
@@ -204,7 +206,7 @@ def test_settings_stand_beside_a_picture_and_replace_none_of_its_columns():
 
 @given(scenario=scenarios, seed=st.integers(0, 2**32 - 1))
 def test_settings_survive_being_text(scenario, seed):
-    assert scenario_from(Scenario, texts_of(scenario)) == scenario
+    assert scenario_from(Scenario, parameter_texts(scenario)) == scenario
     texts = linked_texts(settings_text(scenario, seed=seed))
     assert int(texts.pop("seed")) == seed
     assert scenario_from(Scenario, texts) == scenario

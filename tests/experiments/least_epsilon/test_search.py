@@ -11,15 +11,9 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import search
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
-from dpbayes.experiments.least_epsilon.search import (
-    Measure,
-    Wish,
-    crossing,
-    least_epsilon,
-    least_epsilon_steps,
-    ranks,
-)
+from dpbayes.experiments.least_epsilon.search import crossing, least_epsilon, least_epsilon_steps, ranks
 from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.least_epsilon.wish import Measure, Wish
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler, WeightedFourier
 from dpbayes.mechanisms.base import Calibration
 from dpbayes.model.counts import Counts

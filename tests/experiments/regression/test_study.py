@@ -21,11 +21,11 @@ from scipy.stats import truncnorm
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.command import scenario_from
+from dpbayes.commands.experiments.main import main
+from dpbayes.commands.experiments.options import scenario_from
+from dpbayes.commands.experiments.regression import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression import split
 from dpbayes.experiments.regression import study as regression
-from dpbayes.experiments.regression.command import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
@@ -455,7 +455,7 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         (("--settings", "regression.foo=1"), 'no setting "foo" of this experiment'),
         (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
         (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
-        (("--settings", "seed=x"), "The seed must be a number"),
+        (("--settings", "seed=x"), "--seed must be a number"),
     ],
 )
 def test_unknown_settings_and_half_told_tables_are_refused(words: tuple[str, ...], said: str) -> None:

@@ -7,6 +7,8 @@ import pytest
 from scipy import integrate
 
 from dpbayes.base.validation import InputError
+from dpbayes.model.regression import ScaledRegression, moments
+from dpbayes.posteriors.gaussian import weights_posterior
 from dpbayes.theory.zhang16.regression import (
     appendix_d,
     counterexample_appendix_d,
@@ -15,7 +17,6 @@ from dpbayes.theory.zhang16.regression import (
     counterexample_proportionality,
     gradient,
     gradient_norm,
-    lemma_d_1,
     printed_gradient,
     proportionality,
 )
@@ -110,7 +111,8 @@ def test_lemma_d_1_the_cut_posterior_is_the_cut_gaussian():
     random = np.random.default_rng(7)
     x, y = random.uniform(-0.5, 0.5, (6, 3)), random.uniform(-1, 1, 6)
     b, variance = 2.0, 0.5
-    gaussian = lemma_d_1(x, y, prior_precision=b, noise_variance=variance)
+    records = moments(ScaledRegression(x, y, ("x0", "x1", "x2", "y")))
+    gaussian = weights_posterior(records, prior_precision=b, noise_variance=variance)
     np.testing.assert_allclose(gaussian.mean, np.linalg.solve(x.T @ x + variance * b * np.eye(3), x.T @ y))
     np.testing.assert_allclose(gaussian.covariance, variance * np.linalg.inv(x.T @ x + variance * b * np.eye(3)))
     w = random.normal(size=(50, 3)) / 4
@@ -127,7 +129,6 @@ def test_lemma_d_1_the_cut_posterior_is_the_cut_gaussian():
         lambda: appendix_d(1, norm_bound=1.0, features=0),
         lambda: appendix_d(-1, norm_bound=1.0, features=1),
         lambda: appendix_d(1, norm_bound=1.0, features=1, noise_variance=0.0),
-        lambda: lemma_d_1([[2.0]], [0.0], prior_precision=1.0),
     ],
 )
 def test_impossible_arguments_are_refused(attempt):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import panel_rule
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
@@ -34,8 +35,8 @@ from dpbayes.theory.zhang16.posterior_kl.exact import (
     printed_clipped_mean,
 )
 
-_NODES = 20
-"""Gauss-Legendre nodes per piece."""
+_SHARES, _WEIGHTS = panel_rule(nodes=20)
+"""Of each piece."""
 
 
 def beta_row(prior: tuple[float, float], counts: tuple[float, float], n: float) -> Rows:
@@ -89,10 +90,9 @@ def _clipped_law(counts: float, n: float, scale: float, *, cuts: FloatArray) -> 
     """
     steps = scale * np.array([0.0, 1.0, 3.0, 8.0, 20.0, 60.0])
     ends = np.unique(np.clip(np.concatenate([counts - steps, counts + steps, cuts, [0, n]]), 0, n))
-    x, w = special.roots_legendre(_NODES)
-    angle, half = np.pi / 4 * (1 + x), np.diff(ends)[:, None]
-    nodes = (ends[:-1, None] + half * np.sin(angle) ** 2).ravel()
-    lengths = (half * w * np.pi / 4 * np.sin(2 * angle)).ravel()
+    angle, widths = np.pi / 2 * _SHARES, np.diff(ends)[:, None]
+    nodes = (ends[:-1, None] + widths * np.sin(angle) ** 2).ravel()
+    lengths = (widths * _WEIGHTS * np.pi / 2 * np.sin(2 * angle)).ravel()
     density = np.exp(-np.abs(nodes - counts) / scale) / (2 * scale) * lengths
     atoms = np.exp(-np.array([counts, n - counts]) / scale) / 2
     return np.concatenate([[0.0, n], nodes]), np.concatenate([atoms, density])

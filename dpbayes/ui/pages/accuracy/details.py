@@ -8,8 +8,8 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
+from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.best import best_known
-from dpbayes.experiments.accuracy.command import AccuracyRecipe
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT, TOLD

@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.command import AccuracyRecipe, parquet_bytes
+from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.experiments.accuracy.methods import BASELINES
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.accuracy.command import AccuracyRecipe
+from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (
@@ -20,7 +20,7 @@ from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import NAMED, naive_bayes
+from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.accuracy import AccuracyOptions, CalibrationsShown, Scene
@@ -98,9 +98,7 @@ def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
         return AccuracyRecipe(plan, features=options.features)
     if options.scene is Scene.TABLE:
         return AccuracyRecipe(plan, table=settings.data if settings.data in SHIPPED else chosen.data_title)
-    if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
-        return AccuracyRecipe(plan, named=settings.source)
-    return AccuracyRecipe(plan)
+    return AccuracyRecipe(plan, named=settings.published)
 
 
 def _source(chosen: Chosen, options: AccuracyOptions, net: Network) -> Synthetic | Dataset:

@@ -110,8 +110,8 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     settings, net = chosen.settings, chosen.network
     n = settings.records if settings.data == "synthetic" else chosen.records
     mechanism = chosen.mechanism_called(kind.__name__)
-    known = not settings.graph and settings.data == "synthetic" and settings.source in NAMED
-    over = escaped(NAMED[settings.source].title) if known else f"a network of {many(len(net.names), 'node')}"
+    key = settings.published
+    over = escaped(NAMED[key].title) if key else f"a network of {many(len(net.names), 'node')}"
     where = f"tables of {many(n, 'record')} over {over}"
     values: tuple[tuple[str, Any], ...] = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
     values += (("weights", chosen.weights),)

@@ -75,7 +75,7 @@ def asked_of(chosen: Chosen) -> Question:
 
 def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:
     """Return probabilities that no record has a part in, and whether they are published: others are drawn."""
-    key = chosen.settings.graph or chosen.settings.source
+    key = chosen.settings.fitted
     if key in NAMED:
         network, cpts = load_named(key)
         if network == chosen.network:
@@ -86,8 +86,7 @@ def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:
 def public_cpts_in_python(chosen: Chosen) -> str:
     """Return the code that makes `network` and these `probabilities`."""
     if public_cpts(chosen)[1]:
-        key = chosen.settings.graph or chosen.settings.source
-        return f"network, probabilities = dp.load_named({key!r})"
+        return f"network, probabilities = dp.load_named({chosen.settings.fitted!r})"
     drawn = f'probabilities = random_cpts(network, stream({chosen.seed!r}, "best_noise", "cpts"))'
     imports = f"{STREAM}\nfrom dpbayes.model.cpts import random_cpts"
     return f"{imports}\n{network_in_python(chosen.network)}\n{drawn}"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, times
 from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
 from dpbayes.mechanisms.shares import takes_weights, weights_told
@@ -117,7 +117,8 @@ def verdict(comparison: Comparison) -> str:
     per_cell = "per cell, by the weights of the tables," if comparison.weights else "per cell"
     least = f"At ε = {promise.epsilon:g} the least noise {per_cell} is {numeral(pure.noise)} counts with {_named(pure)}"
     is_laplace = pure is comparison.laplace
-    first = f"{least}, {'the paper’s own' if is_laplace else _times(comparison.factor(pure)) + ' less than Laplace’s'}"
+    beside = "the paper’s own" if is_laplace else f"{times(comparison.factor(pure), 3)} less than Laplace’s"
+    first = f"{least}, {beside}"
     with_delta = f"with δ = {numeral(promise.delta)}"
     if best.is_pure:
         return f"{first}; {with_delta} Gaussian noise is not less than that."
@@ -129,15 +130,11 @@ def _fair(comparison: Comparison, best: CellNoise) -> str:
     factor = comparison.factor(best)
     if not math.isfinite(factor):
         return "and what Laplace gains by that δ is being counted"
-    return f"{_times(factor)} less than Laplace’s that uses δ too"
+    return f"{times(factor, 3)} less than Laplace’s that uses δ too"
 
 
 def _named(noise: CellNoise) -> str:
     return str(noise.mechanism.named)
-
-
-def _times(factor: float) -> str:
-    return f"{numeral(factor)} times"
 
 
 def _picture(comparison: Comparison) -> None:

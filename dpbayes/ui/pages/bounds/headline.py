@@ -2,7 +2,7 @@
 
 import math
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, times
 from dpbayes.theory.claims.exhibit import Says
 from dpbayes.theory.claims.judgement import Decision, Judgement, judged
 from dpbayes.ui.pages.bounds.curve import Evaluation
@@ -37,11 +37,6 @@ def percent(share: float) -> str:
     return f"{numeral(100 * share, 4 if share > 0.99 else 3)}%"
 
 
-def times(ratio: float) -> str:
-    """Return how many times, in two digits or whole."""
-    return numeral(ratio) if ratio >= 100 else numeral(ratio, 2)
-
-
 def _start(evaluation: Evaluation) -> str:
     name = evaluation.bound.claim.reference.in_words
     part = evaluation.exhibit.part(evaluation.subject)
@@ -71,7 +66,7 @@ def _worded(evaluation: Evaluation, judgement: Judgement) -> str:
         case Decision.FAR:
             return "the printed one is far too large."
         case _:
-            return f"the printed one is {times(judgement.ratio)} times the {judgement.beside.value} one."
+            return f"the printed one is {times(judgement.ratio)} the {judgement.beside.value} one."
 
 
 def _exceeded(evaluation: Evaluation, judgement: Judgement, printed: float) -> str:
@@ -136,7 +131,7 @@ def _largest(evaluation: Evaluation, judgement: Judgement, printed: float, certi
     if judgement.decision is Decision.UNCERTIFIED:
         return f"{says}; nothing can be certified here."
     if judgement.decision is Decision.UNPROVED:
-        return f"{says}; what is certified is {numeral(certified)}, {times(judgement.ratio)} times as much."
+        return f"{says}; what is certified is {numeral(certified)}, {times(judgement.ratio)} as much."
     known = f"the {evaluation.measured.exact_name} is {numeral(exact)}" if math.isfinite(exact) else ""
     proved = f"{numeral(certified)} is certified" if judgement.is_exceeded or not known else ""
     return f"{says}; {', and '.join(filter(None, (known, proved)))}: {_worded(evaluation, judgement)}"

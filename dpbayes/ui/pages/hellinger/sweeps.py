@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpbayes.experiments.command import parquet_bytes
+from dpbayes.commands.experiments.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     SWEEP_DRAWS,

@@ -125,8 +125,7 @@ def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
     asked = str(question(chosen)) if has_asked(chosen) else ""
     reading = chosen.options("release").reading
-    source = chosen.settings.graph or chosen.settings.source
-    tables = source, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
+    tables = chosen.settings.fitted, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
     return names, parameters, chosen.weights, tables, chosen.settings.prior, asked, reading
 
 

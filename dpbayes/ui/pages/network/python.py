@@ -46,8 +46,7 @@ def _tables(chosen: Chosen) -> str:
     drawn = f'{numbers}, stream({chosen.seed!r}, "network", "tables")'
     tables = "from dpbayes.experiments.least_epsilon.tables import"
     if public_cpts(chosen)[1]:
-        key = chosen.settings.graph or chosen.settings.source
-        named = f"network, probabilities = dp.load_named({key!r})"
+        named = f"network, probabilities = dp.load_named({chosen.settings.fitted!r})"
         return f"{tables} planned_tables\n{named}\ntables = planned_tables(network, probabilities, {drawn})"
     named = network_in_python(chosen.network)
     return f"{tables} evenly_planned_tables\n{named}\ntables = evenly_planned_tables(network, {drawn})"

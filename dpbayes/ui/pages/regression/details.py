@@ -5,8 +5,8 @@ import streamlit as st
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
-from dpbayes.experiments.command import parquet_bytes
-from dpbayes.experiments.regression.command import RegressionRecipe
+from dpbayes.commands.experiments.files import parquet_bytes
+from dpbayes.commands.experiments.regression import RegressionRecipe
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, rough
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
@@ -19,6 +19,7 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
 )
 from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
@@ -166,13 +167,7 @@ def _predicts(study: RegressionStudy) -> str:
 
 
 def _printed(study: RegressionStudy, printed: float) -> str:
-    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {_rough(printed)}"
-
-
-def _rough(number: float) -> str:
-    """Return a number in two digits, without an exponent where it is not too long."""
-    rounded = float(f"{number:.2g}")
-    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
+    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {rough(printed)}"
 
 
 # Controls
@@ -314,7 +309,7 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
     one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
     several = study.certified if study.draws > 1 else None
     chart(
-        epsilon_figure(b, one, printed, several=several, marked=float(b[k])),
+        epsilon_figure(b, one, printed, several=several, marked=float(b[k]), colour=RegressionSampler.colour),
         key="regression.epsilons",
         alt=(
             "Epsilon of one draw against prior precision, certified and as printed. "

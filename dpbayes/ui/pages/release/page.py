@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.estimates import near_one
-from dpbayes.base.text import apart, escaped, numeral
+from dpbayes.base.text import apart, escaped, near_one, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure

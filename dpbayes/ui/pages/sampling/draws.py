@@ -51,7 +51,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     labels = [f"ε = {epsilon * times:g}" for times in TIMES]
     certified = shown.mechanism.calibration is Calibration.CERTIFIED
     measured = _measured(shown, seed=chosen.seed) if chosen.is_curator and certified else None
-    figure = draws_figure(NUMBERS, errors, labels, best=best, measured=measured)
+    figure = draws_figure(NUMBERS, errors, labels, best=best, colour=shown.mechanism.colour, measured=measured)
     told = "Error of the mean of N draws over N, for three epsilons; best N marked."
     chart(figure, key="draws", alt=told, simulates=measured is not None)
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
@@ -90,7 +90,7 @@ def _omega(shown: ShownRow) -> None:
     epsilon = np.geomspace(1e-2, 1e3, 201)
     certified = certified_omega(net, epsilon=epsilon, draws=sampler.draws)
     printed = printed_omega(net, epsilon=epsilon)
-    figure = omega_figure(epsilon, certified, printed, chosen=(sampler.epsilon, sampler.omega))
+    figure = omega_figure(epsilon, certified, printed, chosen=(sampler.epsilon, sampler.omega), colour=sampler.colour)
     chart(figure, key="omega", alt="Omega over epsilon: certified for this network and N, and as printed.")
     at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):

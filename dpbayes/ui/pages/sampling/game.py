@@ -197,7 +197,7 @@ def _belief(game: Game, study: GameStudy) -> None:
     order[1:] = order[1:][np.argsort(np.arange(len(order) - 1) * 0.6180339887 % 1)]  # of both tables
     ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(game, study)]
     belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:asked, order]])
-    figure = game_figure(np.arange(asked + 1.0), belief, ceilings)
+    figure = game_figure(np.arange(asked + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
     chart(
         figure,
         key="game",
@@ -255,7 +255,14 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
         marks.append((f"Theorem 3 as printed{', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
-    figure = needed_figure(steps[picked], study.right[picked], study.right_error[picked], level=LEVEL, marks=marks)
+    figure = needed_figure(
+        steps[picked],
+        study.right[picked],
+        study.right_error[picked],
+        level=LEVEL,
+        colour=PosteriorSampler.colour,
+        marks=marks,
+    )
     chart(
         figure,
         key="needed",

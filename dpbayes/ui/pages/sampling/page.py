@@ -174,8 +174,8 @@ def _curves(chosen: Chosen, shown: ShownRow) -> tuple[np.ndarray, np.ndarray | N
 
 
 def _picture(chosen: Chosen, shown: ShownRow, *, name: str) -> None:
-    theta, exact, trimmed = _curves(chosen, shown)
-    figure = trim_figure(theta, exact, trimmed, shown.draws, region=shown.region, name=name)
+    densities, colour = _curves(chosen, shown), shown.mechanism.colour
+    figure = trim_figure(densities, shown.draws, region=shown.region, name=name, colour=colour)
     both = "exact posterior, and of the trimmed one that is drawn from"
     whose = both if chosen.is_curator else "public trimmed prior"
     chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.", simulates=True)

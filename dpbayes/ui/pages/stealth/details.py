@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.estimates import Estimate, near_one
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, many, numeral
+from dpbayes.base.text import latex, many, near_one, numeral
 from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
-from dpbayes.mechanisms import Calibration, Noise
+from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.stealth import Sense
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -84,7 +84,11 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
             )
             chart(
                 agreement_figure(
-                    values, names=(names[0], names[1]), about=about, limits=(middle - room, middle + room)
+                    values,
+                    names=(names[0], names[1]),
+                    about=about,
+                    limits=(middle - room, middle + room),
+                    colour=LaplaceFourier.colour,
                 ),
                 key=f"stealth.agree.{label}",
                 simulates=True,

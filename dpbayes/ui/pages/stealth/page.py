@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.estimates import Estimate, near_one
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.text import escaped, many, near_one, numeral
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -191,10 +191,8 @@ def _records_of(number: float) -> str:
 
 def _name(settings: Settings) -> str:
     """Return what to call the network."""
-    if settings.graph in NAMED:
-        return NAMED[settings.graph].title
-    if not settings.graph and settings.data == "synthetic" and settings.source in NAMED:
-        return NAMED[settings.source].title
+    if key := settings.graph if settings.graph in NAMED else settings.published:
+        return NAMED[key].title
     if not settings.graph and settings.data in SHIPPED:
         return f"the network of {escaped(SHIPPED[settings.data].title)}"
     return "this network"
@@ -217,14 +215,14 @@ def _controls(t: float | None) -> None:
 
 def _picture(stealth: Stealth, sense: Sense, t: float | None) -> None:
     """Show the probabilities against t, and the t at hand."""
-    simulated = {each: needed.probability(stealth.grid) for each, needed in stealth.worst.items()}
+    simulated = {each.look: needed.probability(stealth.grid) for each, needed in stealth.worst.items()}
     bounds = {"the paper’s 1 − exp(−t)": printed_probability(stealth.grid), "proved, at least": stealth.proved}
     real = stealth.real.probability(stealth.grid) if stealth.real is not None else None
     chosen = None
     if t is not None:
         worst = stealth.worst.get(sense)
         proved = float(proved_probability(stealth.network, stealth.noise, sense, np.array(t)))
-        chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0))
+        chosen = (t, worst.estimate(t) if worst else Estimate(max(proved, 0.0), 0.0), sense.look.colour)
     chart(
         stealth_figure(stealth.grid, simulated, bounds, real, chosen=chosen, records=stealth.records),
         key="stealth.probability",

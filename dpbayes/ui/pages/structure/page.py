@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.looks import Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
@@ -25,7 +26,8 @@ from dpbayes.experiments.graph_families import (
     noise_factor,
     random_costs,
 )
-from dpbayes.figures.graph_families import CERTIFIED, KINDS, LAPLACE, PRINTED, OtherNoise, graph_families_figure
+from dpbayes.figures.graph_families import OtherNoise, graph_families_figure
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.session.chosen import Chosen
@@ -36,6 +38,12 @@ from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
 from dpbayes.ui.widgets.show import assumption, data_and_download, inside, noise_is_not_error, source
+
+LAPLACE = Look(LaplaceUpdates.label, LaplaceUpdates.colour)
+CERTIFIED = Look("Fourier, certified", LaplaceFourier.colour)
+PRINTED = Look("Fourier, as printed", LaplaceFourier.colour, dash="dashdot", symbol="circle-open")
+KINDS: tuple[type, ...] = (LaplaceUpdates, LaplaceFourier)
+"""The mechanisms of the paper, which have lines of their own."""
 
 DENSER = 8
 """Nodes of the complete graph in the counterexample."""
@@ -145,20 +153,19 @@ def _drawn(noise: FamilyNoise | None, nodes: int, promise: Promise) -> list[Othe
     for kind in noise.families:
         factor = noise_factor(kind, nodes, promise)
         families, random = noise.families[kind] * factor, noise.random[kind] * factor
-        lines.append(OtherNoise(_named(kind, promise), kind.colour, families, random, needs_delta(kind)))
+        lines.append(OtherNoise(_look(kind, promise), families, random, needs_delta(kind)))
     return lines
 
 
 def _awaited(costs: Costs, promise: Promise) -> list[OtherNoise]:
     """Return the other mechanisms before anything of them is known: their names keep the picture's place."""
     families, random = np.full(len(costs.names), np.nan), np.empty((0, len(costs.arrows)))
-    return [
-        OtherNoise(_named(kind, promise), kind.colour, families, random, needs_delta(kind)) for kind in other_kinds()
-    ]
+    return [OtherNoise(_look(kind, promise), families, random, needs_delta(kind)) for kind in other_kinds()]
 
 
-def _named(kind: type[Any], promise: Promise) -> str:
-    return f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
+def _look(kind: type[Any], promise: Promise) -> Look:
+    name = f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
+    return Look(name, kind.colour, width=2)
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Drawing random graphs …")
@@ -199,13 +206,13 @@ def arrows_per_node(number: str) -> str:
 
 
 def _picture(costs: Costs, other_noise: FamilyNoise | None, others: list[OtherNoise], *, epsilon: float) -> None:
-    def noise(family: GraphCosts) -> dict[str, np.ndarray]:
+    def noise(family: GraphCosts) -> dict[Look, np.ndarray]:
         values = {LAPLACE: family.laplace, CERTIFIED: family.certified, PRINTED: family.printed}
-        return {name: value / epsilon for name, value in values.items()}
+        return {look: value / epsilon for look, value in values.items()}
 
     by_mechanism = noise(costs.families)
     families = {
-        family: (float(costs.families.arrows[i]), {name: float(values[i]) for name, values in by_mechanism.items()})
+        family: (float(costs.families.arrows[i]), {look: float(values[i]) for look, values in by_mechanism.items()})
         for i, family in enumerate(costs.names)
     }
     random, reached = noise(costs.random), costs.crossing(costs.random.certified)
@@ -223,7 +230,7 @@ def _picture(costs: Costs, other_noise: FamilyNoise | None, others: list[OtherNo
         f"{numeral(float(random[LAPLACE].mean()))} counts, certified Fourier rises from "
         f"{numeral(float(random[CERTIFIED][:, 0].mean()))} to {numeral(float(random[CERTIFIED][:, -1].mean()))}."
         + "".join(
-            f" On the chain {inside(other.name)} adds {numeral(float(other.families[0]))}."
+            f" On the chain {inside(other.look.name)} adds {numeral(float(other.families[0]))}."
             for other in others
             if np.isfinite(other.families[0])
         ),
@@ -255,10 +262,10 @@ def _told_of(noise: FamilyNoise) -> str:
 
 
 def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
-    frame = costs.families.frame(epsilon=epsilon).assign(**{other.name: other.families for other in others})
+    frame = costs.families.frame(epsilon=epsilon).assign(**{other.look.name: other.families for other in others})
     frame.insert(0, "family", costs.names)
-    gaussian = [other.name for other in others if other.needs_delta]
-    pure = [*PURE, *(other.name for other in others if not other.needs_delta)]
+    gaussian = [other.look.name for other in others if other.needs_delta]
+    pure = [*PURE, *(other.look.name for other in others if not other.needs_delta)]
     frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
     if gaussian:
         frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))
@@ -276,8 +283,8 @@ def records_of(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.Dat
     Noise that is searched for is known of the first random graphs only, and its means are of those.
     """
     families, random = costs.families.frame(epsilon=epsilon), costs.random.frame(epsilon=epsilon)
-    families = families.assign(**{other.name: other.families for other in others})
-    random = random.assign(**{other.name: _padded(other.random.ravel(), len(random)) for other in others})
+    families = families.assign(**{other.look.name: other.families for other in others})
+    random = random.assign(**{other.look.name: _padded(other.random.ravel(), len(random)) for other in others})
     means = means_by_density(random)
     families.insert(0, "family", costs.names)
     random.insert(0, "family", "random")

@@ -10,8 +10,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answer, Question
-from dpbayes.experiments.least_epsilon.search import LEAST_DRAWS, Wish
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Wish
 from dpbayes.mechanisms.base import Mechanism, Outcome
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.steps import Partial, Work, part_of
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, rough
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
@@ -20,7 +20,8 @@ from dpbayes.experiments.least_epsilon.planning import (
     least_records_steps,
     most_records,
 )
-from dpbayes.experiments.least_epsilon.search import LeastEpsilon, least_epsilon_steps
+from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
+from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, MOST_DRAWS, Asking, ask, others
@@ -230,12 +231,12 @@ def records_told(asking: Asking, needed: LeastRecords, most: int) -> str:
         return f"ε = {epsilon} does not keep {what} within {asking.options.tolerance:g} with up to {most:,} records."
     if needed.records <= 1:
         return f"ε = {epsilon} keeps {what} within {asking.options.tolerance:g} with any number of records."
-    high = _rough(needed.high) if math.isfinite(needed.high) else "more"
-    return f"ε = {epsilon} would do from about {_rough(needed.records)} records on ({_rough(needed.low)} to {high})."
+    high = _about(needed.high) if math.isfinite(needed.high) else "more"
+    return f"ε = {epsilon} would do from about {_about(needed.records)} records on ({_about(needed.low)} to {high})."
 
 
-def _rough(records: float) -> str:
-    return f"{int(float(f'{records:.2g}')):,}"
+def _about(number: float) -> str:
+    return rough(math.ceil(number))
 
 
 # Every mechanism

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.command import ANSWERS as WORDS
-from dpbayes.experiments.least_epsilon.command import NAMES
+from dpbayes.commands.experiments.least_epsilon import ANSWERS as WORDS
+from dpbayes.commands.experiments.least_epsilon import NAMES
 from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, Asking
@@ -55,7 +55,7 @@ def command_of(asking: Asking) -> str:
     turned = " ".join(shlex.quote(f"{each}={getattr(value, 'value', value)}") for each, value in values.items())
     parts = [
         ".venv/bin/python -m dpbayes.experiments epsilon",
-        f"--network {settings.graph or settings.source}",
+        f"--network {settings.fitted}",
         f"--target {shlex.quote(f'{question.target}={question.state}')}",
         f"--given {given}" if given else "",
         f"--within {options.tolerance!r} --confidence {options.confidence!r} --records {options.records}",
@@ -77,8 +77,9 @@ def python_of(asking: Asking) -> str:
         FACE,
         STREAM,
         f"from dpbayes.experiments.least_epsilon.answers import {answer}, Question",
-        "from dpbayes.experiments.least_epsilon.search import Wish, least_epsilon",
+        "from dpbayes.experiments.least_epsilon.search import least_epsilon",
         "from dpbayes.experiments.least_epsilon.tables import planned_tables",
+        "from dpbayes.experiments.least_epsilon.wish import Wish",
         public_cpts_in_python(asking.chosen),
         mechanism_in_python(asking.mechanism(name)),
         f'rng = stream({seed!r}, "which_epsilon", "tables")',

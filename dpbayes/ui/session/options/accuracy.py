@@ -10,7 +10,9 @@ from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (
     DRAWS,
-    MOST_EPSILONS,
+    HIGH,
+    LOW,
+    POINTS,
     RECORDS,
     REPEATS,
     STEALTH,
@@ -96,9 +98,9 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     training: Annotated[int, TRAINING]
     testing: Annotated[int, TESTING]
     repeats: Annotated[int, REPEATS]
-    low: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=0.1, log=True, title="smallest epsilon")]
-    high: Annotated[float, Parameter("", low=1e-3, high=1e3, typical=100, log=True, title="largest epsilon")]
-    points: Annotated[int, Parameter("", low=1, high=MOST_EPSILONS, typical=20, log=True, whole=True, title="epsilons")]
+    low: Annotated[float, LOW]
+    high: Annotated[float, HIGH]
+    points: Annotated[int, POINTS]
     curves: Annotated[CalibrationsShown, Choice(CalibrationsShown, title="calibration")]
     shown: Annotated[Shown, Choice(Shown, title="shown")]
     stealth: Annotated[float, STEALTH]

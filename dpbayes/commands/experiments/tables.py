@@ -10,8 +10,20 @@ from dpbayes.model.network import Network
 from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.files import read_table
-from dpbayes.sources.named_networks import load_named, naive_bayes
+from dpbayes.sources.named_networks import NAMED, load_named, naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
+
+
+def add_network(parser: argparse._ActionsContainer) -> None:
+    """Give a parser the words that name a network and a table."""
+    parser.add_argument("--network", metavar="KEY", help=f"a published network: {', '.join(NAMED)}")
+    parser.add_argument("--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file of them")
+    parser.add_argument(
+        "--states", metavar="JSON", help='states of nodes of --arrows that are not ("no", "yes"); all of a file'
+    )
+    parser.add_argument(
+        "--table", metavar="KEY", help=f"{', '.join(SHIPPED)}, or a CSV, .xlsx or .parquet file with --states"
+    )
 
 
 def features_of(asked: argparse.Namespace) -> int:
@@ -21,7 +33,7 @@ def features_of(asked: argparse.Namespace) -> int:
 
 def network_of(asked: argparse.Namespace, table: Dataset | None) -> Network:
     """Return the network of a key, of arrows, or that of a shipped table. Errors: InputError where two are named."""
-    given = [name for name in ("features", "network", "arrows") if getattr(asked, name)]
+    given = [name for name in ("features", "network", "arrows") if getattr(asked, name, None)]
     if len(given) > 1:
         raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
     if asked.network:
@@ -30,9 +42,9 @@ def network_of(asked: argparse.Namespace, table: Dataset | None) -> Network:
         text = Path(asked.arrows).read_text(encoding="utf-8") if _is_file(asked.arrows) else asked.arrows
         names, edges = read_edges(text)
         return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
-    if asked.table in SHIPPED and not asked.features:
+    if asked.table in SHIPPED and not given:
         return default_network(asked.table)
-    if asked.table and not asked.features:
+    if asked.table and not given:
         raise InputError("A table from a file needs a network; give --arrows.")
     return naive_bayes(features_of(asked))
 

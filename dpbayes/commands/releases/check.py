@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
+from dpbayes.commands.command import FAILS, HOLDS
 from dpbayes.releases import ledger
-from dpbayes.releases.command.shared import FAILS, HOLDS
 from dpbayes.releases.verify import verify
 
 

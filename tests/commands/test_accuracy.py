@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.accuracy.command import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
+from dpbayes.commands.experiments.accuracy import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
+from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy.study import (
     METHODS,
     AccuracyPlan,

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpbayes.mechanisms.export import safe_csv
-from dpbayes.model.counts import Counts
-from dpbayes.releases.command.shared import HOLDS
-from dpbayes.releases.command.tables import (
+from dpbayes.commands.command import HOLDS
+from dpbayes.commands.releases.tables import (
     add_data_or_source,
     add_domains,
     add_network,
@@ -18,6 +16,8 @@ from dpbayes.releases.command.tables import (
     network_of,
     table_of,
 )
+from dpbayes.mechanisms.export import safe_csv
+from dpbayes.model.counts import Counts
 
 NOT_PRIVATE = "These counts are exact and not private: they are for the curator alone. A release is made by `release`."
 

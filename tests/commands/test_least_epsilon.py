@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.least_epsilon.command import NAMES
+from dpbayes.commands.experiments.least_epsilon import NAMES
+from dpbayes.commands.experiments.main import main
 from dpbayes.mechanisms import MECHANISMS
 
 ASIA = ["epsilon", "--network", "asia", "--target", "dysp=yes", "--given", "smoke=yes"]
@@ -38,7 +38,7 @@ def test_a_table_and_a_width(capsys):
 
 def test_what_a_real_table_gave_is_marked_as_not_private(capsys, monkeypatch):
     few = {name: kind for name, kind in NAMES.items() if name in ("laplace", "fourier")}
-    monkeypatch.setattr("dpbayes.experiments.least_epsilon.command.NAMES", few)
+    monkeypatch.setattr("dpbayes.commands.experiments.least_epsilon.NAMES", few)
     table = ["epsilon", "--table", "house_votes_84", "--target", "party", "--draws", "20", "--within", "0.2"]
     for mechanism in ("laplace", "every"):
         first, *rest = said(capsys, *table, "--mechanism", mechanism).splitlines()
@@ -69,7 +69,7 @@ def test_how_many_records_an_epsilon_needs(capsys):
 
 def test_a_line_for_every_mechanism(capsys, monkeypatch):
     few = {name: kind for name, kind in NAMES.items() if name in ("exact", "laplace", "fourier", "private-map")}
-    monkeypatch.setattr("dpbayes.experiments.least_epsilon.command.NAMES", few)
+    monkeypatch.setattr("dpbayes.commands.experiments.least_epsilon.NAMES", few)
     words = ["epsilon", "--network", "cancer", "--target", "Smoker", "--draws", "20", "--mechanism", "every"]
     first, second, third = said(capsys, *words, "--answer", "noise-aware").splitlines()
     assert first.startswith("Laplace: Least epsilon: ")
@@ -89,8 +89,9 @@ def test_every_mechanism_has_a_name_of_its_own():
         (["--epsilon", "1", "--mechanism", "every"], "--set and --epsilon are about one mechanism"),
         (["--within", "0"], "The tolerance must be above 0"),
         (["--within", "1.5"], "--within must be between 0 and 1"),
-        (["--confidence", "1.5"], "--confidence must be between 0 and 1"),
-        (["--confidence", "1"], "The confidence must be between 0.01 and 0.999"),
+        (["--confidence", "1"], "--confidence must be between 0.01 and 0.999"),
+        (["--records", "-1"], "--records must be between 0 and"),
+        (["--prior", "0"], "--prior must be between 0.001 and"),
         (["--within", "0.0000001", "--draws", "50"], "No epsilon up to 1,000 suffices"),
         (["--draws", "2"], "--draws must be between"),
         (["--measure", "luck"], "--measure must be one of: error, width"),

@@ -2,36 +2,29 @@
 
 import argparse
 import math
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
 
 from dpbayes.audit.risk import risk, sentences
-from dpbayes.base.estimates import near_one
-from dpbayes.base.parameters import parameters_of, read
-from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral
+from dpbayes.base.parameters import Choice, Parameter, parameters_of, read
+from dpbayes.base.randomness import seed_of, stream
+from dpbayes.base.text import near_one, numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.commands.experiments.options import add_settings, values_given
+from dpbayes.commands.experiments.tables import add_network, network_of, table_of
 from dpbayes.experiments.accuracy.any_mechanism import typical
-from dpbayes.experiments.asked import network_of, table_of
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.planning import least_records, most_records
-from dpbayes.experiments.least_epsilon.search import (
-    LEAST_DRAWS,
-    MOST_DRAWS,
-    LeastEpsilon,
-    Measure,
-    Wish,
-    least_epsilon,
-)
+from dpbayes.experiments.least_epsilon.search import least_epsilon
 from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, MOST_DRAWS, LeastEpsilon, Measure, Wish
 from dpbayes.mechanisms import MECHANISMS, PRIVATE, NetworkMechanism, Outcome
 from dpbayes.mechanisms.base import EPSILON
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.posteriors.dirichlet import PRIOR, Dirichlets
+from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 NAMES = {kind.label.split(" (")[0].lower().replace(" ", "-"): kind for kind in MECHANISMS}
@@ -51,25 +44,60 @@ AFTERWARDS = 5
 """Releases from one table whose risk is told beside that of one."""
 
 
+def _chance(typical: float, title: str) -> Parameter:
+    return Parameter("", low=1e-9, high=1 - 1e-9, typical=typical, title=title)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRecords:
+    """How large the tables are that a network draws."""
+
+    records: Annotated[
+        int, Parameter("n", 0, MAX_RECORDS, 1000, log=True, whole=True, title="without a table: planned records")
+    ] = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """How near an answer is to be and how often."""
+
+    within: Annotated[float, Parameter("", 0, 1, 0.05, title="largest error, or width, of an answer")] = 0.05
+    confidence: Annotated[float, Parameter("", 0.01, 0.999, 0.95, title="share of releases that keep to it")] = 0.95
+    measure: Annotated[Measure, Choice(Measure, title="what is to be small")] = Measure.ERROR
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorAndSeed:
+    """The prior, and what releases are drawn from."""
+
+    prior: Annotated[float, PRIOR] = 1.0
+    seed: Annotated[int, seed_of("tables and releases")] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspected:
+    """A belief of one record, and the level that it may pass. Errors: InputError where it is there already."""
+
+    suspicion: Annotated[float, _chance(0.1, "what somebody believes of one record")] = 0.1
+    level: Annotated[float, _chance(0.2, "which that belief may pass")] = 0.2
+
+    def __post_init__(self) -> None:
+        if not self.level > self.suspicion:
+            raise InputError(f"--level must be above --suspicion; {self.level:g} is not above {self.suspicion:g}.")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words that `run` reads."""
     where = parser.add_argument_group("network and records")
-    where.add_argument("--network", metavar="KEY", help=f"a published network: {', '.join(NAMED)}")
-    where.add_argument("--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file of them")
-    where.add_argument("--states", metavar="JSON", help="states of the nodes of --arrows; all of a file")
-    where.add_argument("--table", metavar="KEY", help=f"{', '.join(SHIPPED)}, or a file with --states")
-    where.add_argument("--records", metavar="N", default="1000", help="without a table: planned records (%(default)s)")
+    add_network(where)
+    add_settings(where, PlannedRecords)
     asked = parser.add_argument_group("what is asked")
     asked.add_argument(
         "--target", metavar="NODE=STATE", required=True, help="whose probability; its first state if none"
     )
     asked.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
-    asked.add_argument("--within", default="0.05", help="largest error, or width, of an answer (%(default)s)")
+    add_settings(asked, Wanted)
     asked.add_argument("--epsilon", metavar="E", help="without a table: say too how many records this one would need")
-    asked.add_argument("--confidence", default="0.95", help="share of releases that keep to it (%(default)s)")
-    asked.add_argument(
-        "--measure", default="error", help=f"{' or '.join(kind.value for kind in Measure)} (%(default)s)"
-    )
     how = parser.add_argument_group("how it is answered")
     how.add_argument(
         "--mechanism",
@@ -78,35 +106,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(NAMES)}; or {EVERY}, one line each (%(default)s)",
     )
     how.add_argument("--set", metavar="NAME=VALUE", nargs="+", default=[], help="its other parameters, such as t=0")
-    how.add_argument("--prior", default="1", help="every Dirichlet parameter (%(default)s)")
     how.add_argument("--answer", default="as-real", help=f"how it is read: {' or '.join(ANSWERS)} (%(default)s)")
     how.add_argument(
         "--draws",
         metavar="R",
         help=f"simulated releases ({', '.join(f'{each.draws:,} {name}' for name, each in ANSWERS.items())})",
     )
-    how.add_argument("--seed", default="1", help="(%(default)s)")
-    meant = parser.add_argument_group("what the epsilon means")
-    meant.add_argument("--suspicion", default="0.1", help="what somebody believes of one record (%(default)s)")
-    meant.add_argument("--level", default="0.2", help="which that belief may pass (%(default)s)")
+    add_settings(how, PriorAndSeed)
+    add_settings(parser.add_argument_group("what the epsilon means"), Suspected)
 
 
 def run(asked: argparse.Namespace) -> str:
     """Return the least epsilon that was asked for, with what it means, as plain lines. Errors: InputError."""
-    seed = whole_number("--seed", asked.seed, low=0, high=2**32 - 1)
-    suspicion, level = (
-        finite_number(f"--{name}", getattr(asked, name), low=1e-9, high=1 - 1e-9) for name in ("suspicion", "level")
-    )
-    if not level > suspicion:
-        raise InputError(f"--level must be above --suspicion; {level:g} is not above {suspicion:g}.")
+    simulated = PriorAndSeed(**values_given(PriorAndSeed, asked))
+    suspected, seed = Suspected(**values_given(Suspected, asked)), simulated.seed
     if asked.mechanism == EVERY:
-        return "\n".join([*_mark(asked), *_of_every_mechanism(asked, seed)])
-    wish = _wish(asked, seed)
+        return "\n".join([*_mark(asked), *_of_every_mechanism(asked, simulated)])
+    wish = _wish(asked, simulated)
     needed = _records_needed(asked, wish, seed)
     least = least_epsilon(wish, stream(seed, "least epsilon"))
     risks = [
-        risk(least.mechanism, n=wish.tables.n, releases=releases, suspicion=suspicion, level=level)
-        for releases in (1, AFTERWARDS)
+        risk(least.mechanism, n=wish.tables.n, releases=releases, **asdict(suspected)) for releases in (1, AFTERWARDS)
     ]
     return "\n".join([*_mark(asked), *lines(least), *needed, sentences(risks)])
 
@@ -116,7 +136,7 @@ def _mark(asked: argparse.Namespace) -> list[str]:
     return [NOT_PRIVATE] if asked.table else []
 
 
-def _of_every_mechanism(asked: argparse.Namespace, seed: int) -> list[str]:
+def _of_every_mechanism(asked: argparse.Namespace, simulated: PriorAndSeed) -> list[str]:
     """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
     if asked.set or asked.epsilon:
         raise InputError(f"--set and --epsilon are about one mechanism; leave them out, or name one, not {EVERY}.")
@@ -124,9 +144,9 @@ def _of_every_mechanism(asked: argparse.Namespace, seed: int) -> list[str]:
     for name, kind in NAMES.items():
         if kind not in PRIVATE:
             continue
-        wish = _wish(argparse.Namespace(**vars(asked) | {"mechanism": name}), seed)
+        wish = _wish(argparse.Namespace(**vars(asked) | {"mechanism": name}), simulated)
         try:
-            told.append(f"{kind.label}: {lines(least_epsilon(wish, stream(seed, 'least epsilon')))[0]}")
+            told.append(f"{kind.label}: {lines(least_epsilon(wish, stream(simulated.seed, 'least epsilon')))[0]}")
         except InputError as error:
             told.append(f"{kind.label}: {error}")
     return told
@@ -168,19 +188,13 @@ def lines(least: LeastEpsilon) -> list[str]:
     ]
 
 
-def _wish(asked: argparse.Namespace, seed: int) -> Wish:
+def _wish(asked: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
     # All numbers are read before tables are drawn, which may take long.
     if asked.answer not in ANSWERS:
         raise InputError(f"--answer must be one of: {', '.join(ANSWERS)}; {brief(asked.answer)} is not.")
     answer = ANSWERS[asked.answer]
     draws = whole_number("--draws", asked.draws or answer.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
-    prior_value = finite_number("--prior", asked.prior, low=LEAST_PRIOR, high=MOST_PRIOR)
-    within, confidence = (
-        finite_number(f"--{name}", getattr(asked, name), low=0, high=1) for name in ("within", "confidence")
-    )
-    measures = {kind.value: kind for kind in Measure}
-    if asked.measure not in measures:
-        raise InputError(f"--measure must be one of: {', '.join(measures)}; {brief(asked.measure)} is not.")
+    wanted = Wanted(**values_given(Wanted, asked))
     table = table_of(asked) if asked.table else None
     network = _network(asked, table)
     target, state = _pair(asked.target)
@@ -190,30 +204,29 @@ def _wish(asked: argparse.Namespace, seed: int) -> Wish:
         state or network.states[network.index(target)][0],
         dict(_whole_pair(word) for word in asked.given),
     )
-    mechanism = _mechanism(asked, Dirichlets.symmetric(network, prior_value))
+    mechanism = _mechanism(asked, Dirichlets.symmetric(network, simulated.prior))
     return Wish(
         mechanism=mechanism,
         question=question,
-        tables=_planned(asked, draws=draws, seed=seed) if table is None else count(network, table),
-        tolerance=within,
-        confidence=confidence,
+        tables=_planned(asked, draws=draws, seed=simulated.seed) if table is None else count(network, table),
+        tolerance=wanted.within,
+        confidence=wanted.confidence,
         draws=draws,
-        measure=measures[asked.measure],
+        measure=wanted.measure,
         answer=answer,
     )
 
 
 def _network(asked: argparse.Namespace, table: Dataset | None) -> Network:
-    asked.features = None
     if table is None and not asked.network:
         raise InputError("Give a --table, or the --network with tables of probabilities from which tables are planned.")
     return network_of(asked, table)
 
 
 def _planned(asked: argparse.Namespace, *, draws: int, seed: int) -> Counts:
-    records = whole_number("--records", asked.records, low=0, high=MAX_RECORDS)
+    planned = PlannedRecords(**values_given(PlannedRecords, asked))
     network, cpts = load_named(asked.network)
-    return planned_tables(network, cpts, records, draws, stream(seed, "planned tables"))
+    return planned_tables(network, cpts, planned.records, draws, stream(seed, "planned tables"))
 
 
 def _mechanism(asked: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[Outcome]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.commands.command import HOLDS
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.command.shared import HOLDS
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.structure import is_structure
 from dpbayes.releases.verify import verify

@@ -8,30 +8,28 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.experiments import command
+from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.commands.experiments import files
+from dpbayes.commands.experiments.files import Settings, require_suffix, write
+from dpbayes.commands.experiments.options import add_out, add_settings, shell, values_given, words_of
+from dpbayes.commands.experiments.tables import add_network, features_of, network_of, table_of
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
+    EpsilonGrid,
     Synthetic,
     checked_epsilons,
     default_target,
     epsilon_grid,
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
-from dpbayes.experiments.asked import features_of, network_of, table_of
-from dpbayes.experiments.command import Settings, add_out, require_suffix, shell, write
 from dpbayes.mechanisms.base import Calibration, Noise
 from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
 from dpbayes.sources.edgelist import write_edges
-from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, default_network
-from dpbayes.sources.synthetic import MAX_RECORDS
-
-_FAR = 10**18
 
 UNNAMED = "a table without a name"
 
@@ -53,11 +51,7 @@ class AccuracyRecipe:
         """The words of the command line after `accuracy`; `recipe_of` reads them back."""
         plan = self.plan
         words = [*self._network_words, *self._source_words]
-        words += ["--target", plan.target, "--training", str(plan.training), "--testing", str(plan.testing)]
-        words += ["--repeats", str(plan.repeats), *self._epsilon_words]
-        words += ["--prior", f"{plan.prior!r}", "--stealth", f"{plan.stealth!r}"]
-        words += ["--draws", str(plan.draws), "--cells", str(plan.cells), "--seed", str(plan.seed)]
-        words += [] if plan.noise is Noise.REAL else ["--noise", plan.noise.name.lower()]
+        words += ["--target", plan.target, *words_of(plan), *self._epsilon_words]
         words += ["--weights", *told] if (told := weights_told(plan.network, plan.weights)) else []
         return [*words, "--methods", *(method.name for method in plan.methods)]
 
@@ -86,7 +80,7 @@ class AccuracyRecipe:
         source = self.plan.source
         if isinstance(source, Dataset):
             return ["--table", self.table or UNNAMED]
-        return ["--records", str(source.records), "--strength", f"{source.strength!r}"]
+        return words_of(source)
 
     @property
     def _epsilon_words(self) -> list[str]:
@@ -129,7 +123,7 @@ class AccuracyRecipe:
     def python(self) -> str:
         """The same in three lines of Python."""
         return (
-            "from dpbayes.experiments.accuracy.command import accuracy_study, recipe_of\n"
+            "from dpbayes.commands.experiments.accuracy import accuracy_study, recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
             "print(recipe.frame(accuracy_study(recipe.plan)))\n"
         )
@@ -137,42 +131,20 @@ class AccuracyRecipe:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words that `recipe_of` reads."""
-    where = parser.add_argument_group("network and records")
+    where = parser.add_argument_group("network and records; synthetic ones without a table")
     where.add_argument("--features", metavar="D", help="a naive Bayes network of so many features (16 if nothing else)")
-    where.add_argument("--network", metavar="KEY", help=f"a published graph: {', '.join(NAMED)}")
-    where.add_argument("--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file of them")
-    where.add_argument(
-        "--states", metavar="JSON", help='states of nodes of --arrows that are not ("no", "yes"); all of a file'
-    )
-    where.add_argument(
-        "--table",
-        metavar="KEY",
-        help=f"instead of synthetic records: {', '.join(SHIPPED)}, or a CSV, .xlsx or .parquet file with --states",
-    )
+    add_network(where)
     where.add_argument("--target", metavar="NODE", help="what is predicted; the node in the most families if not given")
-    where.add_argument("--records", metavar="N", default="1000", help="synthetic records of every repeat (%(default)s)")
-    where.add_argument("--strength", default="1", help="of the random models, 0 to 1 (%(default)s)")
-    parser.add_argument("--training", metavar="N", default="50", help="records trained on (%(default)s)")
-    parser.add_argument("--testing", metavar="N", help="records tested on, of the others at most so many (all)")
-    parser.add_argument("--repeats", default="100", help="(%(default)s)")
-    parser.add_argument("--low", default="0.1", help="smallest epsilon (%(default)s)")
-    parser.add_argument("--high", default="100", help="largest epsilon (%(default)s)")
-    parser.add_argument("--points", default="20", help="epsilons in all (%(default)s)")
+    add_settings(where, Synthetic)
+    add_settings(parser, AccuracyPlan)
+    add_settings(parser, EpsilonGrid)
     parser.add_argument("--epsilons", nargs="+", metavar="EPSILON", help="these instead, each above the one before")
-    parser.add_argument("--prior", default="1", help="every Dirichlet parameter (%(default)s)")
-    parser.add_argument("--stealth", default="0.9", help="how often Fourier releases hold no negative (%(default)s)")
-    parser.add_argument(
-        "--draws", metavar="N", default="100", help="of the sampler that draws many times (%(default)s)"
-    )
-    parser.add_argument("--cells", metavar="G", default="20", help="of the private MAP (%(default)s)")
-    parser.add_argument("--noise", default="real", help="of Laplace and Fourier: real or whole numbers (%(default)s)")
     parser.add_argument(
         "--weights",
         nargs="+",
         metavar="NODE=NUMBER",
         help="how often the error in a node's table counts where noise is shared out among the tables (1)",
     )
-    parser.add_argument("--seed", default="1", help="(%(default)s)")
     names = ", ".join(ALL_METHODS)
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
     add_out(parser, otherwise="a short table is printed")
@@ -203,51 +175,24 @@ def digest(table: Dataset) -> str:
 def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
     table = table_of(asked) if asked.table else None
     network = network_of(asked, table)
-    source = table or _synthetic(asked)
+    values = values_given(AccuracyPlan, asked)
     plan = AccuracyPlan(
         network=network,
         target=asked.target or default_target(network),
-        source=source,
+        source=table or Synthetic(**values_given(Synthetic, asked)),
         epsilons=_epsilons(asked),
-        methods=_methods(asked.methods, network, _noise(asked)),
-        noise=_noise(asked),
+        methods=_methods(asked.methods, network, values.get("noise", Noise.REAL)),
         weights=_weights(asked.weights or (), network),
-        training=_whole(asked, "training"),
-        testing=_whole(asked, "testing") if asked.testing else MAX_RECORDS,
-        repeats=_whole(asked, "repeats"),
-        prior=_number(asked, "prior"),
-        stealth=_number(asked, "stealth"),
-        draws=_whole(asked, "draws"),
-        cells=_whole(asked, "cells"),
-        seed=_whole(asked, "seed"),
+        **values,
     )
     features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else features_of(asked)
     return AccuracyRecipe(plan, features, asked.network or "", asked.table or "")
 
 
-def _number(asked: argparse.Namespace, name: str) -> float:
-    return finite_number(f"--{name}", getattr(asked, name), low=-_FAR, high=_FAR)
-
-
-def _whole(asked: argparse.Namespace, name: str) -> int:
-    return whole_number(f"--{name}", getattr(asked, name), low=-_FAR, high=_FAR)
-
-
 def _epsilons(asked: argparse.Namespace) -> tuple[float, ...]:
-    if asked.epsilons:
-        return checked_epsilons(asked.epsilons)
-    return epsilon_grid(_number(asked, "low"), _number(asked, "high"), points=_whole(asked, "points"))
-
-
-def _synthetic(asked: argparse.Namespace) -> Synthetic:
-    return Synthetic(records=_whole(asked, "records"), strength=_number(asked, "strength"))
-
-
-def _noise(asked: argparse.Namespace) -> Noise:
-    known = {noise.name.lower(): noise for noise in Noise}
-    if asked.noise not in known:
-        raise InputError(f"--noise must be one of: {', '.join(known)}.")
-    return known[asked.noise]
+    return (
+        checked_epsilons(asked.epsilons) if asked.epsilons else EpsilonGrid(**values_given(EpsilonGrid, asked)).epsilons
+    )
 
 
 def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tuple[Method, ...]:
@@ -285,7 +230,7 @@ def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
 
 def parquet_bytes(study: AccuracyStudy, settings: Settings | None = None) -> bytes:
     """Return the tidy frame as Parquet; the settings are in its columns and, as JSON, in the metadata `dpbayes`."""
-    return command.parquet_bytes(tidy(study, settings or {}), every_setting(study, settings or {}))
+    return files.parquet_bytes(tidy(study, settings or {}), every_setting(study, settings or {}))
 
 
 def every_setting(study: AccuracyStudy, settings: Settings) -> Settings:

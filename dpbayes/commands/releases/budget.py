@@ -1,13 +1,10 @@
-"""What several commands say alike: exit codes, where the ledger is, what is left of a budget."""
+"""What commands say alike of a budget: where its ledger is, and what is left of it."""
 
 import argparse
 from pathlib import Path
 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import Account, PrivacyMeasure, amount_text
-
-HOLDS, FAILS, REFUSED = 0, 1, 2
-"""Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
 
 MOST_READ = 2**53
 """The largest number that is read; what is too large for a choice, the choice says itself."""

@@ -4,22 +4,24 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 import pandas as pd
 
 from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
-from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.experiments.command import (
+from dpbayes.base.validation import InputError, brief
+from dpbayes.commands.experiments.files import require_suffix, write
+from dpbayes.commands.experiments.options import (
+    add_link,
     add_out,
     add_settings,
-    option,
-    require_suffix,
     scenario_from,
     shell,
-    texts_of,
-    write,
+    texts_given,
+    words_of,
 )
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.result import RegressionResult
@@ -38,7 +40,17 @@ from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.files import read_table
 
 _PREFIX = "regression."
-_SEEDS = ("seed", "data_seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionSeeds:
+    """What an experiment is drawn from."""
+
+    seed: Annotated[int, seed_of("splits and draws")] = 1
+    data_seed: Annotated[int, seed_of("the records that are made up")] = 1
+
+
+_SEEDS = tuple(parameters_of(RegressionSeeds))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +71,7 @@ class RegressionRecipe:
     @property
     def arguments(self) -> list[str]:
         """The words of the command line after `regression`; `recipe_of` reads them back."""
-        texts = texts_of(self.scenario) | {"seed": str(self.seed), "data_seed": str(self.data_seed)}
-        words = [word for name, text in texts.items() for word in (option(name), text)]
+        words = words_of(self.scenario) + words_of(RegressionSeeds(seed=self.seed, data_seed=self.data_seed))
         if self.columns is None:
             return words
         which = f"--source={self.source}" if self.source else f"--table={self.table}"
@@ -75,7 +86,7 @@ class RegressionRecipe:
     def python(self) -> str:
         """The same in three lines of Python."""
         return (
-            "from dpbayes.experiments.regression.command import recipe_of\n"
+            "from dpbayes.commands.experiments.regression import recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
             "print(recipe.frame(recipe.result()))\n"
         )
@@ -110,10 +121,10 @@ class RegressionRecipe:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser one option for every setting, a pasted link, a table of one's own, and a file to write."""
+    """Give a parser a pasted link, one option for every setting, a table of one's own, and a file to write."""
+    add_link(parser)
     add_settings(parser, RegressionScenario)
-    parser.add_argument("--seed", help="of splits and draws (1)")
-    parser.add_argument("--data-seed", dest="data_seed", help="of the records that are made up (1)")
+    add_settings(parser, RegressionSeeds)
     parser.add_argument(
         "--table", default="", metavar="FILE", help="your own table, .csv, .xlsx or .parquet, with --columns"
     )
@@ -142,12 +153,11 @@ def recipe_of(words: Sequence[str]) -> RegressionRecipe:
 
 def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
     """Return the experiment that parsed options describe; single options win over a link. Errors: InputError."""
-    names = (*parameters_of(RegressionScenario), *_SEEDS)
-    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    given = texts_given(RegressionScenario, asked) | texts_given(RegressionSeeds, asked)
     own = {"records": Records.UPLOAD.value} if asked.table else {}
     own |= {"records": Records.CONNECTED.value} if asked.source else {}
     texts = own | _linked(asked.settings) | given
-    seeds = {name: _seed(name, texts.pop(name, "1")) for name in _SEEDS}
+    seeds = scenario_from(RegressionSeeds, {name: texts.pop(name) for name in _SEEDS if name in texts})
     scenario = scenario_from(RegressionScenario, texts)
     is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
     if (scenario.records is Records.CONNECTED) != bool(asked.source):
@@ -161,7 +171,14 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
             "records take neither."
         )
     columns = OwnColumns.from_text(asked.columns) if is_own else None
-    return RegressionRecipe(scenario=scenario, **seeds, table=asked.table, source=asked.source, columns=columns)
+    return RegressionRecipe(
+        scenario=scenario,
+        seed=seeds.seed,
+        data_seed=seeds.data_seed,
+        table=asked.table,
+        source=asked.source,
+        columns=columns,
+    )
 
 
 def run(asked: argparse.Namespace) -> str:
@@ -194,7 +211,3 @@ def _linked(link: str) -> dict[str, str]:
 
 def _read(path: Path) -> pd.DataFrame:
     return read_table(path.name, path.read_bytes()).frame
-
-
-def _seed(name: str, text: object) -> int:
-    return whole_number(f"The {name.replace('_', ' ')}", text, low=0, high=2**32 - 1)

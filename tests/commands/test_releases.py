@@ -16,12 +16,13 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes import __main__
+from dpbayes.commands.command import FAILS, HOLDS, REFUSED
+from dpbayes.commands.releases import charged, tables
+from dpbayes.commands.releases.main import COMMANDS, main
+from dpbayes.commands.releases.view import VIEWS
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
-from dpbayes.releases.command import COMMANDS, charged, main, tables
-from dpbayes.releases.command.shared import FAILS, HOLDS, REFUSED
-from dpbayes.releases.command.view import VIEWS
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif

@@ -1,24 +1,35 @@
 """The calibration experiment as a command line: every setting, and coverage of Asia's intervals against epsilon."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
-from dpbayes.base.validation import whole_number
+from dpbayes.commands.experiments.files import draw, require_page, require_suffix, write
+from dpbayes.commands.experiments.options import add_out, add_settings, values_given
 from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon, combinations
 from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calibrate
-from dpbayes.experiments.command import add_out, draw, require_page, require_suffix, write
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
 
-RELEASES, MOST_RELEASES = 1000, 100_000
-"""How many truths, each with a table and a release, are drawn for every setting."""
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationSize:
+    """How many truths, each with a table and a release, are drawn for every setting, and from what."""
+
+    releases: Annotated[
+        int, Parameter("", low=2, high=100_000, typical=1000, log=True, whole=True, title="releases of every setting")
+    ] = 1000
+    seed: Annotated[int, seed_of("the truths, the tables and the noise")] = 1
+
 
 LEVEL = 0.95
 """Of the intervals in the picture."""
@@ -34,8 +45,7 @@ def settings_along() -> tuple[Trial, ...]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser how many releases are drawn, their seed, and a file to write."""
-    parser.add_argument("--releases", help=f"of every setting: 2 to {MOST_RELEASES} ({RELEASES})")
-    parser.add_argument("--seed", help="of the truths, the tables and the noise (1)")
+    add_settings(parser, CalibrationSize)
     add_out(parser, otherwise="a table is printed")
     parser.add_argument(
         "--picture", type=Path, metavar="FILE", help="an .html file: coverage against epsilon, as on the Release page"
@@ -44,18 +54,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def study_of(asked: argparse.Namespace) -> CalibrationStudy:
     """Run what these options ask for. Errors: InputError."""
-    releases, seed = _numbers(asked)
-    return finished(calibrate((*combinations(), *settings_along()), seed=seed, releases=releases))
+    size = size_of(asked)
+    return finished(calibrate((*combinations(), *settings_along()), seed=size.seed, releases=size.releases))
+
+
+def size_of(asked: argparse.Namespace) -> CalibrationSize:
+    """Return how many releases these options ask for. Errors: InputError."""
+    return CalibrationSize(**values_given(CalibrationSize, asked))
 
 
 def run(asked: argparse.Namespace) -> str:
     """Run the experiment and return a table, or where it was written with all digits. Errors: InputError."""
     require_suffix(asked.out)
     require_page(asked.picture)
-    releases, seed = _numbers(asked)
+    settings = asdict(size_of(asked))
     study = study_of(asked)
     frame = study.frame()
-    said = [write(frame, asked.out, {"releases": releases, "seed": seed}) if asked.out else table_of(frame)]
+    said = [write(frame, asked.out, settings) if asked.out else table_of(frame)]
     if asked.picture:
         said.append(draw(picture_of(study), asked.picture))
     return "\n".join(said)
@@ -76,8 +91,3 @@ def table_of(frame: pd.DataFrame) -> str:
             pairs = zip(frame[name], frame[f"{name}, error"], strict=True)
             shown[name] = [f"{value:.3f} ± {error:.3f}" for value, error in pairs]
     return shown.to_string(index=False)
-
-
-def _numbers(asked: argparse.Namespace) -> tuple[int, int]:
-    releases = whole_number("The number of releases", asked.releases or str(RELEASES), low=2, high=MOST_RELEASES)
-    return releases, whole_number("seed", asked.seed or "1", low=0, high=2**32 - 1)

@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.calibration import command
+from dpbayes.commands.experiments import calibration as command
+from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.calibration.settings import EPSILONS, combinations
 
 

@@ -1,0 +1,40 @@
+"""A command of a shell: the words it takes, what it does with them, and its exit code."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from dpbayes.base.validation import InputError
+
+HOLDS, FAILS, REFUSED = 0, 1, 2
+"""Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
+
+
+class Command(NamedTuple):
+    """One command: what it is, the words it takes, and how it is run to its exit code."""
+
+    about: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def run_command(
+    commands: Mapping[str, Command], words: Sequence[str] | None, *, program: str, about: str, metavar: str = "command"
+) -> int:
+    """Run the command that the first word names; what stands in its way is one sentence on the error stream.
+
+    Without `words`, those of the process. Returns the exit code.
+    """
+    parser = argparse.ArgumentParser(prog=program, description=about)
+    named = parser.add_subparsers(dest="command", required=True, metavar=metavar)
+    for name, command in commands.items():
+        command.add_arguments(named.add_parser(name, help=command.about, description=command.about))
+    asked = parser.parse_args(words)
+    try:
+        return commands[asked.command].run(asked)
+    except InputError as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+    return REFUSED

@@ -1,0 +1,63 @@
+"""What a command of an experiment writes: results with their settings, and pictures."""
+
+import io
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from dpbayes.base.validation import InputError, brief
+from dpbayes.figures.style import Figure
+
+Settings = Mapping[str, str | int | float]
+
+
+def require_suffix(out: Path | None) -> None:
+    """Refuse, before work begins, a file of another kind than can be written. Errors: InputError."""
+    if out is not None and out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+
+
+def write(frame: pd.DataFrame, out: Path, settings: Settings) -> str:
+    """Write results with their settings, and return where. Errors: OSError."""
+    if out.suffix == ".csv":
+        frame.to_csv(out, index=False)
+    else:
+        out.write_bytes(parquet_bytes(frame, settings))
+    return f"Written to {out}"
+
+
+def require_page(picture: Path | None) -> None:
+    """Refuse, before work begins, a picture in another kind of file. Errors: InputError."""
+    if picture is not None and picture.suffix != ".html":
+        raise InputError(f"The picture is drawn in a file ending in .html; {brief(picture.name)} does not.")
+
+
+def draw(figure: Figure, picture: Path) -> str:
+    """Write a figure as a page of its own, which needs no network, and return where. Errors: InputError, OSError."""
+    try:
+        plotly = figure.to_plotly()
+    except ImportError:
+        raise InputError("The picture needs Plotly, which is not installed: pip install plotly.") from None
+    plotly.write_html(picture, include_plotlyjs=True)
+    return f"Drawn in {picture}"
+
+
+def parquet_bytes(frame: pd.DataFrame, settings: Settings) -> bytes:
+    """Return a frame as Parquet, with settings, as JSON, in the metadata `dpbayes`."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    known = {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in settings.items()}
+    text = json.dumps(known, ensure_ascii=False, allow_nan=False, default=_plain).encode()
+    out = io.BytesIO()
+    arrow_parquet.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": text}), out)
+    return out.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of an array as JSON takes it."""
+    return value.item()

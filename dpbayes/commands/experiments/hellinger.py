@@ -1,0 +1,66 @@
+"""The Hellinger experiment as a command line and as Python: what the page shows to copy."""
+
+import argparse
+from dataclasses import dataclass
+from typing import Annotated
+
+from dpbayes.base.parameters import parameter_texts
+from dpbayes.base.randomness import seed_of
+from dpbayes.commands.experiments.files import require_suffix, write
+from dpbayes.commands.experiments.options import (
+    add_link,
+    add_out,
+    add_settings,
+    scenario_from,
+    shell,
+    texts_given,
+    words_of,
+)
+from dpbayes.experiments.hellinger.scenario import Scenario
+from dpbayes.experiments.hellinger.study import HellingerStudy, hellinger_study, linked_texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerSeed:
+    """What an experiment is drawn from."""
+
+    seed: Annotated[int, seed_of("the simulated noise")] = 1
+
+
+def command_of(scenario: Scenario, *, seed: int) -> str:
+    """Return the whole command, to paste into a shell."""
+    return shell("hellinger", words_of(scenario) + words_of(HellingerSeed(seed=seed)))
+
+
+def python_of(scenario: Scenario, *, seed: int) -> str:
+    """Return the same in three lines of Python."""
+    return (
+        "from dpbayes.commands.experiments.hellinger import Scenario, hellinger_study, scenario_from\n"
+        f"scenario = scenario_from(Scenario, {parameter_texts(scenario)!r})\n"
+        f"print(hellinger_study(scenario, seed={seed}).frame())\n"
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give a parser a pasted link, one option for every setting, and a file to write."""
+    add_link(parser)
+    add_settings(parser, Scenario)
+    add_settings(parser, HellingerSeed)
+    add_out(parser, otherwise="CSV is printed")
+
+
+def study_of(asked: argparse.Namespace) -> HellingerStudy:
+    """Run what these options ask for; single options win over the link. Errors: InputError."""
+    texts = {"seed": "1"} | linked_texts(asked.settings)
+    texts |= texts_given(Scenario, asked) | texts_given(HellingerSeed, asked)
+    drawn = scenario_from(HellingerSeed, {"seed": texts.pop("seed")})
+    return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)
+
+
+def run(asked: argparse.Namespace) -> str:
+    """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError."""
+    require_suffix(asked.out)
+    study = study_of(asked)
+    if not asked.out:
+        return study.frame().to_csv(index=False).rstrip("\n")
+    return write(study.frame(), asked.out, study.settings)

@@ -1,0 +1,49 @@
+"""All experiments from the command line: `python -m dpbayes.experiments accuracy --help`."""
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from dpbayes.commands.command import HOLDS, Command, run_command
+from dpbayes.commands.experiments import accuracy, calibration, hellinger, least_epsilon, regression
+
+
+def _printed(run: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Namespace], int]:
+    """Print what an experiment comes to."""
+
+    def print_text(asked: argparse.Namespace) -> int:
+        print(run(asked))
+        return HOLDS
+
+    return print_text
+
+
+COMMANDS = {
+    "accuracy": Command(
+        "predictive accuracy of every mechanism against epsilon", accuracy.add_arguments, _printed(accuracy.run)
+    ),
+    "regression": Command(
+        "squared error of private regression against prior precision, with epsilon",
+        regression.add_arguments,
+        _printed(regression.run),
+    ),
+    "hellinger": Command(
+        "error of a die's released posterior against throws, epsilon and sides",
+        hellinger.add_arguments,
+        _printed(hellinger.run),
+    ),
+    "epsilon": Command(
+        "least epsilon at which a released answer is near enough, often enough, and what that epsilon means",
+        least_epsilon.add_arguments,
+        _printed(least_epsilon.run),
+    ),
+    "calibration": Command(
+        "how often intervals hold the truth, with noisy counts taken as real and with the noise taken into account",
+        calibration.add_arguments,
+        _printed(calibration.run),
+    ),
+}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one experiment; what stands in its way is one sentence on the error stream and exit code 2."""
+    return run_command(COMMANDS, words, program="python -m dpbayes.experiments", about=__doc__, metavar="experiment")

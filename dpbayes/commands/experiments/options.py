@@ -1,0 +1,95 @@
+"""What the command lines of all experiments share: options from annotated settings, and commands as texts."""
+
+import argparse
+import dataclasses
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dpbayes.base.parameters import Choice, Parameter, parameter_texts, parameters_of, read
+from dpbayes.base.text import numeral
+from dpbayes.base.validation import InputError, brief
+
+ScenarioT = TypeVar("ScenarioT")
+
+
+# Settings as words
+
+
+def option(name: str) -> str:
+    """Return the option of a field."""
+    return f"--{name.replace('_', '-')}"
+
+
+def words_of(settings: object) -> list[str]:
+    """Return the words that state every annotated field of some settings; `values_given` reads them back, exactly."""
+    return [word for name, text in parameter_texts(settings).items() for word in (option(name), text)]
+
+
+def shell(experiment: str, words: Iterable[str]) -> str:
+    """Return a whole command, to paste into a shell."""
+    return shlex.join(["python", "-m", "dpbayes.experiments", experiment, *words])
+
+
+def add_settings(parser: argparse._ActionsContainer, kind: type[Any]) -> None:
+    """Give a parser one option for every annotated field of a dataclass."""
+    defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+    for name, parameter in parameters_of(kind).items():
+        metavar = "NUMBER" if isinstance(parameter, Parameter) else "NAME"
+        parser.add_argument(option(name), dest=name, metavar=metavar, help=_help(name, parameter, defaults[name]))
+
+
+def add_link(parser: argparse.ArgumentParser) -> None:
+    """Give a parser a pasted link."""
+    parser.add_argument(
+        "--settings", default="", metavar="LINK", help="the page's link, or the settings that a file of results holds"
+    )
+
+
+def add_out(parser: argparse.ArgumentParser, *, otherwise: str) -> None:
+    """Give a parser a file to write; `otherwise` says what is done without it."""
+    parser.add_argument("--out", type=Path, metavar="FILE", help=f"a .csv or .parquet file; without it, {otherwise}")
+
+
+def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
+    title = parameter.title or name.replace("_", " ")
+    if isinstance(parameter, Choice):
+        known = ", ".join(f'"{choice.value}"' for choice in parameter.options)
+        return f'{title}: one of {known} ("{default.value}")'
+    return f"{title}: {numeral(parameter.low, 12)} to {numeral(parameter.high, 12)} ({numeral(default, 12)})"
+
+
+# Words as settings
+
+
+def texts_given(kind: type[Any], asked: argparse.Namespace) -> dict[str, str]:
+    """Return the words given for the annotated fields of a dataclass, by field name."""
+    return {name: getattr(asked, name) for name in parameters_of(kind) if getattr(asked, name) is not None}
+
+
+def values_given(kind: type[Any], asked: argparse.Namespace) -> dict[str, Any]:
+    """Return what these words say of the annotated fields, by field name. Errors: InputError."""
+    return _values(kind, texts_given(kind, asked))
+
+
+def scenario_from(kind: type[ScenarioT], texts: Mapping[str, str]) -> ScenarioT:
+    """Return the settings that these texts by field name describe, defaults for the others. Errors: InputError."""
+    return kind(**_values(kind, texts))
+
+
+def _values(kind: type[Any], texts: Mapping[str, str]) -> dict[str, Any]:
+    known, values = parameters_of(kind), dict[str, Any]()
+    for name, text in texts.items():
+        if name not in known:
+            raise InputError(f"There is no setting {brief(name)} of this experiment; choose from {', '.join(known)}.")
+        values[name] = _value(known[name], option(name), text)
+    return values
+
+
+def _value(parameter: Parameter | Choice, name: str, text: str) -> Any:
+    """Read a number, or the name of a choice, of which the first word is enough where no other begins with it."""
+    if isinstance(parameter, Choice):
+        begun = [str(each.value) for each in parameter.options if str(each.value).split()[:1] == [text]]
+        text = begun[0] if len(begun) == 1 else text
+    return read(parameter, name, text)

@@ -1,0 +1,1 @@
+"""Real releases without a browser: `python -m dpbayes release --help`, and so its other commands."""

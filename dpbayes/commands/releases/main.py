@@ -1,0 +1,27 @@
+"""All commands of real releases: `python -m dpbayes release | learn | ledger | verify | view | count`.
+
+Each has `--help`.
+"""
+
+from collections.abc import Sequence
+
+from dpbayes.commands.command import Command, run_command
+from dpbayes.commands.releases.accounts import add_accounts, keep_accounts
+from dpbayes.commands.releases.charged import add_learn, add_release, learn, release
+from dpbayes.commands.releases.check import add_check, check_release
+from dpbayes.commands.releases.counted import add_count, count_table
+from dpbayes.commands.releases.view import add_view, make_view
+
+COMMANDS = {
+    "release": Command("make a real release of a table and charge it to its budget", add_release, release),
+    "learn": Command("choose a graph privately from a table and charge it to its budget", add_learn, learn),
+    "ledger": Command("budgets, what was spent of them, and every release", add_accounts, keep_accounts),
+    "verify": Command("check a release without its data", add_check, check_release),
+    "view": Command("make a network, records, draws, a report or a script of a release", add_view, make_view),
+    "count": Command("count a table where it lies, exactly; for the curator alone", add_count, count_table),
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one command; what stands in its way is one sentence on the error stream and exit code 2."""
+    return run_command(COMMANDS, words, program="python -m dpbayes", about=__doc__.partition("\n")[0])
