@@ -15,7 +15,7 @@ from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.network.errors import key_of
-from dpbayes.ui.pages.network.page import drawing_svg
+from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
@@ -236,7 +236,7 @@ def test_the_noise_of_every_mechanism_is_told_and_of_a_wide_graph_that_of_the_qu
     cells = np.diff(load_named("asia")[0].cell_offsets)
     for bar, told in zip(bars, table["noise per cell"], strict=True):
         assert numeral(float(np.sqrt(np.average(np.square(bar["y"]), weights=cells)))) == told
-    monkeypatch.setattr("dpbayes.ui.pages.network.page.SEARCHED_SETS", 3)
+    monkeypatch.setattr("dpbayes.ui.pages.network.costs.SEARCHED_SETS", 3)
     fine(at.run())
     table = next(frame.value for frame in at.dataframe if "promise" in frame.value.columns)
     assert "Gaussian residuals" not in list(table["mechanism"])
@@ -407,7 +407,7 @@ class Browser:
 def browser(monkeypatch: pytest.MonkeyPatch, first_look: None) -> Browser:
     """The editor's browser, for what is drawn and undone; the errors of every drawing are told by the tests above."""
     browser = Browser()
-    monkeypatch.setattr("dpbayes.ui.pages.network.page.dag_editor", browser)
+    monkeypatch.setattr("dpbayes.ui.pages.network.editor.dag_editor", browser)
     return browser
 
 
