@@ -9,7 +9,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral
 from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.experiments.structure import structure_cost
-from dpbayes.figures.structure import NoiseBars, noise_figure
+from dpbayes.figures.structure import NodeBars, noise_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.network.errors import is_too_large, needs_binary
@@ -57,7 +57,7 @@ def noise(comparison: Comparison) -> None:
     net = comparison.laplace.mechanism.prior.network
     delta = f" (δ = {numeral(comparison.promise.delta)})"
     bars = [
-        NoiseBars(each.label + ("" if each.is_pure else delta), each.mechanism.colour, each.mechanism.node_noise_sd)
+        NodeBars(each.label + ("" if each.is_pure else delta), each.mechanism.colour, each.mechanism.node_noise_sd)
         for each in comparison.noises
     ]
     chart(

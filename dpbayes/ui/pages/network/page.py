@@ -7,13 +7,16 @@ import streamlit as st
 
 from dpbayes.experiments.best_noise import Comparison
 from dpbayes.experiments.planned_errors import PlannedErrors
-from dpbayes.ui.pages.network.arrows import arrows
+from dpbayes.ui.pages.network.arrows import MANY_ARROWS, arrows
 from dpbayes.ui.pages.network.costs import comparison_of, costs, every_mechanism, headline_of, is_quick, noise
 from dpbayes.ui.pages.network.editor import editor, start_from
 from dpbayes.ui.pages.network.errors import (
     error_bars,
+    error_by_node,
     errors_under_way,
+    farthest_told,
     is_too_large,
+    place_by_node,
     place_of_bars,
     plan_told,
     show_progress,
@@ -23,6 +26,8 @@ from dpbayes.ui.pages.network.exchange import exchange
 from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.pages.network.python import python_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.network import ByNode
+from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
@@ -34,7 +39,8 @@ def network_page(chosen: Chosen) -> bool:
     page = places()
     with page.controls:
         start_from(chosen)
-        error_place, bars = st.container(key="error.bars"), st.container(key="bars")
+        error_place = st.container(key="error.bars")
+        of_what, bars, farthest = st.container(), st.container(key="bars"), st.container()
 
     def moving(page: Places, chosen: Chosen) -> tuple[Comparison, Running[PlannedErrors] | None]:
         page.lead("epsilon")
@@ -51,7 +57,12 @@ def network_page(chosen: Chosen) -> bool:
                 error_bars(chosen, known)
         comparison = comparison_of(chosen)
         with bars:
-            noise(comparison)
+            if not _are_errors_shown(chosen):
+                noise(comparison)
+            else:
+                with place_by_node(chosen, searched=is_quick(chosen.network)):
+                    if known is not None:
+                        error_by_node(chosen, known)
         return comparison, under_way if isinstance(under_way, Running) else None
 
     with page.picture:
@@ -68,19 +79,30 @@ def network_page(chosen: Chosen) -> bool:
             with error_place:
                 st.caption(plan_told(chosen))
                 show_progress(work)
+            with of_what:
+                parameter_control("network.by_node")
+            if _are_errors_shown(chosen):
+                farthest.caption(farthest_told(chosen, work.so_far))
         with page.controls, st.container(key="costs"), sentence_instead():
             costs(net, epsilon=chosen.epsilon)
             every_mechanism(comparison)
         with page.picture, st.container(key="arrows"):
-            works += arrows(chosen, searched=is_quick(net))
+            priced = arrows(chosen, searched=is_quick(net))
+            works += priced
         _meanings(chosen)
-        same_from_python(python_of(chosen, searched=is_quick(chosen.network)), name="network")
+        known = next((work.result for work in priced if work.done and len(net.edges) <= MANY_ARROWS), None)
+        same_from_python(python_of(chosen, searched=is_quick(net), priced=known), name="network")
     learn_privately(chosen)
     exchange(chosen)
     going = [work for work in works if work.going]
     for work in going[:1]:
         work.work()  # once all is drawn, lest it stand faded meanwhile
     return bool(going)
+
+
+def _are_errors_shown(chosen: Chosen) -> bool:
+    """Return whether the bars by node are of errors, which are not worked out for a large network."""
+    return chosen.options("network").by_node is ByNode.ERROR and not is_too_large(chosen.network)
 
 
 def _meanings(chosen: Chosen) -> None:
