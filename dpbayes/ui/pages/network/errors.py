@@ -256,9 +256,9 @@ def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
         st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
 
 
-def place_by_node(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
-    """Return a place as high as the bars by node, whether they are known or not."""
-    return st.container(height=by_node_height(len(names_compared(chosen, searched=searched))) + 24, border=False)
+def place_by_node(chosen: Chosen, *, searched: bool) -> None:
+    """Keep the place of the bars by node while they are not known."""
+    st.container(height=by_node_height(len(names_compared(chosen, searched=searched))), border=False)
 
 
 def error_by_node(chosen: Chosen, known: PlannedErrors) -> None:

@@ -59,10 +59,10 @@ def network_page(chosen: Chosen) -> bool:
         with bars:
             if not _are_errors_shown(chosen):
                 noise(comparison)
+            elif known is not None:
+                error_by_node(chosen, known)
             else:
-                with place_by_node(chosen, searched=is_quick(chosen.network)):
-                    if known is not None:
-                        error_by_node(chosen, known)
+                place_by_node(chosen, searched=is_quick(chosen.network))
         return comparison, under_way if isinstance(under_way, Running) else None
 
     with page.picture:
