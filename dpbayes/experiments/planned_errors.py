@@ -126,7 +126,7 @@ def planned_errors(
     `Release.noise_aware_means`.
     """
     streams = [rng(place) for place in range(len(mechanisms))]
-    blocks: list[list[Errors]] = [[] for _ in mechanisms]
+    blocks: list[list[TableErrors]] = [[] for _ in mechanisms]
     for block in slices(plan.size, at_once):
         for each, mechanism, luck in zip(blocks, mechanisms, streams, strict=True):
             each.append(errors_of(plan.part(block), mechanism, luck))
@@ -143,7 +143,7 @@ def _joined(parts: Sequence[Sequence[FloatArray]]) -> FloatArray:
     return np.stack([np.concatenate(each) for each in parts])
 
 
-class Errors(NamedTuple):
+class TableErrors(NamedTuple):
     """Errors of a release of every table: over all `cells` (T,), of each node (T, nodes), and of the answer (T,)."""
 
     cells: FloatArray
@@ -151,7 +151,7 @@ class Errors(NamedTuple):
     answer: FloatArray
 
 
-def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> Errors:
+def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErrors:
     """Return the errors of a release of every table; that of the answer is 0 where nothing is asked."""
     exact = mechanism.prior.updated(plan.tables).mean
     private = read_as(simulated(mechanism, plan.tables, rng), plan.reading, plan.points)
@@ -160,9 +160,9 @@ def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> Errors:
     nodes = np.add.reduceat(errors, offsets[:-1], axis=-1) / np.diff(offsets)
     cells = errors.mean(axis=-1)
     if plan.question is None:
-        return Errors(cells, nodes, np.zeros(len(cells)))
+        return TableErrors(cells, nodes, np.zeros(len(cells)))
     known, told = (query(plan.network, each, *plan.question) for each in (exact, private))
-    return Errors(cells, nodes, np.abs(told - known).mean(axis=-1))
+    return TableErrors(cells, nodes, np.abs(told - known).mean(axis=-1))
 
 
 def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:

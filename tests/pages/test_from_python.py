@@ -25,6 +25,7 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.audit.subject import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
@@ -77,6 +78,17 @@ def test_the_errors_of_the_headline_and_without_each_arrow_on_network(source: st
     assert len(shown) == len(without)
     for (parent, child), of_arrow in without.items():
         np.testing.assert_array_equal(shown.loc[f"{parent} → {child}"], list(of_arrow.values()))
+
+
+def test_the_errors_by_node_on_network() -> None:
+    at = open_page("pages/network.py", source="cancer", **{"network.by_node": ByNode.ERROR.value})
+    _, nodes, _ = printed(at)
+    shown = {bars["name"].partition(" (")[0]: bars for bars in figures(at)["errors.nodes"]["data"]}
+    assert len(shown) == len(nodes)
+    for name, errors in nodes.items():
+        bars = shown[name.partition(" (")[0]]
+        np.testing.assert_array_equal(bars["y"], list(errors.values()))
+        assert list(bars["x"]) == list(errors)
 
 
 def test_an_increment_that_was_chosen_is_that_of_every_network_on_network() -> None:

@@ -31,6 +31,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.pages.release.controls import has_asked, question
 from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -254,6 +255,11 @@ def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
         near = " and ".join(name_of(answers.mechanisms[k]) for k in answers.near)
         told = f"; the least is too near to call against {near}" if near else ""
         st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
+
+
+def are_errors_shown(chosen: Chosen) -> bool:
+    """Return whether the bars by node are of errors, which are not worked out for a large network."""
+    return chosen.options("network").by_node is ByNode.ERROR and not is_too_large(chosen.network)
 
 
 def place_by_node(chosen: Chosen, *, searched: bool) -> None:

@@ -11,6 +11,7 @@ from dpbayes.ui.pages.network.arrows import MANY_ARROWS, arrows
 from dpbayes.ui.pages.network.costs import comparison_of, costs, every_mechanism, headline_of, is_quick, noise
 from dpbayes.ui.pages.network.editor import editor, start_from
 from dpbayes.ui.pages.network.errors import (
+    are_errors_shown,
     error_bars,
     error_by_node,
     errors_under_way,
@@ -26,7 +27,6 @@ from dpbayes.ui.pages.network.exchange import exchange
 from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.pages.network.python import python_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
@@ -57,7 +57,7 @@ def network_page(chosen: Chosen) -> bool:
                 error_bars(chosen, known)
         comparison = comparison_of(chosen)
         with bars:
-            if not _are_errors_shown(chosen):
+            if not are_errors_shown(chosen):
                 noise(comparison)
             elif known is not None:
                 error_by_node(chosen, known)
@@ -81,7 +81,7 @@ def network_page(chosen: Chosen) -> bool:
                 show_progress(work)
             with of_what:
                 parameter_control("network.by_node")
-            if _are_errors_shown(chosen):
+            if are_errors_shown(chosen):
                 farthest.caption(farthest_told(chosen, work.so_far))
         with page.controls, st.container(key="costs"), sentence_instead():
             costs(net, epsilon=chosen.epsilon)
@@ -98,11 +98,6 @@ def network_page(chosen: Chosen) -> bool:
     for work in going[:1]:
         work.work()  # once all is drawn, lest it stand faded meanwhile
     return bool(going)
-
-
-def _are_errors_shown(chosen: Chosen) -> bool:
-    """Return whether the bars by node are of errors, which are not worked out for a large network."""
-    return chosen.options("network").by_node is ByNode.ERROR and not is_too_large(chosen.network)
 
 
 def _meanings(chosen: Chosen) -> None:

@@ -8,6 +8,7 @@ from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
     POINTS,
+    are_errors_shown,
     compared,
     is_too_large,
     planned_reading,
@@ -17,6 +18,9 @@ from dpbayes.ui.pages.network.errors import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.from_python import FACE, STREAM, network_in_python, program, value_in_python
+
+_NODES = "print({each.label: dict(zip(network.names, of)) for each, of in zip(mechanisms, errors.node_means)})"
+"""What prints the error of every mechanism at each node."""
 
 
 def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = None) -> str:
@@ -44,7 +48,9 @@ def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = No
         f"plan = Plan(tables, reading, {POINTS})",
         f'streams = [stream({seed!r}, "network", "errors", place) for place in range(len(mechanisms))]',
         f"work = planned_errors(plan, mechanisms, streams.__getitem__, at_once={tables_at_once(network)})",
-        "print({each.label: error for each, error in zip(mechanisms, finished(work).means)})",
+        "errors = finished(work)",
+        "print({each.label: error for each, error in zip(mechanisms, errors.means)})",
+        *([_NODES] if are_errors_shown(chosen) else []),
         *([] if priced is None else _arrows(chosen, priced, searched=searched)),
     )
 

@@ -18,7 +18,7 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.options.which_epsilon import Recipient, Tables, WhichEpsilonOptions
+from dpbayes.ui.session.options.which_epsilon import AskedTables, Recipient, WhichEpsilonOptions
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.readable import called
@@ -81,8 +81,8 @@ def ask(chosen: Chosen) -> None:
 
 def is_of_the_table(chosen: Chosen) -> bool:
     """Return whether it is asked about the table that is loaded: for the curator alone, and where its records are."""
-    asks: Tables = chosen.options("which_epsilon").tables
-    return asks is Tables.LOADED and chosen.is_curator and not chosen.is_connected
+    asks: AskedTables = chosen.options("which_epsilon").tables
+    return asks is AskedTables.LOADED and chosen.is_curator and not chosen.is_connected
 
 
 @dataclass(frozen=True, eq=False)

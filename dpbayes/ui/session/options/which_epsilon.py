@@ -14,7 +14,7 @@ class Recipient(enum.Enum):
     NOISE_AWARE = "knows of the noise"
 
 
-class Tables(enum.Enum):
+class AskedTables(enum.Enum):
     """Whose releases are simulated: of tables that are planned, or of the one that is loaded, for the curator alone."""
 
     PLANNED = "planned tables"
@@ -49,9 +49,9 @@ class WhichEpsilonOptions:
         ),
     ]
     tables: Annotated[
-        Tables,
+        AskedTables,
         Choice(
-            Tables,
+            AskedTables,
             title="worked out on",
             description="Planned tables are drawn from public probabilities, and cost no privacy. What is worked out "
             "on the table itself is for the curator alone: an ε that is chosen by it tells of the records.",
