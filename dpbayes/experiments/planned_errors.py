@@ -6,7 +6,7 @@ is a means; what decides are rows with few records, what is known besides of a c
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,11 +55,13 @@ class Plan:
 class PlannedErrors:
     """Mean |private - exact| over all cells, a release of each planned table: `cells` (mechanisms, tables).
 
-    `answers` (mechanisms, tables) is the same over the states of what is asked, None where nothing is.
+    `nodes` (mechanisms, tables, nodes) is the same over the cells of each node alone. `answers` (mechanisms, tables) is
+    that over the states of what is asked, None where nothing is; of an answer there are no `nodes`.
     """
 
     mechanisms: tuple[Any, ...]
     cells: FloatArray
+    nodes: FloatArray | None = None
     answers: FloatArray | None = None
 
     @property
@@ -91,6 +93,21 @@ class PlannedErrors:
         """The errors of what is asked, in place of those over all cells; None where nothing is."""
         return None if self.answers is None else PlannedErrors(self.mechanisms, self.answers)
 
+    @property
+    def node_means(self) -> FloatArray | None:
+        """The expected error of every mechanism over the probabilities of each node: (mechanisms, nodes)."""
+        return None if self.nodes is None else np.asarray(self.nodes.mean(axis=1))
+
+    @property
+    def farthest(self) -> tuple[int, ...]:
+        """The node that the mechanism with the least error leaves farthest off, and those too near to it to call."""
+        if self.nodes is None:
+            return ()
+        errors = self.nodes[self.least]
+        most = errors[:, int(np.argmax(errors.mean(axis=0)))]
+        order = np.argsort(-errors.mean(axis=0), kind="stable")
+        return tuple(int(node) for node in order if is_near(most - errors[:, node], float(errors[:, node].mean())))
+
 
 def is_near(differences: FloatArray, least: float) -> bool:
     """Return whether differences of errors (tables,), of pairs, are too near to 0 to call, beside the least error."""
@@ -109,15 +126,14 @@ def planned_errors(
     `Release.noise_aware_means`.
     """
     streams = [rng(place) for place in range(len(mechanisms))]
-    errors: list[list[FloatArray]] = [[] for _ in mechanisms]
-    answers: list[list[FloatArray]] = [[] for _ in mechanisms]
+    blocks: list[list[TableErrors]] = [[] for _ in mechanisms]
     for block in slices(plan.size, at_once):
-        part = plan.part(block)
-        for k, mechanism in enumerate(mechanisms):
-            cells, answer = errors_of(part, mechanism, streams[k])
-            errors[k].append(cells)
-            answers[k].append(answer)
-        so_far = PlannedErrors(tuple(mechanisms), _joined(errors), _joined(answers) if plan.question else None)
+        for each, mechanism, luck in zip(blocks, mechanisms, streams, strict=True):
+            each.append(errors_of(plan.part(block), mechanism, luck))
+        cells = _joined([[part.cells for part in each] for each in blocks])
+        nodes = _joined([[part.nodes for part in each] for each in blocks])
+        answers = _joined([[part.answer for part in each] for each in blocks]) if plan.question else None
+        so_far = PlannedErrors(tuple(mechanisms), cells, nodes, answers)
         if block.stop < plan.size:
             yield Partial(block.stop / plan.size, so_far)
     return so_far
@@ -127,15 +143,26 @@ def _joined(parts: Sequence[Sequence[FloatArray]]) -> FloatArray:
     return np.stack([np.concatenate(each) for each in parts])
 
 
-def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return the error over all cells of a release of every table (T,), and that of the answer (T,), none unasked."""
+class TableErrors(NamedTuple):
+    """Errors of a release of every table: over all `cells` (T,), of each node (T, nodes), and of the answer (T,)."""
+
+    cells: FloatArray
+    nodes: FloatArray
+    answer: FloatArray
+
+
+def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErrors:
+    """Return the errors of a release of every table; that of the answer is 0 where nothing is asked."""
     exact = mechanism.prior.updated(plan.tables).mean
     private = read_as(simulated(mechanism, plan.tables, rng), plan.reading, plan.points)
-    cells = np.abs(private - exact).mean(axis=-1)
+    errors = np.abs(private - exact)
+    offsets = plan.network.cell_offsets
+    nodes = np.add.reduceat(errors, offsets[:-1], axis=-1) / np.diff(offsets)
+    cells = errors.mean(axis=-1)
     if plan.question is None:
-        return cells, np.zeros(len(cells))
+        return TableErrors(cells, nodes, np.zeros(len(cells)))
     known, told = (query(plan.network, each, *plan.question) for each in (exact, private))
-    return cells, np.abs(told - known).mean(axis=-1)
+    return TableErrors(cells, nodes, np.abs(told - known).mean(axis=-1))
 
 
 def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:

@@ -14,29 +14,42 @@ PATTERNS = ("", "/", "x", "\\", ".", "+", "-")
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseBars:
-    """A mechanism's name, the colour of its curves, and the noise sd in each node's cells (nodes,), in counts."""
+class NodeBars:
+    """A mechanism's name, the colour of its curves, and what is shown of each node (nodes,)."""
 
     name: str
     colour: str
-    noise: FloatArray
+    values: FloatArray
 
 
-def noise_figure(nodes: Sequence[str], mechanisms: Sequence[NoiseBars]) -> Figure:
+def noise_figure(nodes: Sequence[str], mechanisms: Sequence[NodeBars]) -> Figure:
     """Draw the noise sd in each node's cells under every mechanism, in counts."""
+    return _by_node(nodes, mechanisms, "noise sd per cell (counts)")
+
+
+def node_errors_figure(nodes: Sequence[str], mechanisms: Sequence[NodeBars]) -> Figure:
+    """Draw the expected error of each node's probabilities under every mechanism."""
+    return _by_node(nodes, mechanisms, "mean error of a probability")
+
+
+def by_node_height(mechanisms: int) -> int:
+    """Return how high a picture by node of so many mechanisms is, in pixels."""
+    return 280 + 20 * mechanisms
+
+
+def _by_node(nodes: Sequence[str], mechanisms: Sequence[NodeBars], title: str) -> Figure:
     bars = {"type": "bar", "x": distinct_labels(nodes, 24)}
     traces = [
         bars
         | {
-            "y": each.noise,
+            "y": each.values,
             "name": each.name,
             "marker": {"color": each.colour, "pattern": {"shape": shape, "size": 6, "fillmode": "overlay"}},
         }
         for each, shape in zip(mechanisms, cycle(PATTERNS))
     ]
-    return figure_of(
-        traces, x=names_axis("node"), y=titled("noise sd per cell (counts)"), height=280 + 20 * len(mechanisms)
-    )
+    height = by_node_height(len(mechanisms))
+    return figure_of(traces, x=names_axis("node"), y=titled(title, rangemode="tozero"), height=height)
 
 
 @dataclass(frozen=True)

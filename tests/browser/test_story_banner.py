@@ -196,6 +196,19 @@ def test_in_a_low_window_slider_and_picture_are_on_the_screen_at_every_step_abou
         press(screen, "Next")
 
 
+@pytest.mark.parametrize("size", [(853, 480), (390, 844)], ids=["projector", "phone"])
+def test_where_a_window_is_small_the_guess_stays_in_sight_of_the_part_that_it_is_about(visit, size):
+    width, height = size
+    screen = visit("network?story=clinic&step=1", viewport={"width": width, "height": height})
+    press(screen, "Next")
+    at_step(screen, "clinic", 2)
+    seen(screen, screen.main.locator(".st-key-question").first)
+    assert scrolled(screen) > height / 2
+    guess, header = (screen.page.locator(each).first.bounding_box() for each in (".st-key-story-guess", ".stAppHeader"))
+    assert header["y"] + header["height"] <= guess["y"] < height / 4
+    expect(banner(screen).get_by_role("button", name="Next", exact=True)).to_be_in_viewport()
+
+
 BESIDE_THE_PICTURE = [
     f"{key}-{number}"
     for key, story in sorted(STORIES.items())

@@ -146,10 +146,14 @@ def test_errors_are_those_of_the_releases():
     tables = planned_tables(network, cpts, 500, 3, rng)
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     asked = ("dysp", {"smoke": "yes"})
-    cells, answers = errors_of(Plan(tables, Reading.AS_REAL, 64, asked), mechanism, np.random.default_rng(2))
+    cells, nodes, answers = errors_of(Plan(tables, Reading.AS_REAL, 64, asked), mechanism, np.random.default_rng(2))
     release = mechanism.release(tables, np.random.default_rng(2), ())
     exact = mechanism.prior.updated(tables)
-    np.testing.assert_allclose(cells, np.abs(release.outcome.probabilities - exact.mean).mean(axis=-1))
+    off = np.abs(release.outcome.probabilities - exact.mean)
+    np.testing.assert_allclose(cells, off.mean(axis=-1))
+    for node in range(len(network.names)):
+        of_node = network.table(off, node).reshape(3, -1)
+        np.testing.assert_allclose(nodes[:, node], of_node.mean(axis=-1))
     told, known = release.posterior.query(*asked), exact.query(*asked)
     np.testing.assert_allclose(answers, np.abs(told - known).mean(axis=-1))
 
@@ -162,6 +166,10 @@ def test_tables_taken_in_parts_have_the_errors_of_all():
     assert [step.result.cells.shape[1] for step in work] == [3, 6]
     known = finished(planned_errors(plan, mechanisms, np.random.default_rng, at_once=3))
     assert known.cells.shape == (len(mechanisms), 7)
+    assert known.nodes is not None
+    assert known.nodes.shape == (len(mechanisms), 7, len(network.names))
+    sizes = np.diff(network.cell_offsets) / network.cell_count
+    np.testing.assert_allclose(known.nodes @ sizes, known.cells)
     assert known.answers is None
 
 
@@ -172,3 +180,15 @@ def test_what_is_near_is_told_by_pairs_and_by_a_margin():
     apart = PlannedErrors(("least", "far"), np.stack([1 + noise, 1.05 - 3 * noise]))
     assert apart.near == (1,)
     assert PlannedErrors(("a", "b"), np.array([[1.0], [2.0]])).near == (1,), "one table tells nothing"
+
+
+def test_the_farthest_node_is_named_with_those_too_near_to_it_by_the_least_mechanism_alone():
+    noise = np.random.default_rng(1).normal(scale=0.1, size=(50, 1))
+    least = np.array([0.1, 0.4, 0.41, 0.2]) + 0.1 * noise
+    other = np.array([0.9, 0.1, 0.1, 0.1]) + noise
+    nodes = np.stack([other, least])
+    errors = PlannedErrors(("other", "least"), nodes.mean(axis=-1), nodes)
+    assert errors.least == 1
+    assert errors.farthest == (2, 1)
+    np.testing.assert_allclose(errors.node_means, nodes.mean(axis=1))
+    assert PlannedErrors(("a",), np.ones((1, 3))).farthest == ()

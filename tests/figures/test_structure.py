@@ -1,14 +1,14 @@
 import numpy as np
 
 from dpbayes.base.looks import EXACT
-from dpbayes.figures.structure import NoiseBars, column_figure, noise_figure
+from dpbayes.figures.structure import NodeBars, column_figure, node_errors_figure, noise_figure
 from dpbayes.mechanisms import GaussianResiduals, LaplaceFourier, LaplaceUpdates
 
 
 def test_every_mechanisms_noise_stands_beside_the_others_at_every_node():
     noises = [np.array([22.6, 22.6]), np.array([16.0, 31.0]), np.array([9.0, 8.0])]
     kinds = (LaplaceUpdates, LaplaceFourier, GaussianResiduals)
-    bars = [NoiseBars(kind.label, kind.colour, noise) for kind, noise in zip(kinds, noises, strict=True)]
+    bars = [NodeBars(kind.label, kind.colour, noise) for kind, noise in zip(kinds, noises, strict=True)]
     figure = noise_figure(["rain", "grass"], bars).to_plotly()
     assert [bar.name for bar in figure.data] == ["Laplace", "Fourier", "Gaussian residuals"]
     assert all(list(bar.x) == ["rain", "grass"] for bar in figure.data)
@@ -18,8 +18,17 @@ def test_every_mechanisms_noise_stands_beside_the_others_at_every_node():
     assert figure.layout.yaxis.title.text == "noise sd per cell (counts)"
 
 
+def test_errors_by_node_are_probabilities_and_begin_at_none():
+    errors = [np.array([0.1, 0.3]), np.array([0.2, 0.2])]
+    bars = [NodeBars(name, "#E08A00", each) for name, each in zip("ab", errors, strict=True)]
+    figure = node_errors_figure(["rain", "grass"], bars).to_plotly()
+    assert all(np.array_equal(bar.y, each) for bar, each in zip(figure.data, errors, strict=True))
+    assert figure.layout.yaxis.title.text == "mean error of a probability"
+    assert figure.layout.yaxis.rangemode == "tozero"
+
+
 def test_long_names_of_nodes_stay_apart():
-    figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], [NoiseBars("Laplace", "#E08A00", np.ones(2))]).to_plotly()
+    figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], [NodeBars("Laplace", "#E08A00", np.ones(2))]).to_plotly()
     assert len(set(figure.data[0].x)) == 2
 
 

@@ -15,6 +15,7 @@ import dpbayes as dp
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral
+from dpbayes.experiments.structure import NONE, REMOVED
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.domains import DeclaredColumn
@@ -24,6 +25,7 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.audit.subject import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
@@ -64,13 +66,40 @@ def metrics(at: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in at.metric}
 
 
-@pytest.mark.parametrize("source", ["asia", DRAWN])
-def test_the_errors_of_the_headline_on_network(source: str) -> None:
+@pytest.mark.parametrize("source", ["sprinkler", DRAWN, "cancer"])
+def test_the_errors_of_the_headline_and_without_each_arrow_on_network(source: str) -> None:
     at = open_page("pages/network.py", source=source, epsilon="2")
-    (errors,) = printed(at)
+    errors, without = printed(at)
     assert f"releases are off by {numeral(min(errors.values()), 2)} on average" in headline(at)
     told = [each.partition(": ")[2] for each in figures(at)["errors"]["data"][0]["y"]]
     assert sorted(told) == sorted(numeral(error, 2) for error in errors.values())
+    (frame,) = [each.value.set_index(REMOVED) for each in at.dataframe if REMOVED in each.value.columns]
+    shown = frame.filter(like="error with ").drop(NONE)
+    assert len(shown) == len(without)
+    for (parent, child), of_arrow in without.items():
+        np.testing.assert_array_equal(shown.loc[f"{parent} → {child}"], list(of_arrow.values()))
+
+
+def test_the_errors_by_node_on_network() -> None:
+    at = open_page("pages/network.py", source="cancer", **{"network.by_node": ByNode.ERROR.value})
+    _, nodes, _ = printed(at)
+    shown = {bars["name"].partition(" (")[0]: bars for bars in figures(at)["errors.nodes"]["data"]}
+    assert len(shown) == len(nodes)
+    for name, errors in nodes.items():
+        bars = shown[name.partition(" (")[0]]
+        np.testing.assert_array_equal(bars["y"], list(errors.values()))
+        assert list(bars["x"]) == list(errors)
+
+
+def test_an_increment_that_was_chosen_is_that_of_every_network_on_network() -> None:
+    chosen, suited = (code(open_page("pages/network.py", source="cancer", **more)) for more in ({"t": "2"}, {}))
+    assert "suited" in suited
+    assert "suited" not in chosen
+
+
+def test_a_graph_without_arrows_has_no_errors_without_them_on_network() -> None:
+    (errors,) = printed(open_page("pages/network.py", graph="empty:2"))
+    assert min(errors.values()) > 0
 
 
 def test_the_noise_of_a_network_too_large_for_errors() -> None:

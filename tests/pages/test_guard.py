@@ -117,7 +117,7 @@ def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_not
     drawing = {"nodes": [{"name": "a", "x": 1, "y": 1}], "edges": []}
     state = {"graph": {"rev": 1, "drawing": drawing}, "turn": "undo"}
     with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.ui.pages.network.page.travel", fail)
+        patch.setattr("dpbayes.ui.pages.network.editor.travel", fail)
         at._run(WidgetStates(widgets=[WidgetState(id=editor, json_value=json.dumps(state))]))
     assert not at.exception
     assert sentences(at) == [WENT_WRONG]

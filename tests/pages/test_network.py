@@ -15,9 +15,10 @@ from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.network.errors import key_of
-from dpbayes.ui.pages.network.page import drawing_svg
+from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
 from dpbayes.ui.widgets.show import inside
@@ -81,6 +82,38 @@ def test_what_is_asked_is_off_by_something_too() -> None:
     told = next(plain(c.value) for c in at.caption if "Your question" in c.value)
     assert "P(dysp | smoke=yes)" in told
     assert told.count(" with ") == len(figures(at)["errors"]["data"][0]["y"])
+
+
+BY_NODE = {"network.by_node": ByNode.ERROR.value}
+
+
+def test_errors_by_node_are_those_in_the_bars_and_the_farthest_node_is_named() -> None:
+    at = open_page(PAGE, **BY_NODE)
+    network, _ = load_named("asia")
+    (bars,), by_node = (figures(at)[key]["data"] for key in ("errors", "errors.nodes"))
+    told = {label.rpartition(": ")[0]: error for label, error in zip(bars["y"], bars["x"], strict=True)}
+    shares = np.diff(network.cell_offsets) / network.cell_count
+    for each in by_node:
+        assert np.dot(each["y"], shares) == pytest.approx(told[each["name"]])
+    least = min(by_node, key=lambda each: told[each["name"]])
+    (said,) = [plain(c.value) for c in at.caption if "farthest off" in c.value]
+    farthest = least["x"][np.argmax(least["y"])]
+    assert said.startswith(f'With {inside(least["name"])}, the probabilities of "{farthest}" are farthest off, ')
+    assert f"by {numeral(max(least['y']), 2)} on average" in said
+    assert "noise" not in figures(at)
+
+
+def test_noise_by_node_is_what_moves_and_errors_by_node_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"noise"} <= set(figures(open_page(PAGE))) - {"errors.nodes"}
+    monkeypatch.setattr("dpbayes.ui.pages.network.errors.hand_moves", lambda: True)
+    assert not {"noise", "errors.nodes"} & set(figures(open_page(PAGE, **BY_NODE)))
+
+
+def test_a_network_too_large_for_errors_has_noise_by_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.network.errors.MOST_NETWORK", 30)
+    at = open_page(PAGE, **BY_NODE)
+    assert "noise" in figures(at)
+    assert "parameter.network.by_node" not in {each.key for each in at.get("button_group")}
 
 
 def prices(at: AppTest) -> list[pd.DataFrame]:
@@ -236,7 +269,7 @@ def test_the_noise_of_every_mechanism_is_told_and_of_a_wide_graph_that_of_the_qu
     cells = np.diff(load_named("asia")[0].cell_offsets)
     for bar, told in zip(bars, table["noise per cell"], strict=True):
         assert numeral(float(np.sqrt(np.average(np.square(bar["y"]), weights=cells)))) == told
-    monkeypatch.setattr("dpbayes.ui.pages.network.page.SEARCHED_SETS", 3)
+    monkeypatch.setattr("dpbayes.ui.pages.network.costs.SEARCHED_SETS", 3)
     fine(at.run())
     table = next(frame.value for frame in at.dataframe if "promise" in frame.value.columns)
     assert "Gaussian residuals" not in list(table["mechanism"])
@@ -407,7 +440,7 @@ class Browser:
 def browser(monkeypatch: pytest.MonkeyPatch, first_look: None) -> Browser:
     """The editor's browser, for what is drawn and undone; the errors of every drawing are told by the tests above."""
     browser = Browser()
-    monkeypatch.setattr("dpbayes.ui.pages.network.page.dag_editor", browser)
+    monkeypatch.setattr("dpbayes.ui.pages.network.editor.dag_editor", browser)
     return browser
 
 

@@ -15,6 +15,7 @@ from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.which_epsilon import page
+from dpbayes.ui.session.options.which_epsilon import AskedTables
 from dpbayes.ui.session.settings import Seat
 from tests.pages.conftest import (
     everything,
@@ -205,6 +206,56 @@ def test_the_recipient_sees_the_same(at: AppTest) -> None:
     other = open_page(PAGE, seat=Seat.RECIPIENT.value)
     assert headline(other) == headline(at)
     assert figures(other)["which_epsilon.errors"] == figures(at)["which_epsilon.errors"]
+
+
+LOADED = {"which_epsilon.tables": AskedTables.LOADED.value}
+OUTSIDE = "Curator only: the choice of ε from a true table is outside the guarantee."
+
+
+def test_the_curator_may_ask_about_the_table_that_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "others", lambda chosen: [])
+    small = {"source": "sprinkler", "records": "300", "target": "wet", "evidence": "cloudy~yes"}
+    at = open_page(PAGE, **small, **LOADED)
+    assert headline(at).endswith("in 95 of 100 releases of this table.")
+    shown = everything(at)
+    assert OUTSIDE in shown
+    assert "the 300 records that are loaded" in shown
+    assert "No record of yours is looked at" not in shown
+    assert "How many records would another ε need?" not in shown
+    assert "box.which_epsilon.records" not in {box.key for box in at.text_input}
+    assert printed(at) == least_of(at)
+    assert not codes(at, "bash")
+    other = open_page(PAGE, **small, **LOADED, data_seed="9")
+    assert least_of(other) != least_of(at), "it is of the records"
+
+
+def test_the_command_answers_on_a_shipped_table_as_the_page_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(page, "others", lambda chosen: [])
+    at = open_page(PAGE, data="house_votes_84", target="crime", evidence="party~democrat", **LOADED)
+    said = answered_by_the_command(at, capsys)
+    assert "--table house_votes_84" in codes(at, "bash")[0]
+    assert "--records" not in codes(at, "bash")[0]
+    assert "For the curator only, not private" in said
+    assert float(said.partition("Least epsilon: ")[2].split(";")[0]) == pytest.approx(least_of(at), rel=0.25)
+
+
+def test_the_recipient_is_answered_on_planned_tables_whatever_a_link_says(at: AppTest) -> None:
+    other = open_page(PAGE, seat=Seat.RECIPIENT.value, **LOADED)
+    assert headline(other) == headline(at)
+    assert figures(other)["which_epsilon.errors"] == figures(at)["which_epsilon.errors"]
+    assert OUTSIDE not in everything(other)
+    assert "parameter.which_epsilon.tables" not in {each.key for each in other.get("button_group")}
+
+
+def test_a_drawing_that_does_not_fit_the_table_is_one_sentence_and_planned_tables_are_a_click_away(
+    one_look: None,
+) -> None:
+    at = open_page(PAGE, graph="chain:3", **LOADED)
+    one_sentence(at, "is not a column of the table")
+    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(AskedTables.PLANNED).run())
+    assert not sentences(at)
 
 
 def test_a_link_carries_what_is_wished_for() -> None:

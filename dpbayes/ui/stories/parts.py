@@ -8,7 +8,7 @@ TOP = {"sentence": "", "slider": "", "picture": ""}
 PARTS: dict[str, dict[str, str]] = {
     "home": {},
     "data": {"column": "distribution"},
-    "network": TOP | {"sizes": "costs", "noise": "noise"},
+    "network": TOP | {"sizes": "costs", "noise": "noise", "nodes": "bars"},
     "which_epsilon": TOP | {"errors": "which_epsilon-errors"},
     "release": TOP
     | {
@@ -37,7 +37,7 @@ PARTS: dict[str, dict[str, str]] = {
 
 ALONE: dict[str, dict[str, str]] = {
     "data": {"": "column-chart", "column": "column-chart"},
-    "network": {"noise": "noise"},
+    "network": {"noise": "noise", "nodes": "bars"},
     "ledger": {"": "ledger-shown"},
     "sampling": {"game": "game", "answers": "needed"},
     "hellinger": {"throws": "hellinger-throws"},

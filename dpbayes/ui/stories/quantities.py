@@ -1,19 +1,24 @@
 """What a story may let a person guess: quantities by name, each computed from what is chosen, as its page does."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.best import best_near
+from dpbayes.experiments.accuracy.methods import EXACT, METHODS
+from dpbayes.experiments.accuracy.study import accuracy_steps
 from dpbayes.experiments.hellinger.errors import LEVELS, error_laws
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.experiments.regression.scenario import study_of
 from dpbayes.experiments.sampling import needed_answers
 from dpbayes.experiments.structure import structure_cost
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, PosteriorSampler
+from dpbayes.model.dataset import Dataset
+from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
 from dpbayes.ui.pages.audit.subject import audited, report_of
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.page import looked_at
@@ -28,10 +33,16 @@ from dpbayes.ui.session.chosen import Chosen
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
 DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
+PREDICTING = {LAPLACE: "laplace", FOURIER: "fourier", PosteriorSampler.label: "sampler"}
+"""The mechanisms of Figure 1 of AAAI-16, and the names of their curves, as they are certified."""
+
 TOO_NEAR = "too near to call"
 
 CLEARLY = 2.0
 """Standard errors that two means must be apart for one of them to be called the smaller."""
+
+MOST_REPEATS = 100
+"""Repeats of an experiment behind an answer at most: nobody waits for more."""
 
 Answer = float | str
 
@@ -180,6 +191,22 @@ def _nearer_to_a_die(chosen: Chosen) -> str:
     return DIE_LAPLACE if best.is_laplace else DIE_EXPONENTIAL
 
 
+def _most_accurate(chosen: Chosen) -> str:
+    """Return the paper's mechanism that predicts best, certified, in few enough repeats to wait for."""
+    plan = recipe_asked(chosen, possible(chosen).settings).plan
+    if isinstance(plan.source, Dataset) and not chosen.is_curator:
+        raise InputError("The recipient cannot know that: these curves are of the table's records.")
+    three = {label: METHODS[name] for label, name in PREDICTING.items()}
+    if not set(three.values()) <= set(plan.methods):
+        raise InputError("Not all three are drawn here: choose certified curves, and a network of two states a node.")
+    repeats = min(plan.repeats, MOST_REPEATS)
+    study = finished(accuracy_steps(replace(plan, methods=(EXACT, *three.values()), repeats=repeats)))
+    best = best_near(study, chosen.epsilon)
+    if best is None or best.beside:
+        return TOO_NEAR
+    return next(name for name, method in three.items() if method is best.method)
+
+
 def _epsilon_of_weights(chosen: Chosen) -> float:
     scenario = chosen.options("regression")
     study = study_of(scenario)
@@ -273,6 +300,12 @@ QUANTITIES: dict[str, Quantity] = {
         _nearer_to_a_die,
         options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
         told=(*MOVING, BELOW),
+    ),
+    "most accurate mechanism": Quantity(
+        "Which of the three of AAAI-16, certified, is right most often on Accuracy, at the ε of its grid nearest to ε.",
+        _most_accurate,
+        options=(*PREDICTING, TOO_NEAR),
+        told=(*MOVING, "accuracy-reliable", "accuracy-best", "accuracy-crossings"),
     ),
     "epsilon of the weights": Quantity(
         "The certified epsilon on Regression at the precision looked at.",

@@ -49,10 +49,10 @@ def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) ->
     with st.expander("The same from Python", key=f"python.{name}"):
         st.code(python, language="python", wrap_lines=True)
         if chosen is not None and DESCRIPTION in python:
-            _description_beside(chosen, name)
+            description_beside(chosen, name)
 
 
-def _description_beside(chosen: Chosen, name: str) -> None:
+def description_beside(chosen: Chosen, name: str) -> None:
     """Say which files the code reads from its folder, and offer the one that the person does not have."""
     used = _columns_in_use(chosen)
     file = _file_name(chosen)

@@ -13,6 +13,7 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import brief
 from dpbayes.experiments.arrow_prices import Arrow, ArrowErrors, arrow_errors
+from dpbayes.experiments.planned_errors import Plan
 from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, drawn_cost
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
@@ -21,6 +22,7 @@ from dpbayes.ui.pages.network.errors import (
     compared,
     is_too_large,
     key_of,
+    listed,
     name_of,
     of_everybody,
     planned,
@@ -37,9 +39,6 @@ MANY_ARROWS = 60
 MOST_READ, MOST_SLOW = 3_000, 9_000
 """Cells of all networks with an arrow removed whose releases are read with their noise in mind, and of those where
 mechanisms that draw one by one take part."""
-
-MOST_NAMED = 3
-"""Arrows that are named where it is too near to call which costs most."""
 
 WAITING = "Which arrow costs most is told once each has been removed …"
 
@@ -97,7 +96,7 @@ def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> R
     """Return the work on the errors, begun; None for a large network."""
     if is_too_large(chosen.network):
         return None
-    places = _places(chosen, shown, searched=searched)
+    places = places_of(chosen, shown, searched=searched)
     names = tuple(places)
 
     def on(network: Network) -> list[Any]:
@@ -109,7 +108,7 @@ def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> R
     key = (*key_of(chosen, names), shown)
 
     def start() -> Work[ArrowErrors]:
-        plan = replace(planned(chosen), reading=_reading(chosen, shown))
+        plan = planned_for(chosen, shown)
         at_once = tables_at_once(chosen.network)
         return of_everybody().once_in_steps(key, arrow_errors, plan, on, shown, rng, at_once=at_once)
 
@@ -119,7 +118,12 @@ def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> R
     return work
 
 
-def _places(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> dict[str, int]:
+def planned_for(chosen: Chosen, shown: Sequence[Arrow]) -> Plan:
+    """Return the planned tables, and how releases of them are read here."""
+    return replace(planned(chosen), reading=_reading(chosen, shown))
+
+
+def places_of(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> dict[str, int]:
     """Return the mechanisms that take part, by name, with their places above: those in the bars that are quick."""
     is_small = chosen.network.cell_count * len(shown) <= MOST_SLOW
     kinds = [type(each) for each in compared(chosen, searched=searched)]
@@ -167,9 +171,9 @@ def verdict(known: ArrowErrors) -> str:
         return f"Whether any arrow costs something is too near to call: {told}."
     rivals = list(dict.fromkeys(_called(shown[each.arrow]) for each in near if each.arrow != dearest.arrow))
     if rivals:
-        return f"Which arrow costs most is too near to call between {_listed([name, *rivals])}: {told}."
+        return f"Which arrow costs most is too near to call between {listed([name, *rivals])}: {told}."
     others = [name_of(mechanisms[each.mechanism]) for each in near]
-    against = f"; for whom is too near to call against {_listed(others)}" if others else ""
+    against = f"; for whom is too near to call against {listed(others)}" if others else ""
     return f"The arrow {name} costs {'most' if len(shown) > 1 else 'something'}: {told}{against}."
 
 
@@ -177,19 +181,13 @@ def _called(arrow: Arrow) -> str:
     return escaped(brief(" → ".join(arrow)))
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    named = list(names[:MOST_NAMED]) + [f"{more} more"] * (more > 0)
-    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
-
-
 def _told(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> str:
     """Say what the errors are of, and which mechanisms are left out and why."""
     as_real = "" if _reading(chosen, shown) is Reading.NOISE_AWARE else ", counts taken as real"
-    taken = _places(chosen, shown, searched=searched)
+    taken = places_of(chosen, shown, searched=searched)
     kinds = [type(each) for each in compared(chosen, searched=searched)]
     absent = [inside(kind.label) for kind in kinds if kind.__name__ not in taken]
-    left_out = f" {_listed(absent)} would take long on so many networks and are left out." if absent else ""
+    left_out = f" {listed(absent)} would take long on so many networks and are left out." if absent else ""
     return (
         f"Errors are over the probabilities that are left, on the same planned tables{as_real}; what the arrow itself "
         f"tells is lost besides. Noise explains them in part: fewer rows hold more records each.{left_out}"

@@ -1,6 +1,6 @@
 """The price of a structure in error: how far releases would be from exact, of every mechanism, on planned tables."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,14 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, evenly_planned_tables, planned_tables
 from dpbayes.experiments.planned_errors import Plan, PlannedErrors, planned_errors
-from dpbayes.figures.structure import ErrorBar, errors_figure, errors_height
+from dpbayes.figures.structure import (
+    ErrorBar,
+    NodeBars,
+    by_node_height,
+    errors_figure,
+    errors_height,
+    node_errors_figure,
+)
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -24,6 +31,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.pages.release.controls import has_asked, question
 from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -181,6 +189,17 @@ def plan_told(chosen: Chosen) -> str:
 # In words and pictures
 
 
+MOST_NAMED = 3
+"""Names that are listed where it is too near to call."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them, the first few of many."""
+    more = len(names) - MOST_NAMED
+    named = list(names[:MOST_NAMED]) + [f"{more} more"] * (more > 0)
+    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+
+
 def verdict(chosen: Chosen, known: PlannedErrors) -> str:
     """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two."""
     start = f"At ε = {chosen.epsilon:g} and {planned_records(chosen):,} records, releases are off by"
@@ -235,6 +254,47 @@ def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
         near = " and ".join(name_of(answers.mechanisms[k]) for k in answers.near)
         told = f"; the least is too near to call against {near}" if near else ""
         st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
+
+
+def are_errors_shown(chosen: Chosen) -> bool:
+    """Return whether the bars by node are of errors, which are not worked out for a large network."""
+    return chosen.options("network").by_node is ByNode.ERROR and not is_too_large(chosen.network)
+
+
+def place_by_node(chosen: Chosen, *, searched: bool) -> None:
+    """Keep the place of the bars by node while they are not known."""
+    st.container(height=by_node_height(len(names_compared(chosen, searched=searched))), border=False)
+
+
+def error_by_node(chosen: Chosen, known: PlannedErrors) -> None:
+    """Show the expected error of each node's probabilities under every mechanism."""
+    means = known.node_means
+    if means is None:
+        return
+    bars = [
+        NodeBars(name_of(each)[0].upper() + name_of(each)[1:], each.colour, errors)
+        for each, errors in zip(known.mechanisms, means, strict=True)
+    ]
+    chart(
+        node_errors_figure(chosen.network.names, bars),
+        key="errors.nodes",
+        alt=f"Bars: expected error of each node’s probabilities, by mechanism. {farthest_told(chosen, known)}",
+        simulates=True,
+    )
+
+
+def farthest_told(chosen: Chosen, known: PlannedErrors) -> str:
+    """Name the node that is left farthest off by the mechanism with the least error, or those too near to call."""
+    means = known.node_means
+    if means is None or not known.farthest:
+        return ""
+    first, *rest = known.farthest
+    names = [escaped(brief(chosen.network.names[node])) for node in known.farthest]
+    told = (
+        f"With {name_of(known.mechanisms[known.least])}, the probabilities of {names[0]} are farthest off, by "
+        f"{numeral(float(means[known.least, first]), 2)} on average"
+    )
+    return f"{told}; too near to call against {listed(names[1:])}." if rest else f"{told}."
 
 
 def asked(chosen: Chosen) -> str:

@@ -1,8 +1,14 @@
 """The numbers of the Network page, asked from Python."""
 
+from typing import Any
+
+from dpbayes.base.parameters import parameters_of
+from dpbayes.experiments.arrow_prices import ArrowErrors
 from dpbayes.ui.pages.best_noise.answers import public_cpts
+from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
     POINTS,
+    are_errors_shown,
     compared,
     is_too_large,
     planned_reading,
@@ -13,9 +19,15 @@ from dpbayes.ui.pages.network.errors import (
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.from_python import FACE, STREAM, network_in_python, program, value_in_python
 
+_NODES = "print({each.label: dict(zip(network.names, of)) for each, of in zip(mechanisms, errors.node_means)})"
+"""What prints the error of every mechanism at each node."""
 
-def python_of(chosen: Chosen, *, searched: bool) -> str:
-    """Return the code that gives the errors of the headline; of a network too large for these the noise per cell."""
+
+def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = None) -> str:
+    """Return the code that gives the errors of the headline; of a network too large for these the noise per cell.
+
+    Where all arrows are `priced`, it gives the errors without each of them too.
+    """
     network, seed = chosen.network, chosen.seed
     if is_too_large(network):
         return program(
@@ -36,8 +48,59 @@ def python_of(chosen: Chosen, *, searched: bool) -> str:
         f"plan = Plan(tables, reading, {POINTS})",
         f'streams = [stream({seed!r}, "network", "errors", place) for place in range(len(mechanisms))]',
         f"work = planned_errors(plan, mechanisms, streams.__getitem__, at_once={tables_at_once(network)})",
-        "print({each.label: error for each, error in zip(mechanisms, finished(work).means)})",
+        "errors = finished(work)",
+        "print({each.label: error for each, error in zip(mechanisms, errors.means)})",
+        *([_NODES] if are_errors_shown(chosen) else []),
+        *([] if priced is None else _arrows(chosen, priced, searched=searched)),
     )
+
+
+def _arrows(chosen: Chosen, priced: ArrowErrors, *, searched: bool) -> list[str]:
+    """Return the code that goes on with the errors without each arrow."""
+    arrows, seed = tuple(priced.without), chosen.seed
+    places = list(places_of(chosen, arrows, searched=searched).values())
+    return [
+        "# Without each arrow",
+        "from dpbayes.experiments.arrow_prices import arrow_errors",
+        value_in_python("reading", planned_for(chosen, arrows).reading),
+        f"places = {places!r}",
+        "taken = [mechanisms[place] for place in places]",
+        *_mechanisms_on(chosen, priced),
+        "def rng(place):  # anew for every network",
+        f'    return stream({seed!r}, "network", "errors", places[place])',
+        f"plan, at_once = Plan(tables, reading, {POINTS}), {tables_at_once(chosen.network)}",
+        "work = arrow_errors(plan, mechanisms_on, network.edges, rng, at_once=at_once)",
+        "without = finished(work).without",
+        "print({arrow: dict(zip([each.label for each in taken], errors.means)) for arrow, errors in without.items()})",
+    ]
+
+
+def _mechanisms_on(chosen: Chosen, priced: ArrowErrors) -> list[str]:
+    """Return the code of the same mechanisms without an arrow: what nobody has chosen suits the shorter network."""
+    prior = f"dp.Dirichlets.symmetric(shorter, {chosen.settings.prior!r})"
+    suited = {
+        arrow: {
+            each.label: others
+            for each, drawn in zip(errors.mechanisms, priced.drawn.mechanisms, strict=True)
+            if (others := _others(each, drawn))
+        }
+        for arrow, errors in priced.without.items()
+    }
+    start = ["from dataclasses import replace", "def mechanisms_on(shorter):", f"    prior = {prior}"]
+    if not any(suited.values()):
+        return [*start, "    return [replace(each, prior=prior) for each in taken]"]
+    return [
+        f"suited = {suited!r}  # without this arrow",
+        *start,
+        "    others = next((suited[arrow] for arrow in network.edges if arrow not in shorter.edges), {})",
+        "    return [replace(each, prior=prior, **others.get(each.label, {})) for each in taken]",
+    ]
+
+
+def _others(mechanism: Any, drawn: Any) -> dict[str, Any]:
+    """Return the parameters of a mechanism that differ from those of the network as it is drawn."""
+    names = parameters_of(type(mechanism))
+    return {name: getattr(mechanism, name) for name in names if getattr(mechanism, name) != getattr(drawn, name)}
 
 
 def _tables(chosen: Chosen) -> str:

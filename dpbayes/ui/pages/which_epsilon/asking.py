@@ -13,11 +13,12 @@ from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answ
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Wish
 from dpbayes.mechanisms.base import Mechanism, Outcome
+from dpbayes.model.counts import Counts
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.options.which_epsilon import Recipient, WhichEpsilonOptions
+from dpbayes.ui.session.options.which_epsilon import AskedTables, Recipient, WhichEpsilonOptions
 from dpbayes.ui.session.settings import MECHANISM_NAMES, change
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.readable import called
@@ -78,25 +79,38 @@ def ask(chosen: Chosen) -> None:
     called(chosen, (target, *evidence))
 
 
+def is_of_the_table(chosen: Chosen) -> bool:
+    """Return whether it is asked about the table that is loaded: for the curator alone, and where its records are."""
+    asks: AskedTables = chosen.options("which_epsilon").tables
+    return asks is AskedTables.LOADED and chosen.is_curator and not chosen.is_connected
+
+
 @dataclass(frozen=True, eq=False)
 class Asking:
-    """The question of one run of the page, and what is public about it."""
+    """The question of one run of the page, and what is public about it; for the curator perhaps the table's counts."""
 
     chosen: Chosen
     question: Question
     options: WhichEpsilonOptions
     cpts: FloatArray
     is_published: bool
+    counts: Counts | None = None
 
     @classmethod
     def now(cls, chosen: Chosen) -> "Asking":
-        """Return what the page asks for."""
-        return cls(chosen, asked_of(chosen), chosen.options("which_epsilon"), *public_cpts(chosen))
+        """Return what the page asks for. Errors: InputError where the table that is asked about has no counts."""
+        counts = chosen.counts if is_of_the_table(chosen) else None
+        return cls(chosen, asked_of(chosen), chosen.options("which_epsilon"), *public_cpts(chosen), counts)
 
     @property
     def network(self) -> Network:
         """The network that is asked about."""
         return self.chosen.network
+
+    @property
+    def n(self) -> int:
+        """How many records every released table has."""
+        return self.options.records if self.counts is None else self.counts.n
 
     @property
     def tables_of(self) -> str:
@@ -111,14 +125,16 @@ class Asking:
         """Return what work on a mechanism depends on besides `others`: neither epsilon nor the tolerance."""
         settings, options = self.chosen.settings, replace(self.options, tolerance=0.05)
         parameters = tuple(settings.parameter(each) for each in parameters_of(kind_called(name)) if each != "epsilon")
-        return (self.network, name, parameters, settings.prior, settings.seed, self.question.text, options, *others)
+        table = None if self.counts is None else (self.counts.n, self.counts.values.tobytes())
+        asked = self.question.text, options, table
+        return (self.network, name, parameters, settings.prior, settings.seed, *asked, *others)
 
     def draws(self, name: str, most: int = MOST_DRAWS) -> int:
         """Return how many releases of a mechanism are simulated.
 
         Errors: InputError where they are too few to tell, or do not tell their noise to whoever is to know of it.
         """
-        answer, n, kind = ANSWERS[self.options.recipient], self.options.records, kind_called(name)
+        answer, n, kind = ANSWERS[self.options.recipient], self.n, kind_called(name)
         if self.options.recipient is Recipient.NOISE_AWARE and not hasattr(kind, "noise_model"):
             raise InputError(
                 f"A release of {kind.label} does not tell what was added to which numbers; let the recipient take what "
@@ -126,7 +142,7 @@ class Asking:
             )
         draws = min(most, answer.draws if hasattr(kind, "noise_model") else SLOW_DRAWS)
         draws = min(draws, MOST_VALUES // self.network.cell_count)
-        if not are_drawn_together(self.network):
+        if self.counts is None and not are_drawn_together(self.network):
             draws = min(draws, MOST_RECORDS // n)
         if draws < LEAST_DRAWS:
             raise InputError(
@@ -142,7 +158,7 @@ class Asking:
         return Wish(
             mechanism=self.mechanism(name),
             question=self.question,
-            tables=planned_tables(self.network, self.cpts, self.options.records, draws, rng),
+            tables=planned_tables(self.network, self.cpts, self.n, draws, rng) if self.counts is None else self.counts,
             tolerance=self.options.tolerance,
             confidence=self.options.confidence,
             draws=draws,

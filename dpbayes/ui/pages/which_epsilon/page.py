@@ -1,6 +1,7 @@
 """The Which epsilon page: the least epsilon at which one answer is near enough, often enough, and what else it takes.
 
-Releases of planned tables are simulated, which are drawn from public probabilities: both seats see everything.
+Releases of planned tables are simulated, which are drawn from public probabilities: both seats see everything. The
+curator may ask about the table that is loaded instead, which is marked.
 """
 
 import math
@@ -24,7 +25,7 @@ from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
 from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, MOST_DRAWS, Asking, ask, others
+from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, MOST_DRAWS, Asking, ask, is_of_the_table, others
 from dpbayes.ui.pages.which_epsilon.recipes import recipes
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
@@ -52,7 +53,9 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     page = places()
     with page.controls:
         ask(chosen)
-        for name in ("confidence", "records", "recipient"):
+        tables = ["tables"] if chosen.is_curator and not chosen.is_connected else []
+        records = [] if is_of_the_table(chosen) else ["records"]
+        for name in ("confidence", *tables, *records, "recipient"):
             controls.parameter_control(f"which_epsilon.{name}")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
@@ -67,11 +70,12 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     if least.done and errors.done:
         with st.container(key="below"):
             with sentence_instead():
-                if np.isfinite(errors.so_far.wanted).any():
+                if asking.counts is None and np.isfinite(errors.so_far.wanted).any():
                     works.append(_records(asking))
             if not works[-1].going:
                 works.append(_mechanisms(asking, least.so_far))
-    data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=False, simulates=True)
+    private = asking.counts is not None
+    data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=private, simulates=True)
     recipes(asking)
     st.page_link("pages/release.py", label="Release, at an ε of your own", icon=":material/arrow_forward:")
     return any(each.going for each in works)
@@ -125,17 +129,18 @@ def verdict(asking: Asking, least: Running[Answered]) -> str:
         return f"Searching for the least ε that keeps {what} within {asking.options.tolerance:g} …"
     known = least.so_far
     if isinstance(known, str):
-        return f"No ε is known to keep {what} within {asking.options.tolerance:g} {often(asking)} releases."
+        return f"No ε is known to keep {what} within {asking.options.tolerance:g} {often(asking)}."
     floor = " or less" if known.epsilon <= known.epsilons[0] else ""
     return (
         f"ε = {numeral(rounded_up(known.epsilon))}{floor} keeps {what} within {asking.options.tolerance:g} "
-        f"{often(asking)} releases."
+        f"{often(asking)}."
     )
 
 
 def often(asking: Asking) -> str:
-    """Return the wanted share as words that end before "releases"."""
-    return f"in {numeral(100 * asking.options.confidence)} of 100"
+    """Return the wanted share of releases as words, and of which table, if it is one."""
+    table = "" if asking.counts is None else " of this table"
+    return f"in {numeral(100 * asking.options.confidence)} of 100 releases{table}"
 
 
 def rounded_up(epsilon: float) -> float:
@@ -190,9 +195,20 @@ def _told(asking: Asking, least: Running[Answered]) -> None:
             f"{known.wish.draws:,} releases were simulated of {known.mechanism.named}"
             f"{up_to_delta(known.mechanism.certified.delta)}. Answered with {known.wish.answer.label}."
         )
-    st.caption(
-        f"Planned: each release is of a table of its own, {asking.options.records:,} records drawn from "
-        f"{asking.tables_of}. No record of yours is looked at, so that this choice of ε costs no privacy."
+    st.caption(_tables_told(asking))
+
+
+def _tables_told(asking: Asking) -> str:
+    """Say whose releases were simulated, and what a choice of ε by them costs."""
+    if asking.counts is None:
+        return (
+            f"Planned: each release is of a table of its own, {asking.n:,} records drawn from {asking.tables_of}. No "
+            "record of yours is looked at, so that this choice of ε costs no privacy."
+        )
+    return (
+        "**Curator only: the choice of ε from a true table is outside the guarantee.** Every release is of the "
+        f"{asking.n:,} records that are loaded: this ε tells of them, and what is released at it does not account for "
+        "that. Planned tables cost nothing."
     )
 
 

@@ -9,10 +9,19 @@ from dpbayes.base.validation import InputError
 from dpbayes.commands.experiments.least_epsilon import ANSWERS as WORDS
 from dpbayes.commands.experiments.least_epsilon import NAMES
 from dpbayes.mechanisms.shares import takes_weights
+from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, Asking
 from dpbayes.ui.session.chosen import kind_called
-from dpbayes.ui.widgets.from_python import FACE, STREAM, mechanism_in_python, program
+from dpbayes.ui.widgets.from_python import (
+    DESCRIPTION,
+    FACE,
+    STREAM,
+    counts_in_python,
+    description_beside,
+    mechanism_in_python,
+    program,
+)
 
 
 def recipes(asking: Asking) -> None:
@@ -24,14 +33,22 @@ def recipes(asking: Asking) -> None:
             st.caption("Nothing can be simulated at this setting, from Python as little as here.")
             return
         st.code(python, language="python", wrap_lines=True)
-        if asking.is_published:
+        if DESCRIPTION in python:
+            description_beside(asking.chosen, "which_epsilon")
+        if _has_command(asking):
             st.code(command_of(asking), language="bash", wrap_lines=True)
         st.caption(_command_told(asking))
 
 
+def _has_command(asking: Asking) -> bool:
+    """Return whether the command knows the tables by name: those of a published network, or a shipped one."""
+    settings = asking.chosen.settings
+    return asking.is_published if asking.counts is None else settings.data in SHIPPED and not settings.graph
+
+
 def _command_told(asking: Asking) -> str:
     """Return how the command differs from the page, or why there is none."""
-    if not asking.is_published:
+    if not _has_command(asking):
         return (
             "The command plans with published networks, or takes a table: `python -m dpbayes.experiments epsilon "
             "--help` says how."
@@ -55,10 +72,11 @@ def command_of(asking: Asking) -> str:
     turned = " ".join(shlex.quote(f"{each}={getattr(value, 'value', value)}") for each, value in values.items())
     parts = [
         ".venv/bin/python -m dpbayes.experiments epsilon",
-        f"--network {settings.fitted}",
+        f"--network {settings.fitted}" if asking.counts is None else f"--table {settings.data}",
         f"--target {shlex.quote(f'{question.target}={question.state}')}",
         f"--given {given}" if given else "",
-        f"--within {options.tolerance!r} --confidence {options.confidence!r} --records {options.records}",
+        f"--within {options.tolerance!r} --confidence {options.confidence!r}",
+        f"--records {options.records}" if asking.counts is None else "",
         f"--mechanism {name}" + (f" --set {turned}" if turned else ""),
         f"--prior {settings.prior!r} --answer {answer}",
         f"--draws {draws}" if draws != ANSWERS[options.recipient].draws else "",
@@ -78,19 +96,31 @@ def python_of(asking: Asking) -> str:
         STREAM,
         f"from dpbayes.experiments.least_epsilon.answers import {answer}, Question",
         "from dpbayes.experiments.least_epsilon.search import least_epsilon",
-        "from dpbayes.experiments.least_epsilon.tables import planned_tables",
         "from dpbayes.experiments.least_epsilon.wish import Wish",
-        public_cpts_in_python(asking.chosen),
+        _tables(asking, draws),
         mechanism_in_python(asking.mechanism(name)),
-        f'rng = stream({seed!r}, "which_epsilon", "tables")',
         "wish = Wish(",
         "    mechanism=mechanism,",
         f"    question=Question(network, {question.target!r}, {question.state!r}, {evidence!r}),",
-        f"    tables=planned_tables(network, probabilities, {options.records!r}, {draws!r}, rng),",
+        "    tables=tables,",
         f"    tolerance={options.tolerance!r},",
         f"    confidence={options.confidence!r},",
         f"    draws={draws!r},",
         f"    answer={answer},",
         ")",
         f'print(least_epsilon(wish, stream({seed!r}, "which_epsilon", "least")).epsilon)',
+    )
+
+
+def _tables(asking: Asking, draws: int) -> str:
+    """Return the code that makes `network` and the `tables` whose releases are simulated."""
+    if asking.counts is not None:
+        return f"{counts_in_python(asking.chosen)}\ntables = counts  # of the records themselves: not private"
+    return "\n".join(
+        [
+            "from dpbayes.experiments.least_epsilon.tables import planned_tables",
+            public_cpts_in_python(asking.chosen),
+            f'rng = stream({asking.chosen.seed!r}, "which_epsilon", "tables")',
+            f"tables = planned_tables(network, probabilities, {asking.n!r}, {draws!r}, rng)",
+        ]
     )

@@ -8,6 +8,7 @@ from dpbayes.ui.session.options.accuracy import AccuracyOptions
 from dpbayes.ui.session.options.audit import AuditOptions
 from dpbayes.ui.session.options.bounds import BoundsOptions
 from dpbayes.ui.session.options.hellinger import HellingerOptions
+from dpbayes.ui.session.options.network import NetworkOptions
 from dpbayes.ui.session.options.papers import PapersOptions
 from dpbayes.ui.session.options.release import ReleaseOptions
 from dpbayes.ui.session.options.robustness import RobustnessOptions
@@ -17,6 +18,7 @@ from dpbayes.ui.session.options.structure import StructureOptions
 from dpbayes.ui.session.options.which_epsilon import WhichEpsilonOptions
 
 OPTIONS: dict[str, type[Any]] = {
+    "network": NetworkOptions,
     "release": ReleaseOptions,
     "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,

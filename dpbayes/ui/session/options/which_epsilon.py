@@ -14,6 +14,13 @@ class Recipient(enum.Enum):
     NOISE_AWARE = "knows of the noise"
 
 
+class AskedTables(enum.Enum):
+    """Whose releases are simulated: of tables that are planned, or of the one that is loaded, for the curator alone."""
+
+    PLANNED = "planned tables"
+    LOADED = "the table itself"
+
+
 @dataclass(frozen=True, kw_only=True)
 class WhichEpsilonOptions:
     """What is wished for."""
@@ -39,6 +46,15 @@ class WhichEpsilonOptions:
             typical=0.95,
             title="share of releases",
             description="In how large a share of releases the answer is to be as near as that.",
+        ),
+    ]
+    tables: Annotated[
+        AskedTables,
+        Choice(
+            AskedTables,
+            title="worked out on",
+            description="Planned tables are drawn from public probabilities, and cost no privacy. What is worked out "
+            "on the table itself is for the curator alone: an ε that is chosen by it tells of the records.",
         ),
     ]
     records: Annotated[

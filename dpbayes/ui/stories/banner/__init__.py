@@ -86,7 +86,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
             if story.step is not None and story.step.page != page:
                 st.button("Its page", key="story.here", on_click=open_step, args=(story.key, story.number))
             if story.step is not None:
-                with st.popover("Do", key="story-do"):  # style.css shows it where a window is too low for the text
+                with st.popover("Do", key="story-do"):  # style.css shows it where a window is too small for the text
                     st.markdown(_to_do(story.step))
             _turns(story)
             if page not in WITHOUT_PICTURE:

@@ -31,11 +31,11 @@ function come({ at: asked, order, presents }, end, before) {
   }
 }
 
-// Where the page begins: in a low window at the banner, lest the picture be below it.
+// Where the page begins: in a low window below the bar, lest the picture be below it. The banner itself may be stuck.
 function first(main) {
-  const banner = document.querySelector(".st-key-story");
-  const isLow = banner && matchMedia("(max-height: 600px)").matches;
-  return isLow ? banner.getBoundingClientRect().top + main.scrollTop - height(".stAppHeader") - 4 : 0;
+  const bar = document.querySelector(".st-key-bar");
+  const isLow = bar && matchMedia("(max-height: 600px)").matches;
+  return isLow ? bar.getBoundingClientRect().bottom + main.scrollTop - height(".stAppHeader") : 0;
 }
 
 // What stays above the page while it scrolls.

@@ -1,0 +1,122 @@
+"""What a structure costs in noise: sizes, noise by node and per cell of every mechanism, and the sentence about it."""
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base import terms
+from dpbayes.base.references import Reference
+from dpbayes.base.steps import finished
+from dpbayes.base.text import numeral
+from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, is_searched, noisy_kinds
+from dpbayes.experiments.structure import structure_cost
+from dpbayes.figures.structure import NodeBars, noise_figure
+from dpbayes.mechanisms import Calibration
+from dpbayes.model.network import Network
+from dpbayes.ui.pages.network.errors import is_too_large, needs_binary
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.increments import STEALTH, stealth_increment
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.show import inside, noise_is_not_error, source
+
+SEARCHED_SETS = 256
+"""Sets of nodes within families up to which the best scales of noise are found in a moment."""
+
+
+def headline_of(net: Network, *, epsilon: float) -> str:
+    """Return how much noise Laplace and Fourier add to a count: what is said while errors are not known."""
+    cost = structure_cost(net, epsilon)
+    laplace = numeral(cost.laplace_noise)
+    if cost.fourier_noise is None:
+        return f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace.{needs_binary(net)}"
+    bound = "" if cost.fourier_exact else "at most "
+    more = (
+        "Release shows whose probabilities are nearer."
+        if is_too_large(net)
+        else "How far off that leaves the probabilities follows when the hand rests."
+    )
+    return (
+        f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace and of "
+        f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. {more}"
+    )
+
+
+def comparison_of(chosen: Chosen) -> Comparison:
+    """Return every mechanism's noise at the promise; of a large graph only of those whose scales need no search."""
+    net, promise = chosen.network, Promise(chosen.epsilon, float(chosen.parameter("delta")))
+    kinds = tuple(kind for kind in noisy_kinds() if is_quick(net) or not is_searched(kind))
+    return finished(compare_steps(net, promise, kinds=kinds, recount=()))
+
+
+def is_quick(net: Network) -> bool:
+    """Return whether mechanisms whose best scales are searched can be shown in a moment."""
+    return len(net.closure) <= SEARCHED_SETS
+
+
+def noise(comparison: Comparison) -> None:
+    """Show noise by node under every mechanism; one that needs a delta says which."""
+    net = comparison.laplace.mechanism.prior.network
+    delta = f" (δ = {numeral(comparison.promise.delta)})"
+    bars = [
+        NodeBars(each.label + ("" if each.is_pure else delta), each.mechanism.colour, each.mechanism.node_noise_sd)
+        for each in comparison.noises
+    ]
+    chart(
+        noise_figure(net.names, bars),
+        key="noise",
+        alt=f"Bars: noise in each node's counts under {', '.join(inside(each.name) for each in bars)}.",
+    )
+
+
+def every_mechanism(comparison: Comparison) -> None:
+    """Show the noise of every mechanism over all cells."""
+    with st.expander("Noise per cell of every mechanism"):
+        frame = pd.DataFrame(
+            {
+                "mechanism": [each.label for each in comparison.noises],
+                "promise": [str(each.mechanism.certified) for each in comparison.noises],
+                "noise per cell": [numeral(each.noise) for each in comparison.noises],
+            }
+        )
+        st.dataframe(frame, hide_index=True)
+        network = comparison.laplace.mechanism.prior.network
+        left_out = (
+            "" if is_quick(network) else " The others search for their best scales, which takes longer on this graph."
+        )
+        st.caption(f"Root mean square over all cells, in counts.{left_out}")
+        st.page_link("pages/best_noise.py", label="Best noise", icon=":material/arrow_forward:")
+
+
+def _t_for(net: Network) -> float:
+    """Return the increment that keeps nine in ten noise-only releases of this graph non-negative."""
+    return stealth_increment(net, Calibration.CERTIFIED, STEALTH) if net.is_binary else 0.0
+
+
+def costs(net: Network, *, epsilon: float) -> None:
+    """Show sizes, and noise over all nodes."""
+    cost = structure_cost(net, epsilon, t=_t_for(net))
+    top, bottom = st.columns(3), st.columns(2)
+    top[0].metric("Rows m", f"{cost.rows:,}", help=terms.ROW)
+    top[1].metric("Cells K", f"{cost.cells:,}", help=terms.CELL)
+    closure = "—" if cost.closure is None else f"{cost.closure:,}"
+    top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")
+    bottom[0].metric("Laplace noise per cell", numeral(cost.laplace_noise), help="Standard deviation, in counts.")
+    fourier = "—" if cost.fourier_noise is None else numeral(cost.fourier_noise)
+    bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
+    if cost.fourier_lift is not None:
+        st.caption(
+            f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
+            "in every table, spread evenly over its cells."
+        )
+    if cost.fourier_noise is not None:
+        noise_is_not_error()
+    with st.expander("Formula and source"):
+        st.markdown(
+            f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
+            "Fourier: $b = 2O/\\varepsilon$ on integer coefficients, hence sd "
+            "$\\sqrt2\\,b\\,\\sqrt{2^{f}-1}/2^{f}$ in a table of $f$ variables. "
+            + (f"Here $|N_I| = {cost.closure}$." if cost.closure else "")
+        )
+        st.caption(
+            "Remark 1 of the paper compares scales of coefficients; counted in records, denser graphs are worse."
+        )
+        source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))

@@ -1,0 +1,155 @@
+"""The editor of the Network page: the drawing, what it may start from, and columns that are not nodes yet."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+import streamlit as st
+
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import NAMED, chain_over, empty_over, naive_bayes_over
+from dpbayes.ui.pages.network.arrows import MANY_ARROWS, costs_without
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
+from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of
+from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, Meaning, dag_editor
+from dpbayes.ui.widgets.show import sentence_instead
+
+CHOICES = ("data", *NAMED, *TEMPLATES)
+
+OVER_COLUMNS: Mapping[str, Callable[[Mapping[str, Sequence[str]], str], Network]] = {
+    "columns.bayes": naive_bayes_over,
+    "columns.chain": lambda states, root: chain_over(states),
+    "columns.empty": lambda states, root: empty_over(states),
+}
+"""Graphs over the states of the table's columns, which look at no record; only naive Bayes has a root."""
+
+
+def editor(chosen: Chosen) -> None:
+    """Draw the DAG by hand."""
+    history = drawings()
+    strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
+    notes: dict[str, str | Meaning] = {name: Meaning(known.told) for name, known in chosen.readable.items()}
+    notes.update(strays)
+    # The editor owns its drawing until Python brings another one: then `rev` moves on.
+    if st.session_state.get("rev") != history.rev:
+        st.session_state["rev"] = history.rev
+        st.session_state["drawing"] = _drawing(history.present.graph)
+    start: Drawing = st.session_state["drawing"]
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
+    try:
+        drawn = dag_editor(
+            start,
+            rev=history.rev,
+            key="dag",
+            notes=notes,
+            edge_notes=_arrow_notes(chosen),
+            beyond=beyond,
+        )
+    except DrawingError as error:
+        st.warning(escaped(str(error)))
+        return
+    if drawn != start:
+        with sentence_instead():
+            _take(drawn, chosen)
+            st.rerun()
+    if history.replaced:
+        st.caption(f"{history.replaced}; Undo brings it back.")
+    _add_columns(chosen)
+    if strays:
+        st.caption(
+            f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(strays)[:5])))}. Rename "
+            "them to a column's name, or draw synthetic records from this network."
+        )
+        if st.button("Draw synthetic records from this network"):
+            with sentence_instead():
+                chosen.adopt_as_source()
+                st.rerun()
+
+
+def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
+    """Say at each arrow what the network would be without it; nothing while the drawing is no valid network."""
+    try:
+        net = chosen.network
+    except InputError:
+        return {}
+    if not 0 < len(net.edges) <= MANY_ARROWS:
+        return {}
+    frame = costs_without(net, chosen.epsilon, net.edges)
+    sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
+    return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
+
+
+def _drawing(graph: Graph) -> Drawing:
+    return Drawing(tuple(DrawnNode(name, *graph.places[name]) for name in graph.names), graph.edges)
+
+
+def _take(drawn: Drawing, chosen: Chosen) -> None:
+    """Make the drawing the network to fit; states follow a node through everything but a new name."""
+    places = {node.name: (node.x, node.y) for node in drawn.nodes}
+    before = chosen.graph.states
+    draw(Graph(tuple(places), drawn.edges, places, {name: before[name] for name in places if name in before}))
+    st.session_state["drawing"] = drawn
+
+
+def _turn(drawn: Drawing, direction: str) -> None:
+    """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
+    with suppress(InputError):  # too large to keep; the page has said so
+        _take(drawn, Chosen.now())
+    travel(direction)
+    st.rerun()  # of all: the page alone would leave the bar's words about the drawing before
+
+
+def start_from(chosen: Chosen) -> None:
+    """Offer ready networks, shapes, and the table's own columns joined without a look at its records."""
+    choices = (*CHOICES, *OVER_COLUMNS) if chosen.domains else CHOICES
+    kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind")
+    left, right = st.columns(2, vertical_alignment="bottom")
+    size, root = "", ""
+    if kind == "columns.bayes":
+        root = left.selectbox("Class column", list(chosen.domains), key="start.class")
+    else:
+        size = left.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
+    if right.button("Use", width="stretch", help="Replace the drawing"):
+        with sentence_instead():
+            if kind in OVER_COLUMNS:
+                over = OVER_COLUMNS[kind](chosen.domains, root)
+                replace_drawing("The chosen network", graph=code_of(drawable(Graph.of(over))))
+                st.rerun()
+            spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
+            if spec:
+                graph_of(spec)
+            replace_drawing("The chosen network" if spec else "The table's own network", graph=spec)
+            st.rerun()
+
+
+def _choice_title(kind: str) -> str:
+    shapes = {
+        "data": "the data's own network",
+        "bayes": "naive Bayes with … features",
+        "chain": "chain of …",
+        "tree": "tree of …",
+        "full": "complete graph of …",
+        "empty": "no arrows, … nodes",
+        "columns.bayes": "naive Bayes over the table’s columns",
+        "columns.chain": "chain of the table’s columns",
+        "columns.empty": "the table’s columns, no arrows",
+    }
+    return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
+
+
+def _add_columns(chosen: Chosen) -> None:
+    """Offer the table's columns that are not nodes yet."""
+    old = chosen.graph
+    unused = [name for name in chosen.domains if name not in old.names]
+    if not unused:
+        return
+    picked = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
+    if picked and st.button("Add as nodes"):
+        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(picked)}
+        states = {name: chosen.domains[name] for name in picked}
+        added = Graph((*old.names, *picked), old.edges, {**old.places, **places}, {**old.states, **states})
+        with sentence_instead():
+            replace_drawing("", graph=code_of(drawable(added)))
+            st.rerun()
