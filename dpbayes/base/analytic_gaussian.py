@@ -13,26 +13,27 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.bisection import turning_point
-from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.types import FloatArray
 
 _LEAST, _MOST = 1e-14, 1e6
 """The shifts between which those are found that a promise allows."""
 
+_PARTS, _DIVISIONS = 64, 11
+"""So many parts of what is left, asked about together, and how often: until two shifts are next to each other."""
 
-def gaussian_delta(shift: float, epsilons: ArrayLike) -> FloatArray:
-    """Return delta(epsilon) of a shift mu >= 0, in standard deviations: (...).
+
+def gaussian_delta(shifts: ArrayLike, epsilons: ArrayLike) -> FloatArray:
+    """Return delta(epsilon) of shifts mu >= 0, in standard deviations: (...).
 
     Both terms are e^(-a^2/2)/2 times a scaled complementary error function, so that small deltas keep their digits.
     """
-    values = np.asarray(epsilons, dtype=np.float64)
-    if not shift:
-        return np.zeros(values.shape)
-    near, far = values / shift - shift / 2, values / shift + shift / 2
-    tail = np.exp(-(np.maximum(near, 0.0) ** 2) / 2) / 2
-    with np.errstate(over="ignore", invalid="ignore"):
+    values, shift = np.asarray(epsilons, dtype=np.float64), np.asarray(shifts, dtype=np.float64)
+    with np.errstate(all="ignore"):  # where nothing moves, and in the term that is not taken
+        near, far = values / shift - shift / 2, values / shift + shift / 2
+        tail = np.exp(-(np.maximum(near, 0.0) ** 2) / 2) / 2
         scaled = tail * (special.erfcx(np.maximum(near, 0.0) / math.sqrt(2)) - special.erfcx(far / math.sqrt(2)))
         plain = special.ndtr(-near) - np.exp(values + special.log_ndtr(-far))
-    return np.asarray(np.clip(np.where(near > 0, scaled, plain), 0.0, 1.0))
+    return np.asarray(np.where(shift > 0, np.clip(np.where(near > 0, scaled, plain), 0.0, 1.0), 0.0))
 
 
 def gaussian_epsilon(shift: float, *, delta: float) -> float:
@@ -51,7 +52,11 @@ def gaussian_shift(epsilon: float, *, delta: float) -> float:
     if not delta:
         return 0.0
 
-    def allowed(log_shift: FloatArray) -> BoolArray:
-        return np.asarray(gaussian_delta(math.exp(float(log_shift)), epsilon) <= delta)
-
-    return math.exp(float(turning_point(allowed, math.log(_LEAST), math.log(_MOST), halvings=70)[0]))
+    low, high = math.log(_LEAST), math.log(_MOST)
+    for _ in range(_DIVISIONS):
+        logs = np.linspace(low, high, _PARTS + 1)
+        shifts = np.exp(logs)
+        beyond = (gaussian_delta(shifts, epsilon) > delta)[1:-1]  # the ends are taken on trust
+        last = int(beyond.argmax()) if beyond.any() else _PARTS - 1
+        low, high, shift = logs[last], logs[last + 1], shifts[last]
+    return float(shift)

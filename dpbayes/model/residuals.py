@@ -7,7 +7,7 @@ t_A is the Walsh coefficient of A over 2^(|A|/2), up to its sign. [Xiao23]
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,12 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.model.closure import Closure
+
+Matrices = tuple[tuple[FloatArray, ...], ...]
+"""What tables are multiplied by, for each shape of a family: a matrix for every few of its nodes."""
+
+_TOGETHER = 16
+"""Joint states of nodes that are multiplied by one matrix: a larger one would cost more than several small ones."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Residuals:
         Family F tells of t_A with weight w_F = prod_{i in F - A} 1/r_i, cells being equally and independently noisy.
         """
         # In orthonormal coordinates a family's table holds sqrt(w_F) t_A.
-        numbers = self._turned(tables, _basis) * np.sqrt(self._weights)
+        numbers = self._turned(tables, self._bases) * np.sqrt(self._weights)
         order, starts = self._by_number
         sums = np.add.reduceat(numbers[..., order], starts, axis=-1)
         return np.asarray(sums / np.add.reduceat(self._weights[order], starts))
@@ -81,7 +87,7 @@ class Residuals:
 
     def tables(self, residuals: FloatArray) -> FloatArray:
         """Return the families' tables (..., K) from residuals (..., R); they agree on the nodes that they share."""
-        return self._turned(residuals[..., self._number] * np.sqrt(self._weights), lambda states: _basis(states).T)
+        return self._turned(residuals[..., self._number] * np.sqrt(self._weights), self._transposed_bases)
 
     def consistent(self, tables: FloatArray, n: float) -> FloatArray:
         """Return the tables (..., K) of n records nearest to these, in squared distance, that agree with each other."""
@@ -198,17 +204,28 @@ class Residuals:
         order = np.argsort(self._number, kind="stable")
         return order, np.searchsorted(self._number[order], np.arange(int(self.sizes.sum())))
 
-    def _turned(self, values: FloatArray, basis: Callable[[int], FloatArray]) -> FloatArray:
-        """Multiply every axis of every family's table by the matrix of its states."""
+    def _turned(self, values: FloatArray, matrices: Matrices) -> FloatArray:
+        """Multiply the axes of every family's table by the matrices of its shape: each is that of some nodes in a row.
+
+        Those nodes go last, so that all are where they were once every one has been there.
+        """
         turned = np.empty(values.shape)
-        for cards, cells in self._families_by_shape:
-            tables, after = values[..., cells], math.prod(cards)
-            shape = tables.shape
-            for r in cards:
-                after //= r
-                tables = np.matmul(basis(r), tables.reshape(-1, r, after))
+        for (cards, cells), own in zip(self._families_by_shape, matrices, strict=True):
+            tables = values[..., cells]
+            shape, families = tables.shape, tables.size // math.prod(cards)
+            for matrix in own:
+                size = len(matrix)
+                tables = tables.reshape(families, size, -1).swapaxes(1, 2).reshape(-1, size) @ matrix.T
             turned[..., cells] = tables.reshape(shape)
         return turned
+
+    @cached_property
+    def _bases(self) -> Matrices:
+        return tuple(tuple(map(_basis_of, _runs(cards))) for cards, _ in self._families_by_shape)
+
+    @cached_property
+    def _transposed_bases(self) -> Matrices:
+        return tuple(tuple(basis.T for basis in own) for own in self._bases)
 
     @cached_property
     def _families_by_shape(self) -> tuple[tuple[tuple[int, ...], IntArray], ...]:
@@ -232,6 +249,23 @@ def _basis(states: int) -> FloatArray:
     row, state = np.arange(1, states)[:, None], np.arange(states)
     helmert = np.where(state < row, 1.0, np.where(state == row, -1.0 * row, 0.0)) / np.sqrt(row * (row + 1.0))
     return np.concatenate((np.full((1, states), states**-0.5), helmert))
+
+
+def _basis_of(cards: tuple[int, ...]) -> FloatArray:
+    """The matrix of all joint states of some nodes, the first node's most significant."""
+    matrix = np.ones((1, 1))
+    for states in cards:
+        matrix = np.kron(matrix, _basis(states))
+    return matrix
+
+
+def _runs(cards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Nodes in a row that have at most `_TOGETHER` joint states, or are alone."""
+    start = 0
+    for end in range(1, len(cards) + 1):
+        if end == len(cards) or math.prod(cards[start : end + 1]) > _TOGETHER:
+            yield cards[start:end]
+            start = end
 
 
 def _whole_basis(states: int) -> IntArray:

@@ -41,9 +41,9 @@ MOST_CELLS = MOST_NUMBERS // LEAST_POINTS
 _BLOCK = 1 << 17
 """Numbers that one step holds at once: few enough to stay near the processor."""
 
-_OF_MANY = 32_000
-"""Points of rows that one step holds where many releases are read for their means: with larger arrays, of 256 KiB and
-more, every operation takes longer than it saves."""
+_OF_MANY = 16_000
+"""Points of rows that one step holds where many releases are read for their means, in arrays below 128 KiB: memory of
+larger ones goes back to the system after each step and comes anew, page by page, which takes as long as the work."""
 
 
 def points_for(cells: int) -> int:

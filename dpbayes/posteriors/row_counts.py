@@ -58,6 +58,19 @@ class RowCounts:
         return self.total == 0
 
     @cached_property
+    def _fixed(self) -> IntArray:
+        """The places of such rows."""
+        return np.flatnonzero(self._is_fixed)
+
+    @cached_property
+    def _narrow(self) -> FloatArray:
+        """What points are spread by at least, wide enough to doubt the nearest number by: (m,).
+
+        Noise far below one count leaves no doubt of it.
+        """
+        return np.clip(np.sqrt(self.contrast[:, 0]), 1e-6, 0.5)
+
+    @cached_property
     def _precisions(self) -> tuple[FloatArray, FloatArray]:
         """What squared sums and sums of squares of a row's errors are multiplied by in its log law: (m, 1) each."""
         of_squares = _inverse(self.contrast) / 2
@@ -163,21 +176,21 @@ class RowCounts:
     def _log_law(self, points: FloatArray, released: FloatArray, fit: FloatArray) -> FloatArray:
         """The law of the points, up to a constant of every row: (..., m, S)."""
         law = self.prior.log_law(points)
-        total, squares = np.zeros(law.shape), np.zeros(law.shape)
+        of_total, of_squares = self._precisions
+        away = points[0] - fit.sum(axis=-1)[..., None]
+        away *= away
+        away *= of_total
+        law -= away
+        squares = np.zeros(law.shape)
         for k, counts in enumerate(points[1:]):
             away = counts - fit[..., k, None]
-            total += away
             away *= away
             squares += away
             if self.scale:  # as normal noise it is in the fit already
-                away = np.abs(counts - released[..., k, None])
+                np.abs(np.subtract(counts, released[..., k, None], out=away), out=away)
                 law += away * (away / (2 * self.sd**2) - 1 / self.scale)
-        total *= total
-        of_total, of_squares = self._precisions
         squares *= of_squares
         law -= squares
-        total *= of_total
-        law -= total
         return law
 
     def _proposed(self, lucks: FloatArray, mean: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -186,25 +199,20 @@ class RowCounts:
         The total comes first, then cell after cell from what is left, the last one being the rest.
         """
         r, shape = self.prior.states, (*mean.shape[1:], lucks.shape[-1])
-        # Wide enough to doubt the nearest number by; noise far below one count leaves no doubt of it.
-        narrow = np.clip(np.sqrt(self.contrast[:, 0]), 1e-6, 0.5)
-        factor = _factor(covariance, narrow)[..., None]
-        points, log_chance = np.empty((1 + r, *shape)), np.zeros(shape)
-        standard = np.empty((r - 1, *shape))  # how far each is from its centre, in widths
+        steps, sds = _conditional(covariance, self._narrow)
+        points = np.empty((1 + r, *shape))
+        away: list[FloatArray] = []  # how far each is from its centre
         left = np.full((*shape[:-1], 1), float(self.prior.n))  # the same for all points until the total is drawn
+        log_chance = np.zeros(shape)
         for k in range(r):
             centre = mean[k, ..., None]
-            for before in range(k):
-                centre = centre + factor[k, before] * standard[before]
-            points[k], log = point_between(lucks[k], centre, factor[k, k], left, self._ends[k])
+            for step, by in zip(steps[k], away, strict=False):
+                centre = centre + step[..., None] * by
+            points[k], log = point_between(lucks[k], centre, sds[k][..., None], left, self._ends[k])
+            away.append(points[k] - centre)
             if k == 0:
-                fixed = np.flatnonzero(self._is_fixed)
-                points[0][..., fixed, :], log[..., fixed, :] = self.prior.n, 0.0
-            if k < r - 1:
-                np.subtract(points[k], centre, out=standard[k])
-                standard[k] /= factor[k, k]
-                if k == 0:
-                    standard[0][..., fixed, :] = 0.0
+                points[0][..., self._fixed, :] = self.prior.n
+                log[..., self._fixed, :] = away[0][..., self._fixed, :] = 0.0
             left = points[0] if k == 0 else left - points[k]
             log_chance += log
         points[r] = left
@@ -223,14 +231,18 @@ def rows_by_states(
         yield RowCounts(rows, totals[rows.rows], contrasts[rows.rows], noise.scale, noise.sd)
 
 
-def _factor(covariance: FloatArray, sd: FloatArray) -> FloatArray:
-    """Cholesky's factor of a covariance (r, r, ...) and more of every number's own, of standard deviations (...)."""
+def _conditional(covariance: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far each of some normal numbers moves with those before it (r, r, ...), and its spread given them (r, ...).
+
+    By Cholesky's factor of a covariance (r, r, ...), and more of every number's own, of standard deviations (...).
+    """
     factor = np.zeros(covariance.shape)
     for k in range(len(factor)):
         column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
         column[0] += sd**2
         factor[k:, k] = column / np.sqrt(column[0])
-    return factor
+    sds = np.stack([factor[k, k] for k in range(len(factor))])
+    return factor / sds, sds
 
 
 def _worth(weights: FloatArray) -> FloatArray:
@@ -243,16 +255,15 @@ def _evened(weights: FloatArray) -> FloatArray:
     low = _worth(weights) < min(_SPEAK, weights.shape[-1] / 2)
     if not low.any():
         return weights
-    logs = np.log(np.maximum(weights[low], _LEAST))
-    logs -= logs.max(axis=-1, keepdims=True)
-    least, most = np.zeros(len(logs)), np.ones(len(logs))
+    root = np.maximum(weights[low], _LEAST)
+    root /= root.max(axis=-1, keepdims=True)
+    raised, enough = np.ones(root.shape), min(_SPEAK, weights.shape[-1] / 2)
     for _ in range(_HALVINGS):
-        power = (least + most) / 2
-        raised = np.exp(power[:, None] * logs)
-        few = raised.sum(axis=-1) ** 2 < min(_SPEAK, weights.shape[-1] / 2) * np.vecdot(raised, raised)
-        least, most = np.where(few, least, power), np.where(few, power, most)
+        root = np.sqrt(root)
+        more = raised * root  # to a power that is larger by half of the last step
+        raised = np.where((more.sum(axis=-1) ** 2 < enough * np.vecdot(more, more))[:, None], raised, more)
     evened = weights.copy()
-    evened[low] = _shares(least[:, None] * logs)
+    evened[low] = raised / raised.sum(axis=-1, keepdims=True)
     return evened
 
 

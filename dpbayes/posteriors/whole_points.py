@@ -76,35 +76,33 @@ def _rounded_logistic(
     scale = sd * _LOGISTIC
     start, end = _odds(-0.5 - centre, scale), _odds(most + 0.5 - centre, scale)
     gap, beyond = end - start, end + 1
+    is_lacking = (gap <= _CANCELLED * end).any()
     part = luck * gap
     odds = start * beyond + part
     odds /= np.subtract(beyond, part, out=part)
     drawn = np.log(odds, out=odds)
     drawn *= scale
     drawn += centre
-    _within(np.rint(drawn, out=drawn), 0.0, most)
+    np.rint(drawn, out=drawn)
+    np.minimum(np.maximum(drawn, 0.0, out=drawn), most, out=drawn)
     reach = 0.5 / scale
-    if np.any(gap <= _CANCELLED * end) or np.any(reach > _FAR):
+    if is_lacking or (reach > _FAR).any():
         return drawn, _log_chance(drawn, centre, scale, most)
-    # (1 - g^2) / (1 + g^2 + g (x + 1/x)) of all, g = e^-reach and x the odds, over gap / ((1 + start) (1 + end)) of it.
+    # sinh h / (cosh z + cosh h) of all, as in `_log_mass`, over gap / ((1 + start) (1 + end)) of it.
     gap /= (start + 1) * beyond
-    chance, step = _odds(drawn - centre, scale), np.exp(-reach)
-    chance += 1 / chance
-    chance *= step
-    chance += 1 + step**2
+    chance = drawn - centre
+    chance /= scale
+    np.cosh(chance, out=chance)
+    chance += np.cosh(reach)
     chance *= gap
-    return drawn, np.asarray(np.log(-np.expm1(-2 * reach)) - np.log(chance, out=chance))
+    np.log(chance, out=chance)
+    return drawn, np.subtract(np.log(np.sinh(reach)), chance, out=chance)
 
 
 def _odds(away: FloatArray, scale: FloatArray) -> FloatArray:
     """Return F / (1 - F) = e^(x/s) of a logistic law of scale s, up to `_FAR` scales away from its centre."""
     odds = np.asarray(away / scale)
-    return np.exp(_within(odds, -_FAR, _FAR), out=odds)
-
-
-def _within(values: FloatArray, low: float, high: FloatArray | float) -> FloatArray:
-    """Keep values within limits, in place: `np.clip` takes a microsecond or two more."""
-    return np.minimum(np.maximum(values, low, out=values), high, out=values)
+    return np.exp(np.clip(odds, -_FAR, _FAR, out=odds), out=odds)
 
 
 def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: FloatArray) -> FloatArray:
