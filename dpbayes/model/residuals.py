@@ -253,9 +253,9 @@ def _basis(states: int) -> FloatArray:
 
 def _basis_of(cards: tuple[int, ...]) -> FloatArray:
     """The matrix of all joint states of some nodes, the first node's most significant."""
-    matrix = np.ones((1, 1))
+    matrix: FloatArray = np.ones((1, 1))
     for states in cards:
-        matrix = np.kron(matrix, _basis(states))
+        matrix = np.asarray(np.kron(matrix, _basis(states)), dtype=np.float64)
     return matrix
 
 
