@@ -29,18 +29,18 @@ NOT, AHEAD = [-0.1] * 4, [0.1] * 4
     ("printed", "certified", "said"),
     [
         ([-0.1, -0.1, 0.1, 0.1], NOT, "overtakes Laplace between ε = 10 and 100 as printed; certified, it never does"),
-        ([-0.1, -0.1, 0.1, 0.1], [-0.1, -0.1, -0.1, 0.1], "certified, it does so between ε = 100 and 1000."),
+        ([-0.1, -0.1, 0.1, 0.1], [-0.1, -0.1, -0.1, 0.1], "certified, it does so between ε = 100 and 1,000."),
         (AHEAD, NOT, "is clearly ahead of Laplace from ε = 1 as printed; certified, it never overtakes Laplace up to"),
         ([0, 0.1, 0.1, 0], [0, 0, 0, 0.1], "ahead of Laplace from ε = 10 to 100 as printed; certified, it is clearly"),
         ([0, 0.1, 0, 0.1], [0.1, 0.1, -0.1, 0], "it is overtaken by Laplace between ε = 10 and 100."),
-        (NOT, NOT, "never overtakes Laplace up to ε = 1000, as printed and certified alike."),
+        (NOT, NOT, "never overtakes Laplace up to ε = 1,000, as printed and certified alike."),
         (
             [-0.1],
             [0.1],
             "is clearly behind Laplace at ε = 1 as printed; certified, it is clearly ahead of Laplace at ε",
         ),
         ([0.0], [0.1], "is not clearly apart from Laplace at ε = 1 as printed; certified, it is clearly ahead of"),
-        ([0, 0, 0, 0], [0, 0, 0, 0], "is nowhere clearly apart from Laplace up to ε = 1000, as printed and certified"),
+        ([0, 0, 0, 0], [0, 0, 0, 0], "is nowhere clearly apart from Laplace up to ε = 1,000, as printed and certified"),
     ],
 )
 def test_the_headline_says_what_was_found(printed, certified, said):
@@ -48,7 +48,7 @@ def test_the_headline_says_what_was_found(printed, certified, said):
 
 
 def test_the_headline_on_closeness():
-    assert "Laplace is not clearly within 2 points of that up to ε = 1000." in verdict(crafted(NOT))
+    assert "Laplace is not clearly within 2 points of that up to ε = 1,000." in verdict(crafted(NOT))
     study = crafted(NOT)
     near = Measures(np.tile([0.7, 0.89, 0.9, 0.9], (40, 1)), study.measures[METHODS["laplace"]].log_loss)
     closer = AccuracyStudy(study.plan, {**study.measures, METHODS["laplace"]: near}, {})

@@ -1,6 +1,6 @@
 """What the Accuracy page says first: who overtakes whom and what privacy costs, and no more than the curves show."""
 
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.accuracy.best import best_near
 from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
 from dpbayes.experiments.accuracy.laplace import LAPLACE
@@ -29,7 +29,7 @@ def best_said(study: AccuracyStudy, epsilon: float) -> str:
     if best is None:
         return ""
     return (
-        f"At ε = {best.epsilon:.3g} the best proved curve is {best.method.called(study.plan.draws)}: right in "
+        f"At ε = {numeral(best.epsilon)} the best proved curve is {best.method.called(study.plan.draws)}: right in "
         f"{best.accuracy:.1%}, {points(best.behind, best.error)} short of no privacy."
     )
 
@@ -70,20 +70,20 @@ def _race(study: AccuracyStudy, method: Method) -> str:
 
 
 def _between(crossing: Crossing) -> str:
-    return f"between ε = {crossing.behind:.3g} and {crossing.ahead:.3g}"
+    return f"between ε = {numeral(crossing.behind)} and {numeral(crossing.ahead)}"
 
 
 def _stretch(crossing: Crossing, study: AccuracyStudy) -> str:
     """Say where on the grid it holds without a gap."""
     if crossing.until == crossing.ahead:
-        return f"at ε = {crossing.ahead:.3g}"
+        return f"at ε = {numeral(crossing.ahead)}"
     if crossing.until == study.plan.epsilons[-1]:
-        return f"from ε = {crossing.ahead:.3g}"
-    return f"from ε = {crossing.ahead:.3g} to {crossing.until:.3g}"
+        return f"from ε = {numeral(crossing.ahead)}"
+    return f"from ε = {numeral(crossing.ahead)} to {numeral(crossing.until)}"
 
 
 def _up_to(study: AccuracyStudy) -> str:
-    return f"{'up to' if len(study.plan.epsilons) > 1 else 'at'} ε = {study.plan.epsilons[-1]:.3g}"
+    return f"{'up to' if len(study.plan.epsilons) > 1 else 'at'} ε = {numeral(study.plan.epsilons[-1])}"
 
 
 def _cost(study: AccuracyStudy) -> str:
