@@ -116,14 +116,14 @@ def test_the_benchmark_of_wide_graphs_opens_every_page():
         "ledger",
         "regression",
     }, "those do not depend on a graph"
-    looks = [("network", {}), ("bounds", {"bounds.claim": BoundClaim.CLIPPED.value})]
+    looks = [("data", {}), ("bounds", {"bounds.claim": BoundClaim.CLIPPED.value})]
     records = wide_pages(parents=(2, 3), looks=looks)
-    assert [r.name for r in records][:2] == ["Network, 2 parents", "Network, 3 parents"]
+    assert [r.name for r in records][:2] == ["Data, 2 parents", "Data, 3 parents"]
     assert [r.name.rpartition(", ")[2] for r in records] == ["2 parents", "3 parents"] * 2
     assert all(r.value > 0 and r.baseline_value > 0 and r.bound for r in records)
     assert len(graph_of(large_graph(7)).names) == 7
-    (large,) = large_pages(nodes=(7,), pages=["network"])
-    assert (large.name, large.value > 0, large.baseline_value > 0) == ("Network, 7 nodes", True, True)
+    (large,) = large_pages(nodes=(7,), pages=["data"])
+    assert (large.name, large.value > 0, large.baseline_value > 0) == ("Data, 7 nodes", True, True)
 
 
 def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():

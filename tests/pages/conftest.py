@@ -3,6 +3,7 @@
 import functools
 import json
 import logging
+import os
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,11 +63,11 @@ NO_LIMIT = 3600.0
 
 @pytest.fixture(autouse=True, scope="session")
 def scripts_compiled_once() -> Iterator[None]:
-    """Every run of an AppTest compiles the app and its page anew; here once for each text of a file."""
+    """Every run of an AppTest compiles the app and its page anew; here once for each state of a file."""
     compiled = ScriptCache.get_bytecode
-    keep = functools.cache(lambda path, _text: compiled(ScriptCache(), path))
+    keep = functools.cache(lambda path, _changed: compiled(ScriptCache(), path))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: keep(path, Path(path).read_bytes()))
+        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: keep(path, os.stat(path).st_mtime_ns))
         yield
 
 
@@ -121,10 +122,26 @@ def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture(autouse=True)
-def errors_are_planned_on_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Network works out errors on a hundred planned tables once the hand rests; here on the fewest."""
+def errors_are_planned_on_few_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Network works out errors of every mechanism on a hundred planned tables once the hand rests, and of every arrow.
+
+    That is most of what opening the page takes. Here they are of three mechanisms on two tables, unless thorough; a
+    test that is about the errors uses `every_mechanism_is_weighed`, on four tables.
+    """
     if not IS_THOROUGH:
         monkeypatch.setattr("dpbayes.ui.pages.network.errors.MOST_CELLS", 0)
+        if "every_mechanism_is_weighed" not in request.fixturenames:
+            monkeypatch.setattr("dpbayes.ui.pages.network.errors.FEWEST_TABLES", 2)
+            monkeypatch.setattr("dpbayes.ui.pages.network.errors.MECHANISM_NAMES", WEIGHED)
+
+
+WEIGHED = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler")
+"""One mechanism for all kinds of nodes that tells its noise, one for binary nodes, and one that is drawn one by one."""
+
+
+@pytest.fixture
+def every_mechanism_is_weighed() -> None:
+    """Work out Network's errors of every mechanism."""
 
 
 @pytest.fixture

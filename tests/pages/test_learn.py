@@ -59,7 +59,7 @@ def drawn(at: AppTest) -> Chosen:
 
 
 def test_a_simulated_graph_is_shown_marked_and_taken_as_the_drawing(path: Path) -> None:
-    at = learning(data="house_votes_84")
+    at = learning()
     data = drawn(at).dataset
     choice = StructureChoice(epsilon=Fraction(1), first=data.names[0])
     simulated = simulate_structure(choice, data, stream(settings_of(at).seed, "structure")).network

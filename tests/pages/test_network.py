@@ -60,6 +60,7 @@ def test_the_headline_and_the_numbers_are_the_cores() -> None:
     assert shown["|N_I|"] == f"{cost.closure:,}"
 
 
+@pytest.mark.usefixtures("every_mechanism_is_weighed")
 @pytest.mark.parametrize("graph", ["", "empty:1", "chain:5"])
 def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winner(graph: str) -> None:
     at = open_page(PAGE, graph=graph) if graph else open_page(PAGE)
@@ -77,6 +78,7 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
     assert "release" in [link.proto.page for link in at.get("page_link")]
 
 
+@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_what_is_asked_is_off_by_something_too() -> None:
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
     told = next(plain(c.value) for c in at.caption if "Your question" in c.value)
@@ -126,6 +128,7 @@ def told_of_arrows(at: AppTest) -> list[str]:
     return [plain(m.value) for m in at.markdown if "releases with" in m.value and "as it is drawn" in m.value]
 
 
+@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_same_tables() -> None:
     at = open_page(PAGE, source="sprinkler", records="200")
     (frame,) = prices(at)
@@ -169,7 +172,7 @@ def test_arrows_are_weighed_while_one_watches_and_the_dearest_is_named_at_the_en
     assert "is told once each has been removed" in everything(at)
 
 
-@pytest.mark.usefixtures("no_errors_are_kept_for_all")
+@pytest.mark.usefixtures("no_errors_are_kept_for_all", "every_mechanism_is_weighed")
 def test_mechanisms_that_would_take_long_on_every_arrow_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_SLOW", 0)
     monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_READ", 0)

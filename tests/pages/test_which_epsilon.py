@@ -14,7 +14,7 @@ from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
-from dpbayes.ui.pages.which_epsilon import page
+from dpbayes.ui.pages.which_epsilon import asking, page
 from dpbayes.ui.session.options.which_epsilon import AskedTables
 from dpbayes.ui.session.settings import Seat
 from tests.pages.conftest import (
@@ -179,13 +179,14 @@ def test_code_where_planning_is_not_the_usual(
     query: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(page, "others", lambda chosen: [])
+    monkeypatch.setattr(asking, "SLOW_DRAWS", 60)
     at = open_page(PAGE, **query)
     assert printed(at) == least_of(at)
     if "chain" in query["source"]:
         assert not codes(at, "bash")
         assert "or takes a table" in everything(at)
     else:
-        assert "Simulated: 300 releases" in answered_by_the_command(at, capsys)
+        assert "Simulated: 60 releases" in answered_by_the_command(at, capsys)
 
 
 def test_a_state_that_a_shell_would_take_apart_is_quoted(one_look: None) -> None:
