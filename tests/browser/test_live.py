@@ -25,7 +25,7 @@ MOVE = """async () => {
 
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
-    screen = visit("release?epsilon=1")
+    screen = visit("release?source=sprinkler&epsilon=1")
     number = screen.main.get_by_test_id("stMetricValue").first
     first, curves = number.inner_text(), screen.curves()
     headlines, numbers = screen.page.evaluate(MOVE)
