@@ -129,7 +129,7 @@ def test_spark_writes_nothing_into_the_working_folder_and_the_tables(spark: Any,
         text=True,
         check=True,
     )
-    assert told.stdout.splitlines() == ["[10, 20] 1 3 {'b': 20, 'a': 10}", "()"]
+    assert told.stdout.splitlines() == ["[10, 20] 1 3", "{'b': 20, 'a': 10}", "()"]
     assert [place.name for place in tmp_path.rglob("*") if place.is_file()] == ["rows.parquet"]
     assert sorted(place.name for place in tmp_path.iterdir()) == ["home", "table", "work"]
     assert list(work.iterdir()) == []
