@@ -15,7 +15,6 @@ from tests.browser.serving import one_browser, streamlit_server
 SMOKE = {
     "test_back.py::test_one_press_goes_back_to_the_setting_before",
     "test_chart.py::test_a_chart_is_taken_home_with_title_settings_and_whole_legend[light]",
-    "test_chart.py::test_a_move_changes_the_chart_that_is_there_and_what_was_hidden_stays_so",
     "test_class.py::test_every_student_of_a_small_class_is_answered_at_every_move",
     "test_dag_editor.py::test_an_arrow_is_drawn_by_dragging_the_handle",
     "test_dag_editor.py::test_names_are_text_whatever_they_hold",
@@ -26,16 +25,17 @@ SMOKE = {
     "test_paper.py::test_a_report_prints_to_one_page_and_asks_nothing_of_anybody",
     "test_seen.py::test_a_page_can_be_read_heard_and_walked_by_everyone[release]",
     "test_slider.py::test_a_finger_moves_it",
-    "test_slider.py::test_a_thousand_moves_in_a_moment_are_few_for_python[?slow=0.4]",
     "test_slider.py::test_keys_move_it",
-    "test_slider.py::test_python_hears_many_values_before_the_button_is_let_go",
     "test_slider.py::test_the_last_value_wins_however_slow_the_page_is[?slow=0.4]",
     "test_stories.py::test_a_copied_link_reopens_the_same_view_in_another_browser",
     "test_stories_ledger.py::test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_file",
     "test_stories_seats.py::test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text",
     "test_story_banner.py::test_a_slider_that_moves_leaves_the_banner_alone",
 }
-"""A story of each kind that only a browser can tell."""
+"""A story of each kind that only a browser can tell, and none whose kind another one shows on its way.
+
+An uploaded table's story draws an arrow and sees the cost; that of the live slider sees picture and numbers follow.
+"""
 
 
 def story(item: pytest.Item) -> str:
