@@ -58,19 +58,19 @@ def _race(study: AccuracyStudy, method: Method) -> str:
     crossing = overtakes(study, method, LAPLACE)
     if crossing is not None:
         if crossing.behind is not None:
-            return f"overtakes Laplace {_between(crossing)}"
+            return f"overtakes Laplace {_between(crossing.behind, crossing.ahead)}"
         return f"is clearly ahead of Laplace {_stretch(crossing, study)}"
     lost = overtakes(study, LAPLACE, method)
     up_to = _up_to(study)
     if lost is None:
         return f"is {'nowhere' if len(study.plan.epsilons) > 1 else 'not'} clearly apart from Laplace {up_to}"
     if lost.behind is not None:
-        return f"is overtaken by Laplace {_between(lost)}"
+        return f"is overtaken by Laplace {_between(lost.behind, lost.ahead)}"
     return f"never overtakes Laplace {up_to}" if len(study.plan.epsilons) > 1 else f"is clearly behind Laplace {up_to}"
 
 
-def _between(crossing: Crossing) -> str:
-    return f"between ε = {numeral(crossing.behind)} and {numeral(crossing.ahead)}"
+def _between(behind: float, ahead: float) -> str:
+    return f"between ε = {numeral(behind)} and {numeral(ahead)}"
 
 
 def _stretch(crossing: Crossing, study: AccuracyStudy) -> str:
@@ -101,4 +101,4 @@ def _cost(study: AccuracyStudy) -> str:
         return f"{known}; {name} is not clearly {points} {_up_to(study)}."
     if crossing.behind is None:
         return f"{known}; {name} is clearly {points} {_stretch(crossing, study)}."
-    return f"{known}; {name} comes {points} {_between(crossing)}."
+    return f"{known}; {name} comes {points} {_between(crossing.behind, crossing.ahead)}."
