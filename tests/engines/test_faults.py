@@ -62,7 +62,7 @@ def test_a_table_is_counted_and_listed(server: Postgres, table: Any) -> None:
     address = server.address("public.patients")
     assert counted(address).values.tolist() == COUNTS
     assert counted(server.address("patients")).n == 30
-    assert address in tables_of(server.address())
+    assert address in finished(tables_of(server.address()))
     assert open_table(address).title == address
 
 
@@ -92,7 +92,7 @@ def test_a_table_that_may_not_be_read_is_told_and_not_listed(server: Postgres, t
     try:
         address = server.address("public.patients", user="reader")
         assert "does not let this user read" in refused(lambda: counted(address), server)
-        assert address not in tables_of(server.address(user="reader"))
+        assert address not in finished(tables_of(server.address(user="reader")))
         table.execute("grant select on patients to reader")
         assert counted(address).n == 30
     finally:
@@ -261,7 +261,7 @@ def place(spark: Any, tmp_path: Any) -> str:
 
 def test_a_table_of_spark_is_counted_and_listed(place: str) -> None:
     assert counted(place).values.tolist() == COUNTS
-    assert place in tables_of("spark:local[2]")
+    assert place in finished(tables_of("spark:local[2]"))
 
 
 def test_what_spark_does_not_have_is_told(place: str) -> None:

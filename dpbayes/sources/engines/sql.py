@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as StillBusy
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dpbayes.base.steps import Work, slices
+from dpbayes.base.steps import Work, mapped, slices
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
@@ -66,6 +66,9 @@ class Session(Protocol):
     def table(self) -> "ir.Table":
         """Return the table as an expression. Errors: InputError where it is gone or cannot be reached."""
 
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the tables beside this one, in parts. Errors: as of `answer`."""
+
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence for whatever the engine objects to."""
 
@@ -88,9 +91,6 @@ class Database(Protocol):
 
     def session(self) -> AbstractContextManager[Session]:
         """Open a connection that can only read. Errors: InputError in one sentence for whatever stands in the way."""
-
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables beside this one, in parts. Errors: as of `session`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,42 +121,58 @@ class SqlTable:
         without such records: to look for them in every scan would cost more than all else. Errors: InputError, also
         for a table that changes meanwhile.
         """
-        with self.database.session() as session:
-            return (yield from _tally(session, network, columns, self.most_codes))
+        return _in_session(self.database, lambda session: _tally(session, network, columns, self.most_codes))
 
     def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
         """Sum up products, MOST_SUMS a statement. Errors: InputError, also for a table that changes meanwhile."""
         mappings = require_mappings(columns)
-        with self.database.session() as session:
-            return scaled_gram(columns, (yield from _products(session, mappings)))
+        sums = _in_session(self.database, lambda session: _products(session, mappings))
+        return mapped(sums, lambda products: scaled_gram(columns, products))
 
     def values(self, name: str, most: int) -> Work[pd.Series]:
         """Look up up to `most` different values of a column as text with their records, the most frequent first."""
-        import ibis
-
-        with self.database.session() as session:
-            table = session.table()
-            _require_column(table, name)
-            grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
-            frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
-            answer = yield from _answered(session, frequent, 0.0, 1.0)
-        return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
+        return _in_session(self.database, lambda session: _values(session, name, most))
 
     def head(self, most: int) -> Work[pd.DataFrame]:
         """Look up a few records as text; for the curator alone."""
-        with self.database.session() as session:
-            first = _shown(session.table()).limit(most)
-            return _frame((yield from _answered(session, first, 0.0, 1.0)))
+        return _in_session(self.database, lambda session: _head(session, most))
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
         """Draw records at random without replacement, as text; for the curator alone. Errors: InputError."""
-        with self.database.session() as session:
-            rows = _shown(session.table())
-            return _frame((yield from _waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
+        return _in_session(self.database, lambda session: _sample(session, most, rng))
+
+
+def listed(database: Database) -> Waiting[tuple[tuple[str, ...], ...]]:
+    """Look up the names of the tables of a database, in parts. Errors: InputError, as of `Database.session`."""
+    return _in_session(database, lambda session: _waited(session, session.tables, 0.0, 1.0))
+
+
+# What is asked in a session
+
+
+def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
+    import ibis
+
+    table = yield from _table_of(session)
+    _require_column(table, name)
+    grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
+    frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
+    answer = yield from _answered(session, frequent, 0.0, 1.0)
+    return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
+
+
+def _head(session: Session, most: int) -> Waiting[pd.DataFrame]:
+    first = _shown((yield from _table_of(session))).limit(most)
+    return _frame((yield from _answered(session, first, 0.0, 1.0)))
+
+
+def _sample(session: Session, most: int, rng: np.random.Generator) -> Waiting[pd.DataFrame]:
+    rows = _shown((yield from _table_of(session)))
+    return _frame((yield from _waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
 
 
 def _tally(session: Session, network: Network, columns: Sequence[Column], most_codes: int) -> Waiting[Tally]:
-    table, by_name = session.table(), {column.name: column for column in columns}
+    table, by_name = (yield from _table_of(session)), {column.name: column for column in columns}
     for name in by_name:
         _require_column(table, name)
     nodes, others = [by_name[name] for name in network.names], [c for c in columns if c.name not in network.position]
@@ -202,7 +218,7 @@ def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
 
 
 def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Products]:
-    table = session.table()
+    table = yield from _table_of(session)
     for mapping in mappings:
         _require_column(table, mapping.column.name)
     asked = list(statements(mapped_columns(table, mappings), len(mappings)))
@@ -217,11 +233,33 @@ def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Prod
     return products_of(sums, ns.pop(), len(mappings))
 
 
+# Waiting in steps
+
+
+def _in_session(database: Database, act: Callable[[Session], Waiting[Result]]) -> Waiting[Result]:
+    """Connect, which may take its time, and act.
+
+    Whoever takes no further step gives it up; a connection that is not there yet is closed as soon as it is.
+    """
+    connection = ExitStack()
+    with _begun(lambda: connection.enter_context(database.session())) as opening:
+        try:
+            while not wait([opening], timeout=LOOK).done:
+                yield 0.0
+            return (yield from act(opening.result()))
+        finally:
+            opening.add_done_callback(lambda _: connection.close())
+
+
+def _table_of(session: Session) -> Waiting["ir.Table"]:
+    return (yield from _waited(session, session.table, 0.0, 0.0))
+
+
 def _answered(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
     return (yield from _waited(session, lambda: session.answer(expression), start, end))
 
 
-def _waited(session: Session, ask: Callable[[], pa.Table], start: float, end: float) -> Waiting[pa.Table]:
+def _waited(session: Session, ask: Callable[[], Result], start: float, end: float) -> Waiting[Result]:
     """Wait for an answer in steps; whoever takes no further step gives it up."""
     with _asked(session, ask) as answer:
         while True:
@@ -232,18 +270,26 @@ def _waited(session: Session, ask: Callable[[], pa.Table], start: float, end: fl
 
 
 @contextmanager
-def _asked(session: Session, ask: Callable[[], pa.Table]) -> "Iterator[Future[pa.Table]]":
+def _begun(ask: Callable[[], Result]) -> "Iterator[Future[Result]]":
+    """Let a thread of its own begin; nobody waits for its end."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
-    answer = pool.submit(ask)
     try:
-        yield answer
+        yield pool.submit(ask)
     finally:
-        for _ in range(MOST_CANCELS):  # a query that has not begun yet does not hear the first
-            if answer.done():
-                break
-            session.cancel()
-            wait([answer], timeout=LOOK)
         pool.shutdown(wait=False)
+
+
+@contextmanager
+def _asked(session: Session, ask: Callable[[], Result]) -> "Iterator[Future[Result]]":
+    with _begun(ask) as answer:
+        try:
+            yield answer
+        finally:
+            for _ in range(MOST_CANCELS):  # a query that has not begun yet does not hear the first
+                if answer.done():
+                    break
+                session.cancel()
+                wait([answer], timeout=LOOK)
 
 
 # The statement
