@@ -10,9 +10,9 @@ from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, check
 from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.noise import NoiseLaw, inverse
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.residual_design import Charges
 

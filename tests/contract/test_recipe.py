@@ -33,15 +33,9 @@ import numpy as np
 from dpbayes.base.looks import GREEN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.mechanisms.base import (
-    EPSILON,
-    Noise,
-    Prior,
-    Release,
-    ReleasedPosterior,
-    check_mechanism,
-    require_own_counts,
-)
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.parameters import EPSILON, Noise
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset

@@ -16,8 +16,8 @@ from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.whole_gaussian import whole_gaussian
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.base import DELTA
 from dpbayes.mechanisms.noise import gaussian_shift_of
+from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
 
 NEAR = f"δ = {numeral(DELTA.typical)}"

@@ -18,8 +18,8 @@ from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for, refusal
 from dpbayes.experiments.accuracy.size import Size, simulated_releases
-from dpbayes.mechanisms.base import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.map import CELLS
+from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.mechanisms.shares import require_shares
 from dpbayes.model.dataset import Dataset

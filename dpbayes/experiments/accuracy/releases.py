@@ -15,7 +15,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.base import Noise
+from dpbayes.mechanisms.parameters import Noise
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -7,7 +7,8 @@ import numpy as np
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.experiments.least_epsilon.answers import Question
-from dpbayes.mechanisms.base import Outcome, simulated
+from dpbayes.mechanisms.base import simulated
+from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 
 

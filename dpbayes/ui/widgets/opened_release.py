@@ -9,7 +9,7 @@ from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
-from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
