@@ -16,7 +16,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.amounts import amount_text
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.request import ReleaseRequest
-from dpbayes.releases.structure import StructureDocument, is_structure, read_structure
+from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet
