@@ -16,7 +16,7 @@ from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.noise import inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.residual_design import Charges, WorstCharge
+from dpbayes.model.charges import Charges, WorstCharge
 
 
 def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike) -> AuditReport:

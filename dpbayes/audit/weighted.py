@@ -13,8 +13,8 @@ from dpbayes.mechanisms import Noise, WeightedFourier
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.noise import NoiseLaw, inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
+from dpbayes.model.charges import Charges
 from dpbayes.model.fourier import coefficients
-from dpbayes.model.residual_design import Charges
 
 
 def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
