@@ -291,7 +291,7 @@ ABOUT = {
     "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
     "audit/printed_map.py": "the mechanism is a wrong reading that only its audit is about: it is beside the right one",
     "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
-    "ui/pages/release/details.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
+    "ui/pages/release/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
     "ui/pages/sampling/row.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
