@@ -21,8 +21,8 @@ from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import fourier, map, regression, sampling, stealth
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.regression import worst_range
+from dpbayes.theory.zhang16.reruns import first_success_loss, rerun_bound
 from dpbayes.theory.zhang16.smoothness import mass_without
-from dpbayes.theory.zhang16.stealth import first_success_loss
 
 ASIA, PUBLISHED = load_named("asia")
 NODES, CELLS = 8, 36
@@ -157,7 +157,7 @@ def test_re_running_the_loss_of_the_first_success_by_its_law(epsilon: float) -> 
         np.testing.assert_allclose((law * run[2] ** tries).sum(axis=0), law / law.sum(), rtol=1e-6)
     loss = np.abs(np.log((first / first.sum()) / (second / second.sum()))).max()
     assert float(first_success_loss(np.array([epsilon]))[0]) == pytest.approx(loss, rel=1e-9)
-    assert epsilon < loss < float(stealth.rerun_bound(epsilon, 2).certified)
+    assert epsilon < loss < float(rerun_bound(epsilon, 2).certified)
 
 
 def test_lemma_3_the_exact_mass_is_that_of_simulated_rates() -> None:
