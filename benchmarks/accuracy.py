@@ -101,7 +101,7 @@ def estimates(*, rounds: int = 3) -> list[Record]:
             value=median_ms(lambda plan=plan: accuracy_study(plan), repeats=rounds),  # type: ignore[misc]
             unit="ms",
             baseline="its own estimate",
-            baseline_value=1000 * (plan.size.prepared_seconds + plan.repeats * plan.size.seconds),
+            baseline_value=1000 * (plan.cost.prepared_seconds + plan.repeats * plan.cost.seconds),
             bound=4,
         )
         for name, plan in UNLIKE.items()

@@ -17,9 +17,10 @@ from dpbayes.audit.entry import TablePair
 from dpbayes.audit.registry import audit_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.mechanisms.base import Mechanism, Outcome, simulated
+from dpbayes.mechanisms.base import Mechanism, simulated
 from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.known import described
+from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 
 MOST_SIMULATED = 20_000_000

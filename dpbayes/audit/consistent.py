@@ -12,8 +12,8 @@ from dpbayes.audit.report_types import AuditReport
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import ConsistentLaplace
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.release import ReleasedPosterior
 
 
 def audit_consistent(mechanism: ConsistentLaplace, *, n: int, epsilons: ArrayLike) -> AuditReport:

@@ -14,8 +14,8 @@ from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, n
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import walsh_sensitivity
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network

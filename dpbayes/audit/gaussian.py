@@ -13,8 +13,8 @@ from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, con
 from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
 
 

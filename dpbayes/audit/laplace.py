@@ -11,8 +11,8 @@ from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pur
 from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 
 

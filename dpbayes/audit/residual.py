@@ -13,10 +13,10 @@ from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, con
 from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.noise import inverse
-from dpbayes.model.residual_design import Charges, WorstCharge
+from dpbayes.mechanisms.release import ReleasedPosterior
+from dpbayes.model.charges import Charges, WorstCharge
 
 
 def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike) -> AuditReport:

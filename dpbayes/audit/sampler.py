@@ -22,8 +22,8 @@ from dpbayes.audit.words import all_tables_text, nothing_to_lose, range_only_cur
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.mechanisms.base import SampledCpts
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.release import SampledCpts
 
 MOST_ROWS = 24
 """Most rows of which the shares of a loss are drawn."""

@@ -10,11 +10,11 @@ from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, check
 from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
-from dpbayes.mechanisms.base import ReleasedPosterior
 from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.noise import NoiseLaw, inverse
+from dpbayes.mechanisms.release import ReleasedPosterior
+from dpbayes.model.charges import Charges
 from dpbayes.model.fourier import coefficients
-from dpbayes.model.residual_design import Charges
 
 
 def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:

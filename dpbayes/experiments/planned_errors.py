@@ -13,7 +13,8 @@ import numpy as np
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.steps import Partial, Work, slices
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Release, simulated
+from dpbayes.mechanisms.base import simulated
+from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed

@@ -1,21 +1,14 @@
 """The mechanisms; the tuple MECHANISMS is the only registry."""
 
-from dpbayes.mechanisms.base import (
-    Calibration,
-    Mechanism,
-    NetworkMechanism,
-    Noise,
-    Outcome,
-    Release,
-    ReleasedPosterior,
-    SampledCpts,
-)
+from dpbayes.mechanisms.base import Mechanism, NetworkMechanism
 from dpbayes.mechanisms.consistent import ConsistentLaplace
 from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.gaussian import GaussianUpdates
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.map import MapEstimate, MapExponential
+from dpbayes.mechanisms.parameters import Calibration, Noise
+from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.mechanisms.weighted import WeightedFourier

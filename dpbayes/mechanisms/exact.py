@@ -7,7 +7,8 @@ import numpy as np
 
 from dpbayes.base.looks import EXACT
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.mechanisms.base import Prior, Release, ReleasedPosterior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 

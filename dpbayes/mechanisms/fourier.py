@@ -13,19 +13,10 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.base import (
-    CALIBRATION,
-    EPSILON,
-    NOISE,
-    Calibration,
-    Noise,
-    Prior,
-    Release,
-    ReleasedPosterior,
-    check_mechanism,
-    require_own_counts,
-)
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.noise import UNIT, NoiseLaw
+from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset

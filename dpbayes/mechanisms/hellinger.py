@@ -17,9 +17,9 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import DELTA, EPSILON
 from dpbayes.mechanisms.die import FiniteDieMechanism, ReleasedDie, count_throws, draw_candidates
 from dpbayes.mechanisms.enumeration import MOST_ENUMERATED, enumerated_epsilon
+from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.hellinger import Die
 

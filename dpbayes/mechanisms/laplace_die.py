@@ -11,8 +11,8 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import EPSILON
 from dpbayes.mechanisms.die import ReleasedDie, count_throws
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.posteriors.hellinger import Die
 
 

@@ -16,8 +16,10 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.mechanisms.base import EPSILON, Prior, Release, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
+from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

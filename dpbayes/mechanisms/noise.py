@@ -10,7 +10,7 @@ from dpbayes.base.analytic_gaussian import gaussian_shift
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_rho
-from dpbayes.mechanisms.base import Noise
+from dpbayes.mechanisms.parameters import Noise
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.regression import Moments, ScaledRegression, moments
 from dpbayes.posteriors.gaussian import Gaussian, sample_in_ball, weights_posterior
 from dpbayes.posteriors.smoothness import regression_log_ratio

@@ -12,18 +12,10 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import (
-    DELTA,
-    EPSILON,
-    NOISE,
-    Noise,
-    Prior,
-    Release,
-    ReleasedPosterior,
-    check_mechanism,
-    require_own_counts,
-)
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.noise import gaussian_noise, gaussian_shift_of
+from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.mechanisms.shares import gap_text, require_shares
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset

@@ -16,16 +16,9 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import (
-    CALIBRATION,
-    EPSILON,
-    Calibration,
-    Prior,
-    Release,
-    SampledCpts,
-    check_mechanism,
-    require_own_counts,
-)
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration
+from dpbayes.mechanisms.release import Release, SampledCpts
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed, simulate_trimmed

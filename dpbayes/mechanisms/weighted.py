@@ -11,17 +11,10 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import (
-    EPSILON,
-    NOISE,
-    Noise,
-    Prior,
-    Release,
-    ReleasedPosterior,
-    check_mechanism,
-    require_own_counts,
-)
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.noise import laplace_noise, laplace_sds
+from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.mechanisms.shares import gap_text, require_shares
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset

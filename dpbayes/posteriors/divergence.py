@@ -17,6 +17,8 @@ p = a/a_0, q = b/b_0, u = b/a - 1, v = q/p - 1:
 All terms but the last are non-negative, and that one is small beside the others.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
@@ -43,6 +45,8 @@ _DIGITS = 1e-9
 
 """Logits: where the search for crossings of two Beta densities ends, and where expit is about to underflow."""
 
+_EXP_EXCESS = [1 / math.factorial(k + 2) for k in range(14)]
+
 
 def log1p_excess(u: ArrayLike) -> FloatArray:
     """Return u - ln(1 + u) >= 0 without cancellation, for u > -1."""
@@ -53,6 +57,14 @@ def log1p_excess(u: ArrayLike) -> FloatArray:
     series = square * s * np.polynomial.polynomial.polyval(square, [1 / (2 * k + 3) for k in range(10)])
     with np.errstate(divide="ignore"):
         return np.where(np.abs(u) < 0.3, s * u - 2 * series, u - np.log1p(u))
+
+
+def expm1_excess(d: ArrayLike) -> FloatArray:
+    """Return exp(d) - 1 - d >= 0 without cancellation."""
+    d = np.asarray(d, dtype=np.float64)
+    near = np.abs(d) < 0.5
+    small = np.where(near, d, 0.0)
+    return np.where(near, small * small * np.polynomial.polynomial.polyval(small, _EXP_EXCESS), np.expm1(d) - d)
 
 
 def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:

@@ -16,8 +16,8 @@ from scipy import special
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.network import Network
-from dpbayes.posteriors.divergence import log1p_excess
-from dpbayes.posteriors.trimmed import expm1_excess, log_mass_between
+from dpbayes.posteriors.divergence import expm1_excess, log1p_excess
+from dpbayes.posteriors.trimmed import log_mass_between
 
 _MOST = 1e12
 """Largest rate, concentration or threshold taken."""

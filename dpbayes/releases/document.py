@@ -13,8 +13,8 @@ import numpy as np
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.releases.canonical import canonical, digest, fraction, fraction_text, read_canonical

@@ -13,9 +13,10 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.model.charges import MAX_TABLE_BITS
 from dpbayes.model.elimination import Factor, eliminated, elimination_plan, widest_scope
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import MAX_TABLE_BITS, MOST_SETS
+from dpbayes.model.residual_design import MOST_SETS
 
 _STEPS = 64
 """Prices are of so many steps from one power of two to the next, so that few scales differ: OpenDP is asked of each.

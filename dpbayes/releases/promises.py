@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.base import DELTA, EPSILON
+from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.releases.amounts import EpsilonDelta
 from dpbayes.releases.canonical import decimal, decimal_text
 

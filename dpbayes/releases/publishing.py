@@ -16,15 +16,9 @@ from dpbayes.releases.amounts import Amount, amount_in
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.make import drawing, require_counts_of
 from dpbayes.releases.request import GraphChoice, ReleaseRequest
-from dpbayes.releases.structure import (
-    StructureDocument,
-    StructureRequest,
-    draw_structure_document,
-    is_structure,
-    read_structure,
-    require_drawable,
-    same_graph,
-)
+from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure, same_graph
+from dpbayes.releases.structure.make import draw_structure_document, require_drawable
+from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 

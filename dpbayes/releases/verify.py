@@ -25,7 +25,7 @@ from dpbayes.releases.canonical import decimal_text, digest
 from dpbayes.releases.certificate import certificate_of, sentences_of
 from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
 from dpbayes.releases.request import GraphChoice
-from dpbayes.releases.structure import (
+from dpbayes.releases.structure.document import (
     StructureDocument,
     is_structure,
     read_structure,

@@ -10,13 +10,14 @@ from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
-from dpbayes.theory.notes import sensitivities
+from dpbayes.theory.notes import metric_spaces, sensitivities
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
     figures,
     fourier,
     map,
     regression,
+    reruns,
     sampling,
     stealth,
     table1,
@@ -32,6 +33,7 @@ MODULES: tuple[ModuleType, ...] = (
     posterior_kl_bounds,
     fourier,
     stealth,
+    reruns,
     lipschitz,
     sampling,
     map,
@@ -47,6 +49,7 @@ MODULES: tuple[ModuleType, ...] = (
     families,
     sensitivities,
     notes_mechanisms,
+    metric_spaces,
     notes_lemmas,
 )
 """The topics, each with its CLAIMS, and with EXHIBITS of those that are shown; the page opens on the first of these."""

@@ -15,6 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.commands.command import HOLDS, REFUSED
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -65,14 +66,14 @@ def main(words: Sequence[str] | None = None) -> int:
         address = checked_address() if asked.host == CLASS else ""
     except InputError as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     if not address:
         serve(port, ["--server.address", HOST])
-        return 0
+        return HOLDS
     print(who_can_look(f"http://{address}:{port}"), flush=True)
     with class_ledger():
         serve(port, ["--server.address", CLASS, "--browser.serverAddress", address])
-    return 0
+    return HOLDS
 
 
 def _name_connections(asked: argparse.Namespace) -> None:

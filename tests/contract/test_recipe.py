@@ -33,15 +33,9 @@ import numpy as np
 from dpbayes.base.looks import GREEN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.mechanisms.base import (
-    EPSILON,
-    Noise,
-    Prior,
-    Release,
-    ReleasedPosterior,
-    check_mechanism,
-    require_own_counts,
-)
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.parameters import EPSILON, Noise
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -297,7 +291,7 @@ ABOUT = {
     "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
     "audit/printed_map.py": "the mechanism is a wrong reading that only its audit is about: it is beside the right one",
     "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
-    "ui/pages/release/details.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
+    "ui/pages/release/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
     "ui/pages/sampling/row.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
@@ -309,7 +303,7 @@ ABOUT = {
     "experiments/calibration/settings.py": "posteriors are calibrated for certain mechanisms, one line for each",
     "commands/experiments/calibration.py": "the curve against epsilon is that of the paper's noise",
     "experiments/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",
+    "experiments/best_noise/comparison.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression/design.py": "the experiment is about the regression sampler",
     "experiments/regression/result.py": "the experiment is about the regression sampler",

@@ -8,7 +8,7 @@ import pytest
 from dpbayes.base.steps import Partial, finished
 from dpbayes.experiments.releases import ReleaseStudy, interval_coverage, read_cell, read_releases, study_release
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.mechanisms.base import Release
+from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from dpbayes.ui.pages.network import errors
-from dpbayes.ui.pages.release import details
+from dpbayes.ui.pages.release import simulations
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard, slider
 from tests.conftest import IS_THOROUGH
@@ -97,7 +97,7 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_releases_are_kept_for_all() -> None:
     """The releases that a server keeps for all its sessions begin anew with each test, which may change them."""
-    details.of_everybody.clear()
+    simulations.of_everybody.clear()
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.cost.MOST_REPEATS", 4)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.size.MOST_REPEATS", 4)
 
 
 def repeats_shown(at: AppTest) -> int:

@@ -8,14 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.steps import finished
-from dpbayes.experiments.best_noise import (
-    Comparison,
-    Promise,
-    compare_steps,
-    compared_graphs,
-    compared_on,
-    residual_noise,
-)
+from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps
+from dpbayes.experiments.best_noise.graphs import compared_graphs, compared_on
+from dpbayes.experiments.best_noise.residuals import residual_noise
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.mechanisms.shares import weights_of
@@ -45,7 +40,7 @@ def few_graphs() -> Iterator[None]:
     """All graphs are for the core's tests."""
     few = {name: compared_graphs()[name] for name in FEW}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpbayes.experiments.best_noise.compared_graphs", lambda: few)
+        patch.setattr("dpbayes.experiments.best_noise.graphs.compared_graphs", lambda: few)
         patch.setattr("dpbayes.ui.pages.best_noise.graphs.compared_graphs", lambda: few)
         yield
 

@@ -13,7 +13,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import learnt_graphs
 from dpbayes.releases.request import GraphChoice
-from dpbayes.releases.structure import same_graph
+from dpbayes.releases.structure.document import same_graph
 from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.release.make import PRIOR_UNSEEN, UNSEEN
 from dpbayes.ui.session.chosen import Chosen

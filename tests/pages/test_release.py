@@ -31,7 +31,7 @@ from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.release import averages, details
+from dpbayes.ui.pages.release import averages, simulations
 from dpbayes.ui.pages.release.averages import releases_of
 from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
@@ -432,9 +432,9 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
 
     monkeypatch.setattr(BetaMixtures, "quantile", counted)
     drawn: list[int] = []
-    simulate = details.study_release
-    monkeypatch.setattr(details, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    details.of_everybody.clear()
+    simulate = simulations.study_release
+    monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
+    simulations.of_everybody.clear()
     at = open_page(PAGE)
     first, shown = len(asked), figures(at)
     assert (first > 0, len(drawn)) == (True, 1)
@@ -450,16 +450,16 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     settings, kept = settings_of(at), len(drawn)
     assert headline(at) == headline(open_page(PAGE, settings))
     assert len(drawn) == kept, "everybody has these records, and one server works them out for all"
-    details.of_everybody.clear()
+    simulations.of_everybody.clear()
     assert headline(at) == headline(open_page(PAGE, settings)), "what was kept is what another session works out"
     assert len(drawn) == kept + 1
 
 
 def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    simulate = details.study_release
-    monkeypatch.setattr(details, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    details.of_everybody.clear()
+    simulate = simulations.study_release
+    monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
+    simulations.of_everybody.clear()
     for session in (1, 2):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
         data = Dataset(("a", "b"), (("no", "yes"),) * 2, np.array([[0, 1], [1, 1], [0, 0]], dtype=np.uint8))
@@ -469,7 +469,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
         at.switch_page(PAGE)
         fine(at.run())
         assert len(drawn) == session
-    assert not details.of_everybody().results
+    assert not simulations.of_everybody().results
 
 
 def test_every_row_and_state_can_be_picked() -> None:

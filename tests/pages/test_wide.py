@@ -21,7 +21,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.pages.audit import attacker as audit_attack
-from dpbayes.ui.pages.release.details import MANY_VALUES, MOST_VALUES
+from dpbayes.ui.pages.release.simulations import MANY_VALUES, MOST_VALUES
 from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.audit import AuditSubject

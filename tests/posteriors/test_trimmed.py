@@ -7,14 +7,16 @@ import pytest
 from mpmath import mp
 from scipy import special, stats
 
+from dpbayes.base.quadrature import DEPTH
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.posteriors import trimmed
 from dpbayes.posteriors.decisions import sample_trimmed, simulate_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import expm1_excess
+from dpbayes.posteriors.panels import _Curve, panels_of
 from dpbayes.posteriors.trimmed import (
     LEAST_OMEGA,
-    expm1_excess,
     log_mass,
     log_mass_between,
     log_odds_bound,
@@ -132,18 +134,18 @@ def test_log_mass_between_adds_up_over_neighbouring_intervals():
 @pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
 def test_where_the_density_has_faded_is_found_in_few_evaluations_and_not_much_further_out(a, b, omega, monkeypatch):
     depths = []
-    drop = trimmed._Curve.drop
+    drop = _Curve.drop
 
     def counted(curve, d):
         depths.append(drop(curve, d))
         return depths[-1]
 
-    monkeypatch.setattr(trimmed._Curve, "drop", counted)
+    monkeypatch.setattr(_Curve, "drop", counted)
     bound = log_odds_bound(omega)
-    panels = trimmed._panels(np.array([float(a)]), np.array([float(b)]), -bound, bound)
+    panels = panels_of(np.array([float(a)]), np.array([float(b)]), -bound, bound)
     assert len(depths) <= 40
     for end, depth in zip(panels.edges[0, [0, -1]], depths[-1][0, [0, -1]], strict=True):
-        assert trimmed.DEPTH <= depth < 1.02 * trimmed.DEPTH or abs(panels.mode[0] + end) == pytest.approx(bound)
+        assert DEPTH <= depth < 1.02 * DEPTH or abs(panels.mode[0] + end) == pytest.approx(bound)
 
 
 # The inverse distribution function
@@ -247,8 +249,8 @@ def test_a_classifier_fed_with_draws_learns_nothing_at_almost_no_epsilon():
 
 def test_the_work_is_the_same_for_every_count(monkeypatch):
     evaluated = []
-    drop = trimmed._Curve.drop
-    monkeypatch.setattr(trimmed._Curve, "drop", lambda self, d: evaluated.append(d.shape) or drop(self, d))
+    drop = _Curve.drop
+    monkeypatch.setattr(_Curve, "drop", lambda self, d: evaluated.append(d.shape) or drop(self, d))
     seen = set()
     for a, b in [(1, 1), (1e9, 1), (1, 1e9), (5e8, 5e8), (0.001, 3)]:
         evaluated.clear()
@@ -293,8 +295,8 @@ def test_quantiles_by_law_are_those_of_every_row_to_the_last_digit(size, rows):
 
 def test_many_rows_of_few_counts_are_panelled_once_for_each_law_and_a_release_of_each_row(monkeypatch):
     panelled = []
-    panels = trimmed._panels
-    monkeypatch.setattr(trimmed, "_panels", lambda a, *more: panelled.append(len(a)) or panels(a, *more))
+    panels = trimmed.panels_of
+    monkeypatch.setattr(trimmed, "panels_of", lambda a, *more: panelled.append(len(a)) or panels(a, *more))
     posterior = Dirichlets(star(12), 1.0 + rng().integers(0, 3, 2**13 + 24))
     quick = simulate_trimmed(posterior, 2.0, rng(), (2,))
     assert sum(panelled) == 9

@@ -15,8 +15,8 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.confirmed import Calibrated
 from dpbayes.model import residual_design
+from dpbayes.model.charges import Charges
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import Charges
 from dpbayes.releases import noise, prices
 from dpbayes.releases.amounts import number_of
 from dpbayes.releases.document import read_document, release_of

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.dependence import DISTANCE
 from dpbayes.mechanisms.structure_choice import StructureChoice, round_after
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases import ledger, publishing, structure
+from dpbayes.releases import ledger, publishing
 from dpbayes.releases.amounts import Rho, rho_of
 from dpbayes.releases.canonical import canonical, decimal_text, digest
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document, written
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
 from dpbayes.releases.request import DomainChoice
-from dpbayes.releases.structure import StructureRequest, is_structure, read_structure
+from dpbayes.releases.structure import make
+from dpbayes.releases.structure.document import is_structure, read_structure
+from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.releases.verify import verify
 from tests.releases.made import asked, opened, opened_in_rho
 
@@ -97,13 +100,13 @@ def test_at_a_large_epsilon_the_graph_is_what_the_records_say(tmp_path):
 def spent_at_the_draw(path, monkeypatch) -> list[Fraction]:
     """Learn a graph, and return what the ledger had charged whenever one was drawn."""
     spent = []
-    real = structure.draw_structure
+    real = make.draw_structure
 
     def watched(*given):
         spent.append(ledger.account_of(path, "garden").spent)
         return real(*given)
 
-    monkeypatch.setattr(structure, "draw_structure", watched)
+    monkeypatch.setattr(make, "draw_structure", watched)
     publish_structure(path, request(), DATA)
     return spent
 
@@ -130,7 +133,7 @@ def test_beyond_the_budget_nothing_is_drawn(path, monkeypatch):
     def never(*_: object) -> None:
         raise AssertionError("a graph was drawn without a budget")
 
-    monkeypatch.setattr(structure, "draw_structure", never)
+    monkeypatch.setattr(make, "draw_structure", never)
     with pytest.raises(ledger.OverBudgetError):
         publish_structure(path, request(epsilon=Fraction(3)), DATA)
     assert ledger.account_of(path, "garden").spent == 0
@@ -140,7 +143,7 @@ def test_a_drawing_that_fails_stays_spent_and_leaves_no_graph_to_release_with(pa
     def fails(*_: object) -> None:
         raise RuntimeError("no randomness")
 
-    monkeypatch.setattr(structure, "draw_structure", fails)
+    monkeypatch.setattr(make, "draw_structure", fails)
     with pytest.raises(ledger.EpsilonLostError):
         publish_structure(path, request(), DATA)
     assert ledger.account_of(path, "garden").spent == COST
@@ -162,7 +165,7 @@ def test_another_table_is_refused_before_anything_is_spent(path, other):
         (DATA, {"epsilon": Fraction(1, 3)}, "decimal"),
         (DATA, {"epsilon": Fraction(1, 10**9)}, "between"),
         (table(1), {}, "at least two records"),
-        (DATA, {"score": structure.DISTANCE.__class__("rounded", lambda c: 0.5, lambda *_: 1.0)}, "is rounded"),
+        (DATA, {"score": DISTANCE.__class__("rounded", lambda c: 0.5, lambda *_: 1.0)}, "is rounded"),
     ],
 )
 def test_a_graph_that_cannot_be_asked_for_is_refused(data, choice, why):

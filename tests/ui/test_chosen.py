@@ -12,8 +12,9 @@ import pytest
 import dpbayes.ui.pages
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.base import EPSILON, Prior
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module

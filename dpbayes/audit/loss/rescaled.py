@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import FloatArray
-from dpbayes.posteriors.trimmed import expm1_excess
+from dpbayes.posteriors.divergence import expm1_excess
 
 _PAIRS, _POINTS, _ZOOMS = 24, 401, 8
 _NEAR_EVEN, _FAR = 1e-9, 20.0

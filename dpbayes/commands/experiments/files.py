@@ -32,6 +32,11 @@ def write(frame: pd.DataFrame, out: Path, settings: Settings) -> str:
     return f"Written to {out}"
 
 
+def as_csv_or_written(frame: pd.DataFrame, out: Path | None, settings: Settings) -> str:
+    """Return results as CSV, or where they were written with their settings. Errors: OSError."""
+    return frame.to_csv(index=False).rstrip("\n") if out is None else write(frame, out, settings)
+
+
 def require_page(picture: Path | None) -> None:
     """Refuse, before work begins, a picture in another kind of file. Errors: InputError."""
     if picture is not None and picture.suffix != ".html":

@@ -6,13 +6,14 @@ from typing import Annotated
 
 from dpbayes.base.parameters import parameter_texts
 from dpbayes.base.randomness import seed_of
-from dpbayes.commands.experiments.files import require_suffix, write
+from dpbayes.commands.experiments.files import as_csv_or_written, require_suffix
 from dpbayes.commands.experiments.options import (
     add_link,
     add_out,
     add_settings,
     scenario_from,
     shell,
+    taken,
     texts_given,
     words_of,
 )
@@ -51,9 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def study_of(asked: argparse.Namespace) -> HellingerStudy:
     """Run what these options ask for; single options win over the link. Errors: InputError."""
-    texts = {"seed": "1"} | linked_texts(asked.settings)
-    texts |= texts_given(Scenario, asked) | texts_given(HellingerSeed, asked)
-    drawn = scenario_from(HellingerSeed, {"seed": texts.pop("seed")})
+    texts = linked_texts(asked.settings) | texts_given(Scenario, asked) | texts_given(HellingerSeed, asked)
+    drawn = taken(HellingerSeed, texts)
     return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)
 
 
@@ -61,6 +61,4 @@ def run(asked: argparse.Namespace) -> str:
     """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError."""
     require_suffix(asked.out)
     study = study_of(asked)
-    if not asked.out:
-        return study.frame().to_csv(index=False).rstrip("\n")
-    return write(study.frame(), asked.out, study.settings)
+    return as_csv_or_written(study.frame(), asked.out, study.settings)

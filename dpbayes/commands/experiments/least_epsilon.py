@@ -19,7 +19,7 @@ from dpbayes.experiments.least_epsilon.search import least_epsilon
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, MOST_DRAWS, LeastEpsilon, Measure, Wish
 from dpbayes.mechanisms import MECHANISMS, PRIVATE, NetworkMechanism, Outcome
-from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

@@ -78,6 +78,11 @@ def scenario_from(kind: type[ScenarioT], texts: Mapping[str, str]) -> ScenarioT:
     return kind(**_values(kind, texts))
 
 
+def taken(kind: type[ScenarioT], texts: dict[str, str]) -> ScenarioT:
+    """Return the same of the texts that are for these fields, and leave the others for what else is read of them."""
+    return scenario_from(kind, {name: texts.pop(name) for name in parameters_of(kind) if name in texts})
+
+
 def _values(kind: type[Any], texts: Mapping[str, str]) -> dict[str, Any]:
     known, values = parameters_of(kind), dict[str, Any]()
     for name, text in texts.items():

@@ -13,13 +13,14 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief
-from dpbayes.commands.experiments.files import require_suffix, write
+from dpbayes.commands.experiments.files import as_csv_or_written, require_suffix
 from dpbayes.commands.experiments.options import (
     add_link,
     add_out,
     add_settings,
     scenario_from,
     shell,
+    taken,
     texts_given,
     words_of,
 )
@@ -157,7 +158,7 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
     own = {"records": Records.UPLOAD.value} if asked.table else {}
     own |= {"records": Records.CONNECTED.value} if asked.source else {}
     texts = own | _linked(asked.settings) | given
-    seeds = scenario_from(RegressionSeeds, {name: texts.pop(name) for name in _SEEDS if name in texts})
+    seeds = taken(RegressionSeeds, texts)
     scenario = scenario_from(RegressionScenario, texts)
     is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
     if (scenario.records is Records.CONNECTED) != bool(asked.source):
@@ -185,10 +186,7 @@ def run(asked: argparse.Namespace) -> str:
     """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError, OSError."""
     require_suffix(asked.out)
     recipe = recipe_from(asked)
-    frame = recipe.frame(recipe.result())
-    if not asked.out:
-        return frame.to_csv(index=False).rstrip("\n")
-    return write(frame, asked.out, recipe.settings)
+    return as_csv_or_written(recipe.frame(recipe.result()), asked.out, recipe.settings)
 
 
 def _linked(link: str) -> dict[str, str]:

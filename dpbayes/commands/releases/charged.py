@@ -43,7 +43,8 @@ from dpbayes.releases.publishing import (
 )
 from dpbayes.releases.releasable import RELEASABLE, releasable
 from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
-from dpbayes.releases.structure import StructureRequest, read_structure
+from dpbayes.releases.structure.document import read_structure
+from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import write_edges

@@ -14,7 +14,7 @@ from dpbayes.commands.command import HOLDS
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.structure import is_structure
+from dpbayes.releases.structure.document import is_structure
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet

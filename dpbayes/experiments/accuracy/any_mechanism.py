@@ -12,11 +12,12 @@ from dpbayes.base.looks import Look
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.base import NetworkMechanism, Outcome, simulated
+from dpbayes.mechanisms.base import NetworkMechanism, simulated
+from dpbayes.mechanisms.release import Outcome
 from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets

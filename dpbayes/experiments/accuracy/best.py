@@ -9,7 +9,7 @@ from dpbayes.experiments.accuracy.crossings import clear_signs, lead_of
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.study import AccuracyStudy
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.parameters import Calibration
 
 _ROUNDING = 1 + 1e-9
 

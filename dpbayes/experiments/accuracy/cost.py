@@ -3,15 +3,13 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dpbayes.base.text import duration, memory
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.model.network import Network
-
-if TYPE_CHECKING:  # a method says what it costs, at a size
-    from dpbayes.experiments.accuracy.method import Method
 
 MOST_SECONDS = 600.0
 """Longest that an experiment may take by the estimate."""
@@ -28,58 +26,13 @@ MOST_DRAWN = 50_000_000
 FIRST, LATER = 0.1, 0.5
 """Seconds of work in the first block of repeats and in every later one, after which there is a new picture."""
 
-MOST_REPEATS = 256
-_HELD = 1 << 21
-
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
-    """The numbers that time and memory depend on.
+class Cost:
+    """What these methods cost at a size."""
 
-    `drawn` are the values that synthetic records hold, of which the `split` of a table draws none; `patterns` of
-    test records are scored, by `columns` terms each; `local_cells` and `decisions` are those of the target's families;
-    `simulated` releases give the certified Fourier increment. Noise is scaled to all epsilons after one of its
-    `drawings`, or as whole numbers made for each.
-    """
-
-    methods: tuple["Method", ...]
-    repeats: int
-    training: int
-    testing: int
-    split: int
-    drawn: int
-    patterns: int
-    columns: int
-    states: int
-    epsilons: int
-    cells: int
-    local_cells: int
-    decisions: int
-    draws: int
-    map_cells: int
-    simulated: int
-    drawings: int = 1
-
-    @property
-    def kinds(self) -> float:
-        """About how many different pairs of counts there are in the decisions of one repeat, more repeats sharing."""
-        pairs = (self.training + 1) * (self.training + 2) / 2
-        together = self._most_repeats
-        return min(together * self.decisions, pairs + self.decisions) / together
-
-    @property
-    def _most_repeats(self) -> int:
-        """How many repeats fit in memory together."""
-        odds = self.states - 1
-        largest = max(
-            self.drawn,
-            self.split,
-            self.epsilons * self.local_cells,
-            2 * self.cells,
-            self.states * self.patterns,
-            self.epsilons * odds * self.local_cells * len(self.methods) // 4,
-        )
-        return max(1, min(MOST_REPEATS, self.repeats, _HELD // largest))
+    size: Size
+    methods: tuple[Method, ...]
 
     @property
     def seconds(self) -> float:
@@ -105,46 +58,40 @@ class Size:
     @property
     def _ends(self) -> list[int]:
         """After how many repeats fewer methods go on, and after how many none."""
-        return sorted({self.repeats, *(m.most_repeats for m in self.methods if m.most_repeats < self.repeats)})
+        repeats = self.size.repeats
+        return sorted({repeats, *(min(repeats, method.most_repeats) for method in self.methods)})
 
     def _seconds_after(self, done: int) -> float:
         """About how long the next repeat takes: some methods are measured in the first few only."""
-        records = 12e-9 * (self.drawn + self.split + self.training + self.testing)
-        design = 1e-9 * min(self.columns, MOST_COLUMNS) * self.patterns
+        records = 12e-9 * (self.size.drawn + self.size.split + self.size.training + self.size.testing)
+        design = 1e-9 * min(self.size.columns, MOST_COLUMNS) * self.size.patterns
         return 2e-4 + records + design + sum(self._method_seconds(m) for m in self.methods if m.most_repeats > done)
 
     @property
     def prepared_seconds(self) -> float:
         """About how long it takes to prepare what serves all repeats."""
-        return sum(method.prepared(self) for method in self.methods)
+        return sum(method.prepared(self.size) for method in self.methods)
 
-    def _method_seconds(self, method: "Method") -> float:
-        epsilons = 1 if method.is_baseline else self.epsilons
-        return epsilons * (self._scored_seconds + 3e-8 * self.local_cells) + method.seconds(self)
+    def _method_seconds(self, method: Method) -> float:
+        epsilons = 1 if method.is_baseline else self.size.epsilons
+        return epsilons * (self._scored_seconds + 3e-8 * self.size.local_cells) + method.seconds(self.size)
 
     @property
     def _scored_seconds(self) -> float:
         """Time to predict all test records at one epsilon: faster where repeats share their patterns."""
-        columns = min(self.columns, MOST_COLUMNS)
-        is_shared = self.split or self.patterns < self.testing
-        each = 5e-9 + 5e-11 * columns if is_shared else 1e-8 + 3e-10 * columns + (self.states > 2) * 2e-8
-        return each * (self.states - 1) * self.patterns
+        columns = min(self.size.columns, MOST_COLUMNS)
+        is_shared = self.size.split or self.size.patterns < self.size.testing
+        each = 5e-9 + 5e-11 * columns if is_shared else 1e-8 + 3e-10 * columns + (self.size.states > 2) * 2e-8
+        return each * (self.size.states - 1) * self.size.patterns
 
     def blocks(self) -> Iterator[int]:
         """Yield the repeats of every block: few at first, so that there soon is a picture, then more."""
-        most, done = self._most_repeats, 0
+        most, done = self.size.repeats_together, 0
         wanted = FIRST
-        while done < self.repeats:
-            size = min(self.repeats - done, most, max(2, round(wanted / self._seconds_after(done))))
+        while done < self.size.repeats:
+            size = min(self.size.repeats - done, most, max(2, round(wanted / self._seconds_after(done))))
             yield size
             done, wanted = done + size, LATER
-
-
-def simulated_releases(stealth: float, cells: int) -> int:
-    """Return how many releases the certified Fourier increment is found from, as on the Release page."""
-    if stealth > 0.99:
-        return 20_000
-    return 10_000 if cells < 1000 else 2_000
 
 
 def refuse_long_search(network: Network, *, most: int) -> None:
@@ -157,8 +104,9 @@ def refuse_long_search(network: Network, *, most: int) -> None:
         )
 
 
-def refuse_large_runs(size: Size) -> None:
+def refuse_large_runs(cost: Cost) -> None:
     """Errors: InputError for what would take too long, or too much memory, saying how much and what to do."""
+    size = cost.size
     values = size.epsilons * size.local_cells
     if values > MOST_HELD or size.decisions > MOST_DECISIONS:
         raise InputError(
@@ -176,12 +124,12 @@ def refuse_large_runs(size: Size) -> None:
             f"{size.patterns:,} records to test with {size.states:,} states of the target are too many to hold in "
             "memory. Test on fewer."
         )
-    results = size.repeats * size.epsilons * len(size.methods)
-    seconds = size.total_seconds
+    results = size.repeats * size.epsilons * size.curves
+    seconds = cost.total_seconds
     if seconds > MOST_SECONDS or results > MOST_HELD:
-        most = min(size.repeats_in(MOST_SECONDS), MOST_HELD // (size.epsilons * len(size.methods)))
+        most = min(cost.repeats_in(MOST_SECONDS), MOST_HELD // (size.epsilons * size.curves))
         advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, draws or cells"
         raise InputError(
-            f"{size.repeats:,} repeats of {len(size.methods)} methods at {size.epsilons:,} epsilons would take about "
+            f"{size.repeats:,} repeats of {size.curves} methods at {size.epsilons:,} epsilons would take about "
             f"{duration(seconds)} and {memory(16.0 * results)} of memory; {advice}."
         )

@@ -10,10 +10,10 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.promises import ATTEMPTS, log10_delta_of_kept
 from dpbayes.experiments.accuracy.releases import Generator, Releases
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments

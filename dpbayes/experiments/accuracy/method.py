@@ -7,10 +7,12 @@ from typing import Any
 from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.cost import Size
 from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.base import Calibration, NetworkMechanism, Noise, Outcome
+from dpbayes.mechanisms.base import NetworkMechanism
+from dpbayes.mechanisms.parameters import Calibration, Noise
+from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
 
 LogCpts = Callable[[Releases, FloatArray, Streams], Work[FloatArray]]

@@ -14,11 +14,12 @@ from dpbayes.base.randomness import seed_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
-from dpbayes.experiments.accuracy.cost import Size, refuse_large_runs, simulated_releases
+from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for, refusal
-from dpbayes.mechanisms.base import EPSILON, NOISE, Noise
+from dpbayes.experiments.accuracy.size import Size, simulated_releases
 from dpbayes.mechanisms.map import CELLS
+from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.sampler import MOST_DRAWS
 from dpbayes.mechanisms.shares import require_shares
 from dpbayes.model.dataset import Dataset
@@ -174,7 +175,7 @@ class AccuracyPlan:
         object.__setattr__(self, "testing", min(self.testing, self.records - self.training))
         if isinstance(self.source, Dataset):
             self._refuse_other_tables(self.source)
-        refuse_large_runs(self.size)
+        refuse_large_runs(self.cost)
 
     @property
     def records(self) -> int:
@@ -202,7 +203,7 @@ class AccuracyPlan:
         blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
         local = blanket.local.network
         return Size(
-            methods=(*BASELINES, *self.private),
+            curves=len(self._measured),
             repeats=self.repeats,
             training=self.training,
             testing=self.testing,
@@ -220,6 +221,15 @@ class AccuracyPlan:
             simulated=simulated_releases(self.stealth, self.network.cell_count),
             drawings=1 if self.noise is Noise.REAL else len(self.epsilons),
         )
+
+    @cached_property
+    def cost(self) -> Cost:
+        """How long it takes, and in which blocks of repeats it is done."""
+        return Cost(size=self.size, methods=self._measured)
+
+    @property
+    def _measured(self) -> tuple[Method, ...]:
+        return (*BASELINES, *self.private)
 
     def _refuse_other_tables(self, table: Dataset) -> None:
         for name, states in zip(self.network.names, self.network.states, strict=True):

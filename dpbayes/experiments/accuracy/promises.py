@@ -1,17 +1,14 @@
 """What the promises of an accuracy experiment rest on beside epsilon: trials that may all fail, coins."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
+from dpbayes.experiments.accuracy.releases import ReleasePlan
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.theory.zhang16.fourier import printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
-
-if TYPE_CHECKING:  # a plan names methods, and their promises are these
-    from dpbayes.experiments.accuracy.plan import AccuracyPlan
 
 ATTEMPTS = 100
 """Tries at a non-negative Fourier release, where only those are kept; after these, negative counts become zero."""
@@ -20,7 +17,7 @@ _LEAST = 1e-300
 """Tails below are held to be this, which is above them and has a logarithm."""
 
 
-def log10_delta_of_kept(plan: "AccuracyPlan") -> float:
+def log10_delta_of_kept(plan: ReleasePlan) -> float:
     """Return log10 of the delta beside the doubled epsilon of "Fourier, as printed", whatever the table.
 
     A try with density f fails, by a negative count, with probability p. What succeeds within a = ATTEMPTS + 1 tries has
@@ -36,11 +33,11 @@ def log10_delta_of_kept(plan: "AccuracyPlan") -> float:
     return (ATTEMPTS + 1) * math.log10(max(failing, _LEAST))
 
 
-def coin_until(plan: "AccuracyPlan") -> float:
+def coin_until(plan: ReleasePlan) -> float:
     """Return up to which epsilon the printed omega = e^(-epsilon/2) leaves only even odds: 2 ln 2 if all are binary."""
     return 2 * deepest(plan) * math.log(2)
 
 
-def deepest(plan: "AccuracyPlan") -> int:
+def deepest(plan: ReleasePlan) -> int:
     """Return the most yes-no decisions that lead to a state of any node: 1 in a binary network."""
     return max(1, int(np.max(Decisions(plan.network).depths)))

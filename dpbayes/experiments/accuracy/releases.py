@@ -6,21 +6,64 @@ of the mechanisms themselves. Only the families that hold the target matter to a
 drawn, for the others, but where they decide what is kept.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.blanket import Blanket
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.mechanisms.parameters import Noise
+from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 
-if TYPE_CHECKING:  # a plan names methods, and they take releases
-    from dpbayes.experiments.accuracy.plan import AccuracyPlan
-
 Generator = np.random.Generator
+
+
+class ReleasePlan(Protocol):
+    """What a plan says of releases: all but where the records come from, and which methods are compared."""
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def epsilons(self) -> tuple[float, ...]: ...
+
+    @property
+    def grid(self) -> FloatArray: ...
+
+    @property
+    def training(self) -> int: ...
+
+    @property
+    def repeats(self) -> int: ...
+
+    @property
+    def prior(self) -> float: ...
+
+    @property
+    def stealth(self) -> float: ...
+
+    @property
+    def draws(self) -> int: ...
+
+    @property
+    def cells(self) -> int: ...
+
+    @property
+    def noise(self) -> Noise: ...
+
+    @property
+    def weights(self) -> tuple[float, ...]: ...
+
+    @property
+    def size(self) -> Size: ...
 
 
 class Releases:
@@ -33,7 +76,7 @@ class Releases:
     drawn_at_once: ClassVar[int] = 1 << 19
     """Values drawn at a time, so that they stay in the processor's cache and a step is short."""
 
-    def __init__(self, plan: "AccuracyPlan", *, simulated: float | None = None) -> None:
+    def __init__(self, plan: ReleasePlan, *, simulated: float | None = None) -> None:
         self.plan = plan
         self.simulated = simulated
         self.increments: FloatArray | None = None

@@ -62,7 +62,7 @@ def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
     methods = (EXACT, *single.private)
     sums, done = {method: np.zeros((3, BINS)) for method in methods}, 0
-    for size in cut_where_methods_end(single.size.blocks(), methods):
+    for size in cut_where_methods_end(single.cost.blocks(), methods):
         share, end = done / single.repeats, (done + size) / single.repeats
         batch = data.draw(streams, size)
         yield share

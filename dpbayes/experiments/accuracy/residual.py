@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.whole_gaussian import whole_gaussian
 from dpbayes.mechanisms import GaussianResiduals, Noise
-from dpbayes.mechanisms.base import DELTA
+from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.mechanisms.shares import counted, searched
 
 _MOST_SETS = 4096

@@ -196,7 +196,7 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
         for method in methods
     }
     done = 0
-    for size in cut_where_methods_end(blocks or plan.size.blocks(), methods):
+    for size in cut_where_methods_end(blocks or plan.cost.blocks(), methods):
         share, end = done / plan.repeats, (done + size) / plan.repeats
         batch = repeats.draw(streams, size)
         yield share
@@ -225,11 +225,10 @@ def _block(
     private: Sequence[Method], releases: Releases, batch: Batch, streams: Streams
 ) -> Work[dict[Method, FloatArray]]:
     """Return accuracy and log loss of the baselines and these methods, (2, R, E) each."""
-    plan = releases.plan
     differences = yield from part_of(released((EXACT, *private), batch, releases, streams), 0.0, 0.5)
-    epsilons = len(plan.epsilons)
+    epsilons = len(releases.plan.epsilons)
     measured = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
-    return measured | {MAJORITY: np.stack(_majority(batch, plan))}
+    return measured | {MAJORITY: np.stack(_majority(batch, releases.plan.prior))}
 
 
 def released(
@@ -244,9 +243,9 @@ def released(
     return differences
 
 
-def _majority(batch: Batch, plan: AccuracyPlan) -> tuple[FloatArray, FloatArray]:
+def _majority(batch: Batch, prior: float) -> tuple[FloatArray, FloatArray]:
     """Predict the target's states by their shares in the training records, whatever else is known."""
-    shares = np.log(batch.target_counts + plan.prior)
+    shares = np.log(batch.target_counts + prior)
     log_odds: SingleArray = (shares[:, 1:] - shares[:, :1]).astype(np.float32)
     total = batch.test.weights.sum(axis=2, keepdims=True)
     return score(log_odds[:, None, :, None], total)

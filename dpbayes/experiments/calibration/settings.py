@@ -15,7 +15,7 @@ from dpbayes.mechanisms import (
     Noise,
     WeightedFourier,
 )
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named

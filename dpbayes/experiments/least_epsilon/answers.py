@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets

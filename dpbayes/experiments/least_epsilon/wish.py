@@ -7,7 +7,8 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
-from dpbayes.mechanisms.base import Mechanism, Outcome, require_own_counts
+from dpbayes.mechanisms.base import Mechanism, require_own_counts
+from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 
 LEAST_DRAWS, MOST_DRAWS = 20, 100_000

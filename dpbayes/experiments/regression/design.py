@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.text import duration, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.mechanisms.base import EPSILON
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.regression import (
     DRAWS,
     NOISE_VARIANCE,

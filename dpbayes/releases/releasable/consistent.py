@@ -6,7 +6,8 @@ import numpy as np
 
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import ConsistentLaplace
-from dpbayes.mechanisms.base import Noise, ReleasedPosterior
+from dpbayes.mechanisms.parameters import Noise
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.releases.releasable.entry import Asked, within
 from dpbayes.releases.releasable.laplace import LAPLACE

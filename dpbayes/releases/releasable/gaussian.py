@@ -6,7 +6,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import GaussianUpdates
-from dpbayes.mechanisms.base import Noise, ReleasedPosterior
+from dpbayes.mechanisms.parameters import Noise
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
 from dpbayes.releases.amounts import PrivacyMeasure
 from dpbayes.releases.noise import gaussian_answer, gaussian_scale, with_gaussian

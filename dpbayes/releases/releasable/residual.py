@@ -10,8 +10,9 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import GaussianResiduals
-from dpbayes.mechanisms.base import Noise, ReleasedPosterior
 from dpbayes.mechanisms.noise import inverse
+from dpbayes.mechanisms.parameters import Noise
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.releases.amounts import PrivacyMeasure
 from dpbayes.releases.noise import (

@@ -9,7 +9,8 @@ from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import WeightedFourier
-from dpbayes.mechanisms.base import Noise, ReleasedPosterior
+from dpbayes.mechanisms.parameters import Noise
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.model.network import Network
 from dpbayes.releases.noise import (

@@ -1,7 +1,7 @@
 """How a view reads a release: with its noise in mind, or taking noisy counts as real. Neither costs privacy."""
 
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import roughness

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Outcome, Release
 from dpbayes.mechanisms.export import safe_csv
+from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import law_of, probabilities_of

@@ -12,7 +12,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral, percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.model.query import query

@@ -1,6 +1,6 @@
 """A script of a few lines that checks a release and asks it one question: for those who do it again."""
 
-from dpbayes.mechanisms.base import ReleasedPosterior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.views.reading import reading_of

@@ -28,8 +28,8 @@ from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit, Says
 from dpbayes.theory.claims.setting import At, Axis, Subject
-from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
-from dpbayes.theory.claims.truth import DOUBT, Measured, above, exactly, nothing_known
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import DOUBT, Measured, above, nothing_known
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
 COROLLARY_3 = Claim(
@@ -47,16 +47,6 @@ SMALL_INCREMENTS = Claim(
     "At the printed t the invented records often outnumber the real ones many times.",
     page="Stealth",
 )
-RERUNS = Claim(
-    Reference("Zhang16", "Section 3.2, Re-running"),
-    "Price of trying again",
-    r"R\ \text{runs cost}\ R\,\varepsilon",
-    Verdict.LOOSE,
-    "Handing over the first success alone costs 2 epsilon however long it takes, if the number of runs stays hidden.",
-)
-
-SHARE = 0.01
-"""The share of the success that gives most away, in the mechanism that re-running is shown for."""
 
 MANY_TERMS = 1024
 """From so many terms on, the tail of their sum is an integral instead of as many incomplete gamma functions."""
@@ -356,51 +346,7 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     )
 
 
-# Trying again
-
-
-def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
-    """Bound the privacy loss of running until the first success, `runs` (...) runs in all.
-
-    Each of P(A and S) and P(S) moves by at most e^epsilon, hence P(A | S) = P(A and S)/P(S) by e^(2 epsilon).
-    [Zhang16] Section 3.2, Re-running.
-    """
-    epsilon, runs = np.asarray(epsilon, dtype=np.float64), np.asarray(runs)
-    hidden = Assumption("The number of runs stays hidden, and runs go on until one succeeds.", holds=True)
-    return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", assumptions=(hidden,))
-
-
-def first_success_loss(epsilon: FloatArray, share: float = SHARE) -> FloatArray:
-    """Return the exact loss of handing over the first success of one epsilon-private mechanism: (E,).
-
-    Successes are rare, and one of them is a `share` of all; a neighbour makes it e^epsilon times rarer and the others
-    e^epsilon times more frequent, so that it becomes share e^-epsilon/(share e^-epsilon + (1 - share) e^epsilon) of
-    all. [Zhang16] Section 3.2, Re-running.
-    """
-    return 2 * epsilon + np.log1p(share * np.expm1(-2 * epsilon))
-
-
-def rerun_loss(subject: Subject, at: At, bound: Bound) -> Measured:
-    """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
-    loss = at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
-    return exactly(loss, printed=bound.printed, name="exact loss of an example")
-
-
-def reruns_formula(subject: Subject, at: At, bound: Bound) -> str:
-    """[Zhang16] Section 3.2, Re-running."""
-    printed, certified = ends(bound)
-    return f"""
-- Runs go on until the first success, and that alone is handed over; $\\epsilon = {at.epsilon[0]:g}$.
-- **Printed**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
-- **Certified**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: what is handed over has probability $P(A, S)/P(S)$, and
-  each of the two moves by $e^\\epsilon$ at most.
-- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$. Of
-  the successes, which are rare, a share $p$ is the same one; a neighbouring table makes it $e^\\epsilon$ times rarer
-  and the others $e^\\epsilon$ times more frequent. As $p$ goes to 0 the certified loss is reached.
-"""
-
-
-CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS, RERUNS)
+CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS)
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
@@ -417,17 +363,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "probability of a negative cell",
         ("bounds.t",),
         (counterexample_corollary_3, counterexample_corollary_3_rebuilt),
-    ),
-    "RERUNS": Exhibit(
-        "Section 3.2: privacy of trying again",
-        RERUNS,
-        Says.CERTAIN,
-        lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
-        rerun_loss,
-        reruns_formula,
-        (Axis.RUNS, Axis.EPSILON),
-        *LOSS_TEXT,
-        ("bounds.runs", "epsilon"),
     ),
 }
 """The claims as they are shown."""

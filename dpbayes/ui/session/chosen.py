@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError, brief
@@ -302,14 +303,12 @@ class Chosen:
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
         """Return the mechanism of this class with the parameters that are chosen. Errors: InputError."""
-        if name not in self._mechanisms:
-            self._mechanisms[name] = self._mechanism(kind_called(name), self.prior)
-        return self._mechanisms[name]
+        return self._mechanisms.once(name, Chosen._mechanism, self, kind_called(name), self.prior)
 
     @cached_property
-    def _mechanisms(self) -> dict[str, Mechanism[Outcome]]:
+    def _mechanisms(self) -> Memo:
         """Those that were asked for by now: each keeps the noise that it has searched."""
-        return {}
+        return Memo()
 
     def mechanism_on(self, network: Network, name: str) -> Mechanism[Outcome]:
         """Return the same for another network over the same nodes. Errors: InputError."""

@@ -1,10 +1,11 @@
 """Readable names in a story's texts: {dysp} is what that node is called, its published name beside it at first."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
+from dpbayes.sources.names import ReadableName
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.stories.story import Step, Story
 
 _NAMED = re.compile(r"\{([^{}]+)\}")
@@ -18,19 +19,23 @@ def with_readable_names(story: Story) -> Story:
     """
     known: set[str] = set()
     steps = tuple(_named_step(step, known) for step in story.steps)
-    question = _named(story.question, story.steps[0].settings, set())
-    return replace(story, question=question, steps=steps, learnt=_named(story.learnt, steps[-1].settings, known))
+    question = _named(story.question, _readable(story.steps[0]), set())
+    return replace(story, question=question, steps=steps, learnt=_named(story.learnt, _readable(steps[-1]), known))
 
 
 def _named_step(step: Step, known: set[str]) -> Step:
-    say, do, watch = (_named(text, step.settings, known) for text in (step.say, step.do, step.watch))
-    guess = step.guess and replace(step.guess, ask=_named(step.guess.ask, step.settings, known))
+    readable = _readable(step)
+    say, do, watch = (_named(text, readable, known) for text in (step.say, step.do, step.watch))
+    guess = step.guess and replace(step.guess, ask=_named(step.guess.ask, readable, known))
     return replace(step, say=say, do=do, watch=watch, guess=guess)
 
 
-def _named(text: str, settings: Settings, known: set[str]) -> str:
+def _readable(step: Step) -> Mapping[str, ReadableName]:
+    return Chosen(step.settings).readable
+
+
+def _named(text: str, readable: Mapping[str, ReadableName], known: set[str]) -> str:
     """Return a text with readable names; `known` gets the nodes whose published names the reader has seen by now."""
-    readable = Chosen(settings).readable
 
     def called(braces: re.Match[str]) -> str:
         node = braces[1]

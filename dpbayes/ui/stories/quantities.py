@@ -24,8 +24,8 @@ from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.page import looked_at
 from dpbayes.ui.pages.release.averages import LEVEL, cell_coverage, known_averages
 from dpbayes.ui.pages.release.controls import picked, question
-from dpbayes.ui.pages.release.details import simulate, simulated_once
 from dpbayes.ui.pages.release.readings import Readings, Simulated
+from dpbayes.ui.pages.release.simulations import simulate, simulated_once
 from dpbayes.ui.pages.sampling import game
 from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.pages.which_epsilon.page import answered, rounded_up

@@ -9,14 +9,14 @@ from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
-from dpbayes.mechanisms.base import Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.amounts import amount_text
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.request import ReleaseRequest
-from dpbayes.releases.structure import StructureDocument, is_structure, read_structure
+from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet

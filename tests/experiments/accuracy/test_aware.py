@@ -10,6 +10,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.commands.experiments.accuracy import recipe_of
 from dpbayes.experiments.accuracy.aware import AWARE, POINTS
 from dpbayes.experiments.accuracy.best import best_known, best_near
+from dpbayes.experiments.accuracy.cost import Cost
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
@@ -98,17 +99,21 @@ def test_only_the_first_repeats_are_read_however_the_study_is_cut():
     assert bins[LAPLACE_AWARE].records.sum() == 3 * 100
 
 
+def of_repeats(cost: Cost, repeats: int) -> Cost:
+    return replace(cost, size=replace(cost.size, repeats=repeats))
+
+
 @pytest.mark.usefixtures("few_are_read")
 def test_what_is_read_in_few_repeats_is_estimated_so():
-    many, more = (plan_of(repeats=repeats).size for repeats in (1000, 2000))
+    many, more = (plan_of(repeats=repeats).cost for repeats in (1000, 2000))
     without = replace(many, methods=tuple(m for m in many.methods if m not in AWARE))
     read = 3 * (many.seconds - without.seconds)
     assert many.total_seconds == pytest.approx(without.total_seconds + read)
     assert more.total_seconds - many.total_seconds == pytest.approx(1000 * without.seconds)
     for seconds in (0.02, 0.5, 3.0):
         most = more.repeats_in(seconds)
-        assert replace(more, repeats=most).total_seconds <= seconds or not most
-        assert replace(more, repeats=most + 1).total_seconds > seconds or most == 2000
+        assert of_repeats(more, most).total_seconds <= seconds or not most
+        assert of_repeats(more, most + 1).total_seconds > seconds or most == 2000
     assert sum(more.blocks()) == 2000
 
 

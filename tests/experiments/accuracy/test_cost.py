@@ -29,7 +29,7 @@ def plan_of(**more) -> AccuracyPlan:
 
 
 def said(plan: AccuracyPlan) -> float:
-    return plan.size.prepared_seconds + plan.repeats * plan.size.seconds
+    return plan.cost.prepared_seconds + plan.repeats * plan.cost.seconds
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_memory_stays_small_whatever_is_asked():
     )
     tracemalloc.start()
     try:
-        for _ in islice(accuracy_steps(plan, blocks=plan.size.blocks()), 400):
+        for _ in islice(accuracy_steps(plan, blocks=plan.cost.blocks()), 400):
             pass
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -76,10 +76,9 @@ def test_steps_are_short():
 
 def test_blocks_cover_the_repeats_and_the_first_is_small():
     for plan in UNLIKE.values():
-        size = plan.size
-        blocks = list(size.blocks())
-        assert sum(blocks) == size.repeats
-        assert blocks[0] <= max(2, 0.2 / size.seconds)
+        blocks = list(plan.cost.blocks())
+        assert sum(blocks) == plan.repeats
+        assert blocks[0] <= max(2, 0.2 / plan.cost.seconds)
 
 
 @pytest.mark.parametrize(

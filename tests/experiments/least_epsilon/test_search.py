@@ -15,7 +15,7 @@ from dpbayes.experiments.least_epsilon.search import crossing, least_epsilon, le
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import Measure, Wish
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler, WeightedFourier
-from dpbayes.mechanisms.base import Calibration
+from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -32,10 +32,11 @@ from dpbayes.sources.columns import (
     OwnState,
     coded,
 )
-from dpbayes.sources.engines import arrow_codes, parquet
-from dpbayes.sources.engines.arrow_codes import least_at_or_above
+from dpbayes.sources.engines import parquet
 from dpbayes.sources.engines.engine import DeclaredTable, Tally
-from dpbayes.sources.engines.parquet import CHANGED, ParquetFiles
+from dpbayes.sources.engines.parquet import ParquetFiles
+from dpbayes.sources.engines.parquet.files import CHANGED
+from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above
 from dpbayes.sources.tables import read_parquet
 
 
@@ -174,8 +175,8 @@ def test_many_values_are_looked_up_as_few_are(values: Sequence[int], tmp_path: P
 
 
 def test_blocks_and_batches_add_up_to_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "MOST_ROWS", 48)
-    monkeypatch.setattr(parquet, "BLOCK", 100)
+    monkeypatch.setattr(parquet.files, "MOST_ROWS", 48)
+    monkeypatch.setattr(parquet.blocks, "BLOCK", 100)
     rng = np.random.default_rng(7)
     codes = rng.integers(0, 3, (1000, 4))
     words = np.array(["x", "y", "NA"])
@@ -221,17 +222,17 @@ def test_only_the_columns_in_use_are_read(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_scan_of_many_steps_is_stopped_by_taking_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "MOST_ROWS", 10)
-    monkeypatch.setattr(parquet, "LEAST_ROWS", 1)
+    monkeypatch.setattr(parquet.files, "MOST_ROWS", 10)
+    monkeypatch.setattr(parquet.files, "LEAST_ROWS", 1)
     path = written(tmp_path, pa.table({"x": [1] * 100}))
     columns = (Categories("x", ("1",)),)
-    coder, coded_arrays = arrow_codes.coder, []
+    coder, coded_arrays = parquet.codes.coder, []
 
     def watched(*args: Any) -> Any:
         inner = coder(*args)
         return lambda array, out: (coded_arrays.append(len(array)), inner(array, out))[1]
 
-    monkeypatch.setattr(parquet, "coder", watched)
+    monkeypatch.setattr(parquet.blocks, "coder", watched)
     work = ParquetFiles(path).tally(over(columns), columns)
     assert next(work) == pytest.approx(0.1)
     assert next(work) == pytest.approx(0.2)
@@ -309,8 +310,8 @@ def test_bytes_spoilt_anywhere_are_refused_or_read(tmp_path: Path) -> None:
 def test_a_table_that_changes_while_it_is_counted_is_refused(
     change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet, "MOST_ROWS", 1000)
-    monkeypatch.setattr(parquet, "BUFFER_BYTES", 1 << 16)
+    monkeypatch.setattr(parquet.files, "MOST_ROWS", 1000)
+    monkeypatch.setattr(parquet.files, "BUFFER_BYTES", 1 << 16)
     rng = np.random.default_rng(1)
     table = pa.table({"x": rng.integers(0, 2, 20_000), "z": rng.random(20_000)})
     path = written(tmp_path, table, row_group_size=2000)
@@ -364,7 +365,7 @@ def test_ten_thousand_columns_are_connected_and_counted_with_few_looks_at_the_sc
 
 
 def test_columns_values_and_a_few_records_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "MOST_VALUES", 4)
+    monkeypatch.setattr(parquet.table, "MOST_VALUES", 4)
     rows = {"x": ["b", "a", None, "b", ""], "y": [1.0, 2.5, None, 1.0, 7.0], "z": [[1]] * 5, "w": [1, 2, 3, 4, 5]}
     engine = ParquetFiles(written(tmp_path, pa.table(rows), row_group_size=2))
     assert [(f.name, f.type) for f in engine.fields()][:2] == [("x", "string"), ("y", "double")]

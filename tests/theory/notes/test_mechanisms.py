@@ -17,15 +17,13 @@ from dpbayes.theory.notes.lemmas import (
 )
 from dpbayes.theory.notes.mechanisms import (
     counterexample_local,
-    counterexample_metric,
-    crowded_line,
     exact_loss,
     global_mechanism,
-    law_on_line,
     local_mechanism,
     smooth_loss,
     smooth_mechanism,
 )
+from dpbayes.theory.notes.metric_spaces import counterexample_metric, crowded_line, law_on_line
 from dpbayes.theory.notes.sensitivities import (
     MOST_ENUMERATED,
     candidates,

@@ -21,8 +21,9 @@ from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import fourier, map, regression, sampling, stealth
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.regression import worst_range
+from dpbayes.theory.zhang16.reruns import first_success_loss, rerun_bound
 from dpbayes.theory.zhang16.smoothness import mass_without
-from dpbayes.theory.zhang16.stealth import first_success_loss
+from dpbayes.theory.zhang16.trimmed_row import TrimmedRow
 
 ASIA, PUBLISHED = load_named("asia")
 NODES, CELLS = 8, 36
@@ -89,7 +90,7 @@ def test_the_exhibits_of_theorem_1_are_the_bounds_of_the_posterior() -> None:
 
 def test_the_exhibits_of_tables_draws_and_the_mode_are_those_of_their_arguments() -> None:
     """[Zhang16] Theorem 3, Corollary 3, Theorem 4(2), Corollary 4, Lemma 4: the case that is shown, taken by hand."""
-    noise, row = fourier.printed_noise(ASIA), map.TrimmedRow(1.0, 1.0, 0.2, 1000)
+    noise, row = fourier.printed_noise(ASIA), TrimmedRow(1.0, 1.0, 0.2, 1000)
     errors = fourier.table_error_bound(ASIA, epsilon=0.5, t=0.3, delta=0.05)
     largest = int(np.argmax(errors.printed))
     first, second = (int(value) for value in ASIA.table(COUNTS.values, 0).ravel())
@@ -113,7 +114,7 @@ def test_algorithm_3_is_shown_for_its_printed_score_a_density() -> None:
     bound = evaluated("ALGORITHM_3", setting(log_ratio=2.0, size=6))
     assert float(bound.printed[0]) == pytest.approx(math.sqrt(2.0))
     omega = 1 / (1 + math.exp(2.0))
-    row = map.TrimmedRow(1.0, 1.0, omega, 6)
+    row = TrimmedRow(1.0, 1.0, omega, 6)
     assert float(bound.certified[0]) == pytest.approx(row.density_sensitivity, rel=1e-9)
     theta = np.linspace(omega, 1 - omega, 100_001)
     powers = np.array([theta**k * (1 - theta) ** (6 - k) for k in range(7)])
@@ -157,7 +158,7 @@ def test_re_running_the_loss_of_the_first_success_by_its_law(epsilon: float) -> 
         np.testing.assert_allclose((law * run[2] ** tries).sum(axis=0), law / law.sum(), rtol=1e-6)
     loss = np.abs(np.log((first / first.sum()) / (second / second.sum()))).max()
     assert float(first_success_loss(np.array([epsilon]))[0]) == pytest.approx(loss, rel=1e-9)
-    assert epsilon < loss < float(stealth.rerun_bound(epsilon, 2).certified)
+    assert epsilon < loss < float(rerun_bound(epsilon, 2).certified)
 
 
 def test_lemma_3_the_exact_mass_is_that_of_simulated_rates() -> None:

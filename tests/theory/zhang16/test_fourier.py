@@ -22,7 +22,7 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.zhang16 import fourier as claims
-from dpbayes.theory.zhang16 import stealth
+from dpbayes.theory.zhang16 import reruns, stealth
 from dpbayes.theory.zhang16.fourier import (
     certified_noise,
     closure_bound,
@@ -37,6 +37,7 @@ from dpbayes.theory.zhang16.fourier import (
     table_error,
     table_error_bound,
 )
+from dpbayes.theory.zhang16.reruns import rerun_bound
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     certified_table_increment,
@@ -50,7 +51,6 @@ from dpbayes.theory.zhang16.stealth import (
     negative_table_probability,
     printed_increment,
     printed_probability,
-    rerun_bound,
     signed_sum_tail,
 )
 from tests.conftest import crossed
@@ -391,7 +391,7 @@ def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_wo
 
 
 def test_every_claim_has_a_place_of_its_own_and_a_verdict():
-    found = [*claims.CLAIMS, *stealth.CLAIMS]
+    found = [*claims.CLAIMS, *stealth.CLAIMS, *reruns.CLAIMS]
     assert len({claim.reference for claim in found}) == len(found) == 10
     assert {claim.verdict for claim in found} >= {Verdict.FALSE, Verdict.LOOSE, Verdict.HOLDS, Verdict.AMENDED}
     assert all(claim.finding.endswith(".") and len(claim.finding) < 130 for claim in found)

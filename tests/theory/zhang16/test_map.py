@@ -8,7 +8,6 @@ from scipy import integrate, special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.theory.zhang16.map import (
-    TrimmedRow,
     algorithm_3,
     corollary_4,
     counterexample_algorithm_3,
@@ -20,6 +19,7 @@ from dpbayes.theory.zhang16.map import (
     mass_sensitivity,
     shortfall,
 )
+from dpbayes.theory.zhang16.trimmed_row import TrimmedRow
 from tests.mechanisms.grid_sensitivity import exact_sensitivity
 
 

@@ -11,7 +11,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.best_noise import Comparison, answer_error
+from dpbayes.experiments.best_noise import Comparison
+from dpbayes.experiments.best_noise.answers import answer_error
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.figures.best_noise import NoiseDot, best_noise_figure

@@ -5,15 +5,8 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.steps import Work
-from dpbayes.experiments.best_noise import (
-    MOST_NODES,
-    GraphComparison,
-    Promise,
-    compared_graphs,
-    graph_steps,
-    needs_delta,
-    noisy_kinds,
-)
+from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
+from dpbayes.experiments.best_noise.graphs import MOST_NODES, GraphComparison, compared_graphs, graph_steps
 from dpbayes.figures.best_noise import factors_figure
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, progress, running

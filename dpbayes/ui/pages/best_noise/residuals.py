@@ -4,7 +4,8 @@ import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import brief
-from dpbayes.experiments.best_noise import Comparison, ResidualNoise, residual_noise
+from dpbayes.experiments.best_noise import Comparison
+from dpbayes.experiments.best_noise.residuals import ResidualNoise, residual_noise
 from dpbayes.figures.best_noise import residuals_figure
 from dpbayes.model.network import Network
 from dpbayes.ui.widgets.chart import chart

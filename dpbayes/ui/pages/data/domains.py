@@ -1,45 +1,39 @@
 """The table in which a person states each column's public domain: a view of what her upload holds as declared."""
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.sources.columns import (
-    Categories,
-    Column,
-    CountAs,
-    Cuts,
-    DropRecord,
-    Groups,
-    Missing,
-    OwnState,
-    encode,
-    readable,
-)
+from dpbayes.sources.columns import Categories, Column, DropRecord, encode
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.sources.proposals import Proposal, quantile_cuts
+from dpbayes.ui.pages.data.typed import (
+    CATEGORIES,
+    COUNT_AS,
+    CUTS,
+    DROP,
+    GROUPS,
+    OWN,
+    as_typed,
+    kind_of,
+    missing_text,
+    text_of,
+)
 from dpbayes.ui.pages.data.upload import require_drawable
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
 
-CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
-OWN, DROP, COUNT_AS = "a state of its own", "drop the record", "count as"
 EDITABLE = {"use": bool, "kind": str, "domain": str, "missing values": str, "public": bool}
 TYPE = "type"
 FEW_REASONS = 6
 """More columns than this are set aside behind one line."""
-
-MAX_TEXT = 100_000
-"""Most letters of a domain: 256 states of nearly 400 letters."""
 
 
 class Described(Protocol):
@@ -135,9 +129,9 @@ def _line(mine: Described, place: int) -> dict[str, object]:
         "use": declared.use,
         "column": declared.name,
         **kind,
-        "kind": _kind(domain),
-        "domain": _text(domain),
-        "missing values": _missing_text(domain.missing) if domain else DROP,
+        "kind": kind_of(domain),
+        "domain": text_of(domain),
+        "missing values": missing_text(domain.missing) if domain else DROP,
         "public": domain.public if domain else False,
     }
 
@@ -153,30 +147,6 @@ def _set_aside(mine: Described) -> None:
         return
     with st.expander(f"Not in use: {len(reasons)} columns, and why"):
         st.markdown(listed)
-
-
-def _kind(domain: Column | None) -> str:
-    if isinstance(domain, Cuts):
-        return CUTS
-    return GROUPS if isinstance(domain, Groups) else CATEGORIES
-
-
-def _text(domain: Column | None) -> str:
-    values = map(readable, domain.points) if isinstance(domain, Cuts) else domain.states if domain else ()
-    return "; ".join(map(_quoted, values))
-
-
-def _quoted(value: str) -> str:
-    odd = any(c in value for c in ';"\n\r') or value != value.strip()
-    return '"' + value.replace('"', '""') + '"' if odd else value
-
-
-def _missing_text(missing: Missing) -> str:
-    if isinstance(missing, CountAs):
-        return f"{COUNT_AS}: {missing.state}"
-    if isinstance(missing, OwnState):
-        return OWN if missing == OwnState() else f"{OWN}: {missing.label}"
-    return DROP
 
 
 # What is typed
@@ -197,71 +167,13 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
     columns, refused = list(mine.columns), None
     for place, edit in edits.items():
         try:
-            columns[place] = _declared(columns[place], mine.domain(place), edit)
+            columns[place] = as_typed(columns[place], mine.domain(place), edit)
         except InputError as error:
             refused = refused or error
     if edits:
         mine = mine.typed(columns)
         keep(mine)
     return mine, refused
-
-
-def _declared(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
-    """Return a column as it was typed; what was not typed of its domain stays as it was shown."""
-    use = edit.get("use", column.use)
-    if set(edit) <= {"use"}:
-        return replace(column, use=use)
-    try:
-        return DeclaredColumn(column.name, _domain(column.name, shown, edit), use)
-    except InputError:
-        if use:
-            raise
-        return replace(column, use=False)
-
-
-def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
-    public = edit.get("public", shown.public if shown else False)
-    missing = shown.missing if shown else DropRecord()
-    if "missing values" in edit:
-        missing = _missing(name, edit["missing values"])
-    if shown and not {"kind", "domain"} & set(edit):
-        return replace(shown, public=public, missing=missing)
-    kind, text = edit.get("kind", _kind(shown)), edit.get("domain", _text(shown))
-    if kind == CATEGORIES:
-        return Categories(name, tuple(_values(name, text)), public=public, missing=missing)
-    if kind == CUTS:
-        return Cuts(name, _points(name, _values(name, text)), public=public, missing=missing)
-    if isinstance(shown, Groups) and text == _text(shown):
-        return replace(shown, public=public, missing=missing)
-    raise InputError(f"The groups of {brief(name)} cannot be typed here; load them with a domain description.")
-
-
-def _values(name: str, text: str) -> list[str]:
-    """Return what semicolons or line ends separate; what holds such a sign itself stands in quotation marks."""
-    if len(text) > MAX_TEXT:
-        raise InputError(f"The domain of {brief(name)} has {len(text):,} letters; the limit is {MAX_TEXT:,}.")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", skipinitialspace=True)
-    return [value.strip() for row in rows for value in row if value.strip()]
-
-
-def _points(name: str, values: list[str]) -> tuple[float, ...]:
-    try:
-        return tuple(float(value) for value in values)
-    except ValueError:
-        raise InputError(f"The cut points of {brief(name)} must be numbers separated by semicolons.") from None
-
-
-def _missing(name: str, text: str) -> Missing:
-    rule, colon, state = (part.strip() for part in text.partition(":"))
-    if rule == COUNT_AS and colon:
-        return CountAs(state)
-    if rule == OWN:
-        return OwnState(state) if colon else OwnState()
-    if text.strip() == DROP:
-        return DropRecord()
-    raise InputError(
-        f"Missing values of {brief(name)}: write “{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and one of its states."
-    )
 
 
 # Cuts at quantiles

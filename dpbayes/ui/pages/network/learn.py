@@ -22,7 +22,8 @@ from dpbayes.releases import ledger
 from dpbayes.releases.ledger import amount_text
 from dpbayes.releases.promises import parsed_epsilon
 from dpbayes.releases.publishing import Published, publish_structure, shown_again
-from dpbayes.releases.structure import StructureRequest, read_structure
+from dpbayes.releases.structure.document import read_structure
+from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable

@@ -10,39 +10,26 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.memo import Memo
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values, study_release
+from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
-from dpbayes.mechanisms.die import DieMechanism
 from dpbayes.mechanisms.export import release_json
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.known import formula
-from dpbayes.mechanisms.shares import searched
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.hellinger import Die
-from dpbayes.ui.pages.release.averages import LEVEL, Averages, averages, releases_key
+from dpbayes.ui.pages.release.averages import LEVEL, Averages
+from dpbayes.ui.pages.release.comparison import comparison
 from dpbayes.ui.pages.release.controls import ask, question
 from dpbayes.ui.pages.release.coverage import coverage
 from dpbayes.ui.pages.release.exact import check_against_exact
 from dpbayes.ui.pages.release.person import one_person
-from dpbayes.ui.pages.release.readings import Readings, Simulated, summary_as_real
+from dpbayes.ui.pages.release.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, sentence_instead, source
-
-DRAWS = 200
-"""Simulated releases behind every spread on this page."""
-
-LEAST_DRAWS, FEWEST_DRAWS = 20, 3
+from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 MOST_DRAWN = 10_000
 """Cells of a network up to which an answer gets an interval, of hundreds of drawn networks."""
@@ -50,81 +37,7 @@ MOST_DRAWN = 10_000
 MANY_RELEASES = 20
 """Releases from which on nine of ten of them are told."""
 
-Compared = dict[str, object] | InputError
-"""What a mechanism does, by column, or why it cannot be run."""
-
-_DIGITS = "%.3g"
-_COLUMNS = {
-    "|diff.|, all": "Distance of private probabilities from exact ones, mean over all cells.",
-    "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
-    "|diff.|, cell": "Distance of this cell's private probability from the exact one.",
-    "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
-    "s.e.": "Standard error of that mean over the simulated releases.",
-    "held": f"How much of this cell's exact posterior the private {LEVEL:.0%} interval holds.",
-    "releases": "Simulated releases that the means over all cells are of; one cell may be read in more.",
-}
-"""What the columns of the comparison mean."""
-
 ROWS_AT_ONCE = 24
-MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
-"""Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
-page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
-
-SHARED, SHARED_VALUES = 64, 20_000
-"""How many simulations a server keeps for all, and the numbers of one of them: some 100 MB in all."""
-
-MOST_KEPT = 16
-"""Things worked out of simulated releases that are kept with them: of a few cells that were looked at one by one."""
-
-
-def draws_of(mechanism: Mechanism[Outcome]) -> int:
-    """Return how many releases to simulate: fewer of a large network, or where each holds many draws.
-
-    Errors: InputError where one release alone holds too many numbers.
-    """
-    cells, each = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
-    size = cells * each
-    if size > MOST_VALUES and each > 1:
-        raise InputError(
-            f"One release of {each:,} draws of {cells:,} probabilities would hold {size:,} numbers; up to "
-            f"{MOST_VALUES:,} are simulated. Choose fewer posterior draws, or remove arrows on the Network page."
-        )
-    return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
-
-
-def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
-    """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
-    rng = stream(chosen.seed, "release", type(mechanism).__name__)
-    return study_release(mechanism, chosen.counts, rng, draws_of(mechanism))
-
-
-def simulated_once(chosen: Chosen) -> Simulated:
-    """Return the releases of the chosen mechanism, and what has been worked out of them.
-
-    They are kept until others are asked for, as a page runs again for much that does not change them. Of records that
-    everybody may have, a server keeps some for all: the students of a class move their sliders over the same stops.
-    Those of a large network would take more of the server's memory than they are worth.
-    """
-    mechanism = chosen.mechanism
-    draws = draws_of(mechanism)
-    asked = releases_key(chosen), draws
-    size = draws * chosen.network.cell_count * getattr(mechanism, "draws", 1)
-    if size > MANY_VALUES:
-        return _simulated(chosen)
-    if size <= SHARED_VALUES and chosen.has_public_records:
-        return of_everybody().once(asked, _simulated, chosen)
-    mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
-    return mine.once(asked, _simulated, chosen)
-
-
-def _simulated(chosen: Chosen) -> Simulated:
-    return Simulated(simulate(chosen, chosen.mechanism), Memo(most=MOST_KEPT))
-
-
-@st.cache_resource(show_spinner=False)
-def of_everybody() -> Memo:
-    """Return the simulations that a server keeps for all its sessions."""
-    return Memo(most=SHARED)
 
 
 def release_details(chosen: Chosen, readings: Readings, averages: Averages | None) -> bool:
@@ -140,7 +53,7 @@ def release_details(chosen: Chosen, readings: Readings, averages: Averages | Non
     tells_noise = readings.as_real.release.tells_noise
     goes_on = tells_noise and coverage(chosen)
     goes_on |= tells_noise and check_against_exact(chosen, readings, readings.cell)
-    goes_on |= chosen.is_curator and _comparison(chosen, readings.cell)
+    goes_on |= chosen.is_curator and comparison(chosen, readings.cell)
     _download(chosen, readings.as_real)
     return goes_on
 
@@ -263,88 +176,6 @@ def _guarantee(chosen: Chosen) -> None:
         assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
         st.markdown(formula(mechanism))
         source(mechanism.claimed.reference)
-
-
-def _comparison(chosen: Chosen, cell: int) -> bool:
-    """Show what each mechanism would do, once asked for: of a large network, one in each run of the page, if so."""
-    with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as comparison:
-        if not comparison.open:
-            return False
-        net, settings = chosen.network, chosen.settings
-        key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, chosen.counts.digest)
-        work = running("release.comparison", key, lambda: _comparison_steps(chosen, cell))
-        work.work()
-        known = work.result or ()
-        if work.is_long:
-            told = f"{len(known)} of {len(MECHANISM_NAMES)} mechanisms"
-            progress(work, told, key="comparison.stop")
-        refusals = [each for each in known if isinstance(each, InputError)]
-        for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
-            refusal(error)
-        records = [each for each in known if not isinstance(each, InputError)]
-        if len(net.names) == 1:
-            with sentence_instead():
-                records += [
-                    _compared(finished(averages(Readings.of(chosen, Simulated(study, Memo()), cell))), other, cell)
-                    for other, study in hellinger_studies(chosen)
-                ]
-        numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
-        st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
-        st.caption(
-            "Curator only: not private. Means over simulated releases, read as the recipient above reads them where "
-            "the noise is told; KL in nats. A release that holds draws and no "
-            "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
-        )
-        return work.going
-
-
-def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
-    known: tuple[Compared, ...] = ()
-    for number, name in enumerate(MECHANISM_NAMES):
-        start, end = (place / len(MECHANISM_NAMES) for place in (number, number + 1))
-        try:
-            mechanism = chosen.mechanism_called(name)
-            yield from part_of(searched(mechanism), start, end)
-            readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)
-            means = yield from part_of(averages(readings), start, end)
-            known = (*known, _compared(means, mechanism, cell))
-        except InputError as error:
-            known = (*known, error)
-        yield Partial(end, known)
-    return known
-
-
-def hellinger_studies(chosen: Chosen) -> list[tuple[DieMechanism, ReleaseStudy]]:
-    """Simulate the Hellinger mechanisms on a network of one node, a die. Errors: InputError for too many candidates."""
-    counts, prior = chosen.counts, chosen.prior
-    die = Die(tuple(prior.alpha), counts.n)
-    epsilon, delta = chosen.epsilon, chosen.parameter("hellinger.delta")
-    studies: list[tuple[DieMechanism, ReleaseStudy]] = []
-    for mechanism in (
-        HellingerGlobal(die=die, epsilon=epsilon),
-        HellingerSmooth(die=die, epsilon=epsilon, delta=delta),
-        HellingerLocal(die=die, epsilon=epsilon),
-    ):
-        rng = stream(chosen.seed, "release", type(mechanism).__name__)
-        of_die = mechanism.release(counts.values.astype(np.int64), rng, (DRAWS,))
-        outcome = ReleasedPosterior(prior, of_die.alpha - prior.alpha)
-        release = Release[Outcome](outcome, of_die.guarantee, of_die.mechanism, of_die.public)
-        studies.append((mechanism, ReleaseStudy(prior.updated(counts), release)))
-    return studies
-
-
-def _compared(means: Averages, mechanism: Mechanism[Outcome] | DieMechanism, cell: int) -> dict[str, object]:
-    study = means.shown
-    record: dict[str, object] = {
-        "mechanism": mechanism.label,
-        "certified": str(mechanism.certified),
-        "|diff.|, all": study.shift.mean(),
-        "prediction KL": study.predictive_kl.mean(),
-        "|diff.|, cell": study.shifts[:, cell].mean(),
-    }
-    if study.is_posterior:
-        record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "held": means.coverage}
-    return record | {"releases": study.count}
 
 
 def _download(chosen: Chosen, study: ReleaseStudy) -> None:

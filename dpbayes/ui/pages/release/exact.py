@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
 from dpbayes.mechanisms import ReleasedPosterior
-from dpbayes.mechanisms.base import Outcome, Release
+from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.ui.pages.release.readings import Readings

@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import Calibration, Noise
+from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
 from dpbayes.releases.amounts import PrivacyMeasure

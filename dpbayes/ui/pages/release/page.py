@@ -22,12 +22,13 @@ from dpbayes.ui.pages.release.averages import (
     releases_of,
 )
 from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_control, picked, question, release_controls
-from dpbayes.ui.pages.release.details import release_details, simulated_once
+from dpbayes.ui.pages.release.details import release_details
 from dpbayes.ui.pages.release.handout import handout_button
 from dpbayes.ui.pages.release.make import make_release
 from dpbayes.ui.pages.release.person import in_short
 from dpbayes.ui.pages.release.python import python_of
 from dpbayes.ui.pages.release.readings import Readings
+from dpbayes.ui.pages.release.simulations import simulated_once
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

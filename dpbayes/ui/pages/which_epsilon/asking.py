@@ -12,7 +12,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answer, Question
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Wish
-from dpbayes.mechanisms.base import Mechanism, Outcome
+from dpbayes.mechanisms.base import Mechanism
+from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network

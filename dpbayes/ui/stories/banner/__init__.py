@@ -243,12 +243,13 @@ def _asked(place: tuple[str, int], quantity: Quantity) -> None:
 
 def _judged(given: str, quantity: Quantity) -> str:
     """Return how near a guess is to the answer at what is chosen now; a refusal is its sentence."""
+    chosen = Chosen.now()
     try:
         if quantity.options:
-            return _compared_choice(given, quantity.answer(Chosen.now()))
+            return _compared_choice(given, quantity.answer(chosen))
         text = given.strip().removesuffix("%").replace(",", "")
         number = finite_number("A guess", text, low=-MOST_GUESSED, high=MOST_GUESSED)
-        return _compared(number, float(quantity.answer(Chosen.now())), quantity.unit)
+        return _compared(number, float(quantity.answer(chosen)), quantity.unit)
     except InputError as error:
         return escaped(str(error))
 

@@ -4,7 +4,7 @@ Of text, the entries of a dictionary are looked up, and records take their codes
 out: what is declared is turned into numbers of the column's type instead, once, by way of their texts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpbayes.base.types import BoolArray, Codes, FloatArray
+from dpbayes.base.types import BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, numbers_in
+from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded
+from dpbayes.sources.engines.parquet.written_numbers import Numbers, least_at_or_above, number_of, whole_number_of
 from dpbayes.sources.tables import texts_of
 
-Numbers = NDArray[Any]
 Signed = NDArray[np.int16]
 """Codes, with LEFT_OUT and OUTSIDE among them."""
 
@@ -207,7 +207,7 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     codes = {
         number: code
         for text, code in _declared(column).items()
-        if (number := _whole(text)) is not None and width.min <= number <= width.max
+        if (number := whole_number_of(text)) is not None and width.min <= number <= width.max
     }
     low, high = min(codes, default=0), max(codes, default=0)
     if high - low >= WIDEST_TABLE:
@@ -230,14 +230,6 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     return write
 
 
-def _whole(text: str) -> int | None:
-    """Return the whole number that is written as this text: only "7" is 7, not "07" or "+7"."""
-    try:
-        return int(text) if str(int(text)) == text else None
-    except ValueError:
-        return None
-
-
 def _declared(column: Categories | Groups) -> dict[str, int]:
     """Return the code of every declared value."""
     values = column.states if isinstance(column, Categories) else tuple(v for _, group in column.groups for v in group)
@@ -251,7 +243,7 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
     dtype = np.dtype(kind.to_pandas_dtype())
     codes = {}
     for text, code in _declared(column).items():
-        number = _number(text, dtype)
+        number = number_of(text, dtype)
         if number is not None:
             codes[int(number.view(f"u{dtype.itemsize}"))] = code
     of_bits, nan = _of_bits(codes, np.dtype(f"u{dtype.itemsize}")), _code(column, "nan")
@@ -263,16 +255,6 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
         return _replaced(masks, out, np.isnan(_numbers(values)), nan)
 
     return write
-
-
-def _number(text: str, dtype: np.dtype[Any]) -> Any:
-    """Return the number of this type that is written as this text; None if there is none, or many as for NaN."""
-    try:
-        with np.errstate(over="ignore"):
-            number = np.array([float(text)]).astype(dtype)
-    except ValueError:
-        return None
-    return number[0] if not np.isnan(number[0]) and _written(number).iloc[0] == text else None
 
 
 def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Coder:
@@ -321,38 +303,3 @@ def _of_cut(column: Cuts, kind: pa.DataType) -> Coder:
         return _replaced(Masks(outside=np.isinf(numbers)), out, np.isnan(numbers), nan)
 
     return write
-
-
-def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> Numbers:
-    """Return for each increasing point the least finite number of a type whose text says at least as much.
-
-    Points above all numbers are left out. A text says another number than 4 bytes hold: 0.7 is below 0.7 there.
-    """
-    goal = np.array(points)
-    top = np.iinfo(dtype).max if dtype.kind in "iu" else int(np.finfo(dtype).max.view(f"u{dtype.itemsize}"))
-    bottom = int(np.iinfo(dtype).min) if dtype.kind in "iu" else -top
-    low, high = [bottom] * len(points), [int(top) + 1] * len(points)
-    while any(a < b for a, b in zip(low, high, strict=True)):
-        middle = [(a + b) // 2 if a < b else min(a, int(top)) for a, b in zip(low, high, strict=True)]
-        reached = (_said(_ranked(middle, dtype)) >= goal).tolist()
-        for k, (m, enough) in enumerate(zip(middle, reached, strict=True)):
-            if low[k] < high[k]:
-                low[k], high[k] = (low[k], m) if enough else (m + 1, high[k])
-    return _ranked([rank for rank in low if rank <= top], dtype)
-
-
-def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> Numbers:
-    """Return the numbers of a type in their order: of whole numbers themselves, else so many steps from zero."""
-    if dtype.kind in "iu":
-        return np.array(ranks, dtype=dtype)
-    sizes = np.array([abs(rank) for rank in ranks], dtype=f"u{dtype.itemsize}").view(dtype)
-    return np.copysign(sizes, np.sign(np.array(ranks, dtype=np.float64)).astype(dtype))
-
-
-def _said(numbers: Numbers) -> FloatArray:
-    return numbers_in(_written(numbers))
-
-
-def _written(numbers: Numbers) -> pd.Series:
-    series: pd.Series = pa.array(numbers).cast(pa.string()).to_pandas()
-    return series

@@ -1,35 +1,28 @@
-"""Which noise on counts is the least at one promise: of every mechanism that adds some, in cells and in an answer.
+"""Which noise on counts is the least at one promise, of every mechanism that adds some: in the cells of a network.
 
-Everything here is public: noise depends on the network and on the promise, and answers are those of made-up records.
 Mechanisms that promise a delta stand beside Laplace noise that makes use of the same delta: what the worst pair of
 tables really loses at that delta allows Laplace noise a larger epsilon of its own, as the audit finds it.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpbayes.audit.reports import recalibration_steps
-from dpbayes.base.estimates import Estimate
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.steps import Partial, Work, finished, part_of
-from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.steps import Partial, Work, part_of
+from dpbayes.base.types import BoolArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
-from dpbayes.mechanisms.base import Outcome, simulated
 from dpbayes.mechanisms.shares import searched, takes_weights
-from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
 
-MOST_NODES = 40
-"""Nodes of the graphs compared: of a larger ready network the search for the best noise takes half a minute."""
+BASELINE = LaplaceUpdates
+"""The paper's Laplace noise, which all are compared with."""
 
 _RECORDS = 1
 """Records of the tables whose loss is looked at: counts and coefficients of any number of records lose the same."""
@@ -133,8 +126,8 @@ class Comparison:
 
     @cached_property
     def laplace(self) -> CellNoise:
-        """The paper's Laplace noise, which all are compared with."""
-        return next(noise for noise in self.noises if type(noise.mechanism) is LaplaceUpdates)
+        """The noise of the baseline."""
+        return next(noise for noise in self.noises if type(noise.mechanism) is BASELINE)
 
     @cached_property
     def best_pure(self) -> CellNoise:
@@ -218,111 +211,3 @@ def recount_steps(mechanism: Any, promise: Promise) -> Work[Any]:
         return (yield from steps)
     except InputError:
         return mechanism
-
-
-# Over graphs
-
-
-@dataclass(frozen=True, eq=False)
-class GraphComparison:
-    """A graph's name, its size, and how many times less noise than Laplace's each mechanism adds, by label."""
-
-    name: str
-    nodes: int
-    cells: int
-    factors: Mapping[str, float]
-
-    def best(self, labels: tuple[str, ...]) -> str:
-        """Return which of these mechanisms adds the least noise."""
-        return max((label for label in labels if label in self.factors), key=lambda label: self.factors[label])
-
-
-@cache
-def compared_graphs() -> Mapping[str, Network]:
-    """Return the graphs compared, by name: templates, then published networks of up to MOST_NODES nodes.
-
-    They are the same objects each time, so that what was searched for one is searched once.
-    """
-    templates = {
-        "no arrows, 12": empty(12),
-        "chain, 12": chain(12),
-        "tree, 12": tree(12),
-        "naive Bayes, 16": naive_bayes(16),
-        "tree of threes, 12": tree(12, branching=3),
-        "complete, 7": full(7),
-    }
-    named = {NAMED[key].title: load_named(key)[0] for key in NAMED}
-    return templates | {title: network for title, network in named.items() if len(network.names) <= MOST_NODES}
-
-
-def graph_steps(promise: Promise) -> Work[tuple[GraphComparison, ...]]:
-    """Compare the mechanisms on one graph after the other; the first, a small one, in one step."""
-    graphs = list(compared_graphs().items())
-    compared: tuple[GraphComparison, ...] = (compared_on(*graphs[0], promise),)
-    for k, (name, network) in enumerate(graphs[1:], start=1):
-        yield Partial(k / len(graphs), compared)
-        work = _compared_on(name, network, promise)
-        compared += ((yield from part_of(work, k / len(graphs), (k + 1) / len(graphs))),)
-    return compared
-
-
-def compared_on(name: str, network: Network, promise: Promise) -> GraphComparison:
-    """Return how every mechanism compares with Laplace noise on one graph."""
-    return finished(_compared_on(name, network, promise))
-
-
-def _compared_on(name: str, network: Network, promise: Promise) -> Work[GraphComparison]:
-    comparison = yield from part_of(compare_steps(network, promise, recount=(LaplaceUpdates,)), 0.0, 1.0)
-    factors = {noise.label: comparison.factor(noise) for noise in comparison.noises}
-    return GraphComparison(name, len(network.names), network.cell_count, factors)
-
-
-# Why: the residuals
-
-
-@dataclass(frozen=True, eq=False)
-class ResidualNoise:
-    """The sets A of nodes within a family, smallest first, and the noise on their residuals.
-
-    `sds` are standard deviations (sets,) of every number of a residual, by the mechanism's label, as its recipient
-    knows them best: of noise in cells after least squares. `holders` (sets,) says how many families hold a set.
-    """
-
-    sets: tuple[tuple[str, ...], ...]
-    holders: FloatArray
-    sds: Mapping[str, FloatArray]
-
-
-def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
-    """Return the noise on residuals of every mechanism that tells it, at the promise itself."""
-    members, slots = network.closure.members, network.closure.slots
-    holders = np.bincount(slots, minlength=len(members))
-    kept = [k for k, mask in enumerate(members) if mask and network.residuals.shares[k] > 0]
-    order = np.array(sorted(kept, key=lambda k: (members[k].bit_count(), -holders[k])), dtype=np.int64)
-    sets = tuple(
-        tuple(name for node, name in enumerate(network.names) if members[k] >> node & 1) for k in order.tolist()
-    )
-    sds = {
-        noise.label: np.sqrt(noise.mechanism.noise_model.variances[order])
-        for noise in comparison.noises
-        if hasattr(noise.mechanism, "noise_model")
-    }
-    return ResidualNoise(sets, holders[order].astype(np.float64), sds)
-
-
-# An answer
-
-
-def answer_error(
-    mechanism: Any, counts: Counts, question: Question, rng: np.random.Generator, *, releases: int
-) -> Estimate:
-    """Return the root mean square, over simulated releases, of what noise moves an answer by; counts taken as real.
-
-    Generators of one seed give a mechanism and itself with another epsilon the same draws, so that the two compare.
-    """
-    exact = float(question.answers(mechanism.prior.updated(counts).mean))
-    release = simulated(mechanism, counts, rng, (releases,))
-    outcome: Outcome = release.outcome
-    square = Estimate.of(np.square(question.answers(outcome.probabilities) - exact))
-    error = math.sqrt(square.value)
-    return Estimate(error, square.error / (2 * error) if error else 0.0)

@@ -1,0 +1,63 @@
+"""The numbers that the time and the memory of an accuracy experiment depend on."""
+
+from dataclasses import dataclass
+
+MOST_REPEATS = 256
+_HELD = 1 << 21
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """Of `repeats` of so many `curves`, the baselines among them: how much each has to draw, to score and to hold.
+
+    `drawn` are the values that synthetic records hold, of which the `split` of a table draws none; `patterns` of
+    test records are scored, by `columns` terms each; `local_cells` and `decisions` are those of the target's families;
+    `simulated` releases give the certified Fourier increment. Noise is scaled to all epsilons after one of its
+    `drawings`, or as whole numbers made for each.
+    """
+
+    curves: int
+    repeats: int
+    training: int
+    testing: int
+    split: int
+    drawn: int
+    patterns: int
+    columns: int
+    states: int
+    epsilons: int
+    cells: int
+    local_cells: int
+    decisions: int
+    draws: int
+    map_cells: int
+    simulated: int
+    drawings: int = 1
+
+    @property
+    def kinds(self) -> float:
+        """About how many different pairs of counts there are in the decisions of one repeat, more repeats sharing."""
+        pairs = (self.training + 1) * (self.training + 2) / 2
+        together = self.repeats_together
+        return min(together * self.decisions, pairs + self.decisions) / together
+
+    @property
+    def repeats_together(self) -> int:
+        """How many repeats fit in memory together."""
+        odds = self.states - 1
+        largest = max(
+            self.drawn,
+            self.split,
+            self.epsilons * self.local_cells,
+            2 * self.cells,
+            self.states * self.patterns,
+            self.epsilons * odds * self.local_cells * self.curves // 4,
+        )
+        return max(1, min(MOST_REPEATS, self.repeats, _HELD // largest))
+
+
+def simulated_releases(stealth: float, cells: int) -> int:
+    """Return how many releases the certified Fourier increment is found from, as on the Release page."""
+    if stealth > 0.99:
+        return 20_000
+    return 10_000 if cells < 1000 else 2_000

@@ -1,0 +1,83 @@
+"""The parameters that mechanisms share: their promise, the sensitivity that noise is scaled to, and its numbers."""
+
+import enum
+
+from dpbayes.base import terms
+from dpbayes.base.parameters import Choice, Parameter
+
+EPSILON = Parameter(
+    r"\epsilon",
+    low=1e-3,
+    high=1e3,
+    typical=1.0,
+    log=True,
+    description=terms.EPSILON,
+)
+
+DELTA = Parameter(
+    r"\delta",
+    low=1e-12,
+    high=0.5,
+    typical=1e-5,
+    log=True,
+    description=terms.DELTA,
+)
+
+
+class Calibration(enum.Enum):
+    """Which sensitivity the noise is scaled to."""
+
+    CERTIFIED = "certified"
+    AS_PRINTED = "as printed"
+
+    @property
+    def suffix(self) -> str:
+        """What it adds to a mechanism's name: nothing where it is the certified one."""
+        return " as printed" if self is Calibration.AS_PRINTED else ""
+
+
+class Noise(enum.Enum):
+    """What is added to whole numbers: real ones, as in the papers, or whole ones, as in a real release."""
+
+    REAL = "real numbers"
+    WHOLE = "whole numbers"
+
+    @property
+    def symbol(self) -> str:
+        """The Laplace law as LaTeX."""
+        return r"\mathrm{Lap}" if self is Noise.REAL else r"\mathrm{Lap}_{\mathbb{Z}}"
+
+    @property
+    def gaussian_symbol(self) -> str:
+        """The Gaussian law as LaTeX."""
+        return r"\mathcal{N}" if self is Noise.REAL else r"\mathcal{N}_{\mathbb{Z}}"
+
+    @property
+    def gaussian_told(self) -> str:
+        """What that symbol means, as a sentence to add: nothing where it is the usual law."""
+        if self is Noise.REAL:
+            return ""
+        return f" ${self.gaussian_symbol}(0, s^2)$ draws whole numbers, $P[k] \\propto e^{{-k^2/2s^2}}$."
+
+    @property
+    def drawn(self) -> str:
+        """What is drawn, as a sentence to add: nothing where it is the usual law."""
+        return "" if self is Noise.REAL else " The noise is of whole numbers."
+
+    @property
+    def told(self) -> str:
+        """What the symbol means, as a sentence to add: nothing where it is the usual law."""
+        if self is Noise.REAL:
+            return ""
+        return f" ${self.symbol}(b)$ draws whole numbers, $P[k] \\propto e^{{-|k|/b}}$."
+
+
+CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY)
+
+NOISE = Choice(
+    Noise,
+    title="noise",
+    description="The papers add real numbers, whose last digits may betray what they were added to. "
+    "A real release adds whole numbers; Laplace noise of the same scale promises the same epsilon, "
+    "Gaussian noise the same rho.",
+)

@@ -1,0 +1,147 @@
+"""What a mechanism hands over: a release, and the outcomes that one may hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, points_for
+from dpbayes.posteriors.noise_model import NoiseModel
+
+OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
+
+
+class Outcome(Protocol):
+    """Anything a release may hold: its numbers, CPT probabilities (..., K), and some of a batch of releases."""
+
+    @property
+    def numbers(self) -> FloatArray: ...
+
+    @property
+    def probabilities(self) -> FloatArray: ...
+
+    def part(self, releases: int | slice | IntArray) -> Self: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedPosterior:
+    """A posterior handed over as updates (..., K) to a public prior; Fourier updates may be negative.
+
+    The posterior is formed from the updates clipped below at zero, which is post-processing and costs no privacy. It
+    takes the updates for counts; `noise_model`, where the mechanism tells it, says what was added to them. `noisy`
+    (..., K) are the noisy cells themselves where the updates were fitted to them: they are handed over too.
+    """
+
+    prior: Dirichlets
+    updates: FloatArray
+    noise_model: NoiseModel | None = None
+    noisy: FloatArray | None = None
+
+    @cached_property
+    def posterior(self) -> Dirichlets:
+        """The private posterior (..., K)."""
+        return self.prior.updated(np.maximum(self.updates, 0.0))
+
+    @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over besides the prior, or what it is made of: (..., K)."""
+        return self.updates if self.noisy is None else self.noisy
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Posterior mean CPTs (..., K)."""
+        return self.posterior.mean
+
+    @property
+    def is_non_negative(self) -> BoolArray:
+        """Whether no released update is negative (...,): for Fourier releases, whether stealth succeeded."""
+        return np.asarray((self.updates >= 0).all(axis=-1))
+
+    def part(self, releases: int | slice | IntArray) -> "ReleasedPosterior":
+        """Return some of a batch (releases, K)."""
+        noisy = None if self.noisy is None else self.noisy[releases]
+        return replace(self, updates=self.updates[releases], noisy=noisy)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledCpts:
+    """CPTs handed over as they are, without a law around them: `draws` (..., N, K), N of them in each release."""
+
+    draws: FloatArray
+
+    @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over: (..., N, K)."""
+        return self.draws
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
+        return self.draws.mean(axis=-2)
+
+    def part(self, releases: int | slice | IntArray) -> "SampledCpts":
+        """Return some of a batch (releases, N, K)."""
+        return SampledCpts(self.draws[releases])
+
+
+@dataclass(frozen=True, eq=False)
+class Release(Generic[OutcomeT_co]):
+    """All that the recipient may see: no data, no seed, no true count."""
+
+    outcome: OutcomeT_co
+    guarantee: Guarantee
+    mechanism: str
+    public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The numbers of the outcome."""
+        return self.outcome.numbers
+
+    @property
+    def posterior(self) -> Dirichlets:
+        """The private posterior (..., K). Errors: InputError for a release of CPTs, which has no law around them."""
+        if not isinstance(self.outcome, ReleasedPosterior):
+            raise InputError(
+                f"A release of {self.mechanism} holds probabilities, not a posterior: read them as "
+                "release.outcome.probabilities."
+            )
+        return self.outcome.posterior
+
+    @property
+    def tells_noise(self) -> bool:
+        """Whether the recipient knows what was added to which numbers."""
+        return isinstance(self.outcome, ReleasedPosterior) and self.outcome.noise_model is not None
+
+    def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
+        """Return the posterior (..., K) that knows of the noise, of `points` components; it costs no privacy.
+
+        Without a number, there are as many as `points_for` says of the network. Errors: InputError where a release
+        does not tell what was added to which numbers, and those of `points_for`.
+        """
+        told = self._told()
+        return noise_aware(*told, points=points or points_for(told[0].network.cell_count))
+
+    def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
+        """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`, without the rows of all others."""
+        return noise_aware_cells(*self._told(), cells=cells, points=points or points_for(len(cells)))
+
+    def noise_aware_means(self, cells: IntArray, *, points: int | None = None) -> FloatArray:
+        """Return the means of some cells (C,) under `noise_aware`, which takes less time than all of it: (..., C)."""
+        return noise_aware_means(*self._told(), cells=cells, points=points or points_for(len(cells)))
+
+    def _told(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
+        if not isinstance(self.outcome, ReleasedPosterior) or self.outcome.noise_model is None:
+            raise InputError(f"A release of {self.mechanism} does not tell what was added to which numbers.")
+        return self.outcome.prior, self.outcome.noise_model, self.outcome.numbers, int(self.public["n"])
+
+    def part(self, releases: int | slice | IntArray) -> "Release[OutcomeT_co]":
+        """Return some of a batch of releases; each keeps its own promise."""
+        return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)

@@ -1,0 +1,162 @@
+"""Parquet files of any size, counted by our own kernel over record batches: memory does not grow with the table."""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dpbayes.base.steps import Work
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.network import Network
+from dpbayes.model.regression import GramMatrix, NumericColumn
+from dpbayes.sources.columns import Column
+from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.gram import Products, require_mappings, scaled_gram
+from dpbayes.sources.engines.parquet.blocks import CodeBlock
+from dpbayes.sources.engines.parquet.codes import as_dictionary
+from dpbayes.sources.engines.parquet.files import (
+    CHANGED,
+    ahead,
+    batches_of,
+    is_changed,
+    opened,
+    parts_of,
+    plain_column,
+    plain_columns,
+    records_of,
+)
+from dpbayes.sources.engines.parquet.products import added, is_number, require_numbers
+from dpbayes.sources.tables import texts_of
+
+MOST_VALUES = 1_000_000
+"""Different values of a column that are told apart."""
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """A Parquet file, or all of a folder and the folders in it: those ending in .parquet or .pq.
+
+    Names that begin with a dot or an underscore are passed over, as other programs do.
+    """
+
+    path: Path
+
+    @property
+    def title(self) -> str:
+        """The name of the file or folder."""
+        return self.path.name or str(self.path)
+
+    def fields(self) -> tuple[Field, ...]:
+        """Return the columns, of the first file. Errors: InputError for what cannot be read."""
+        with opened(parts_of(self.path)[0], ()) as file:
+            return tuple(Field(each.name, str(each.type), is_number(each.type)) for each in file.schema_arrow)
+
+    def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
+        """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
+
+        Only the columns in use are read.
+        """
+        by_name = {column.name: column for column in columns}
+        nodes = [by_name[name] for name in network.names]
+        others = [column for column in columns if column.name not in network.position]
+        parts = parts_of(self.path)
+        with opened(parts[0], ()) as file:
+            schema = file.schema_arrow
+        for name in by_name:
+            plain_column(schema, name)
+        block = CodeBlock(network, [*nodes, *others])
+        names = [column.name for column in block.columns]
+        # The thread only decodes, which needs no Python: were it to look codes up, it and the counting would wait for
+        # each other at every step.
+        with closing(ahead(batches_of(self.path, parts, names))) as batches:
+            for share, batch in batches:
+                block.add([batch.column(batch.schema.get_field_index(name)) for name in names])
+                yield share
+        if is_changed(self.path, parts):
+            raise InputError(CHANGED)
+        return block.tally()
+
+    def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
+        """Sum up products, a batch a step, while the next is decoded. Errors: InputError, as of `tally`."""
+        mappings, parts = require_mappings(columns), parts_of(self.path)
+        with opened(parts[0], ()) as file:
+            schema = file.schema_arrow
+        for mapping in mappings:
+            require_numbers(plain_column(schema, mapping.column.name))
+        sums = Products.nothing(len(mappings))
+        with closing(ahead(batches_of(self.path, parts, [mapping.column.name for mapping in mappings]))) as batches:
+            for share, batch in batches:
+                sums = added(sums, batch, mappings)
+                yield share
+        if is_changed(self.path, parts):
+            raise InputError(CHANGED)
+        return scaled_gram(columns, sums)
+
+    def values(self, name: str, most: int) -> Work[pd.Series]:
+        """Look up up to `most` different values of a column as text with their records, the most frequent first.
+
+        Errors: InputError for more than MOST_VALUES of them.
+        """
+        parts, numbers = parts_of(self.path), Counter[str]()
+        with closing(batches_of(self.path, parts, [name])) as batches:
+            for share, batch in batches:
+                places, entries = as_dictionary(name, batch.column(batch.schema.get_field_index(name)))
+                records = np.bincount(places, minlength=len(entries) + 1).tolist()
+                for text, times in zip([*texts_of(name, entries), ""], records, strict=True):
+                    if times:
+                        numbers[text] += times
+                if len(numbers) > MOST_VALUES:
+                    raise InputError(
+                        f"Column {brief(name)} has more than {MOST_VALUES:,} different values; declare it by cut "
+                        "points."
+                    )
+                yield share
+        ordered = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+        texts = pd.Index([text for text, _ in ordered], dtype="str")
+        return pd.Series([times for _, times in ordered], index=texts, name=name, dtype=np.int64)
+
+    def head(self, most: int) -> Work[pd.DataFrame]:
+        """Look up a few records as text, in the columns of one value per record; for the curator alone."""
+        parts = parts_of(self.path)
+        names = plain_columns(parts)
+        texts: dict[str, list[str]] = {name: [] for name in names}
+        rows = 0
+        with closing(batches_of(self.path, parts, names, most_rows=max(1, most))) as batches:
+            for _, batch in batches:
+                _add_texts(texts, batch.slice(0, most - rows))
+                rows += len(batch)
+                if rows >= most:
+                    break
+                yield rows / most
+        return pd.DataFrame(texts, dtype="str")
+
+    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+        """Draw records at random without replacement, as text, a batch a step; for the curator alone.
+
+        The files say how many records they have, so places are drawn first. Errors: InputError, as of `tally`.
+        """
+        parts = parts_of(self.path)
+        names, total = plain_columns(parts), sum(records_of(part) for part in parts)
+        places = np.sort(rng.choice(total, min(most, total), replace=False))
+        texts: dict[str, list[str]] = {name: [] for name in names}
+        start = 0
+        with closing(ahead(batches_of(self.path, parts, names))) as batches:
+            for share, batch in batches:
+                inside = places[slice(*np.searchsorted(places, [start, start + len(batch)]))] - start
+                if len(inside):
+                    _add_texts(texts, batch.take(pa.array(inside)))
+                start += len(batch)
+                yield share
+        if is_changed(self.path, parts):
+            raise InputError(CHANGED)
+        return pd.DataFrame(texts, dtype="str")
+
+
+def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
+    for name, known in texts.items():
+        known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()

@@ -1,0 +1,67 @@
+"""Numbers of a type and their texts: which number is written so, and which is the least whose text says as much."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpbayes.base.types import FloatArray
+from dpbayes.sources.columns import numbers_in
+
+Numbers = NDArray[Any]
+
+
+def whole_number_of(text: str) -> int | None:
+    """Return the whole number that is written as this text: only "7" is 7, not "07" or "+7"."""
+    try:
+        return int(text) if str(int(text)) == text else None
+    except ValueError:
+        return None
+
+
+def number_of(text: str, dtype: np.dtype[Any]) -> Any:
+    """Return the number of this type that is written as this text; None if there is none, or many as for NaN."""
+    try:
+        with np.errstate(over="ignore"):
+            number = np.array([float(text)]).astype(dtype)
+    except ValueError:
+        return None
+    return number[0] if not np.isnan(number[0]) and _written(number).iloc[0] == text else None
+
+
+def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> Numbers:
+    """Return for each increasing point the least finite number of a type whose text says at least as much.
+
+    Points above all numbers are left out. A text says another number than 4 bytes hold: 0.7 is below 0.7 there.
+    """
+    goal = np.array(points)
+    top = np.iinfo(dtype).max if dtype.kind in "iu" else int(np.finfo(dtype).max.view(f"u{dtype.itemsize}"))
+    bottom = int(np.iinfo(dtype).min) if dtype.kind in "iu" else -top
+    low, high = [bottom] * len(points), [int(top) + 1] * len(points)
+    while any(a < b for a, b in zip(low, high, strict=True)):
+        middle = [(a + b) // 2 if a < b else min(a, int(top)) for a, b in zip(low, high, strict=True)]
+        reached = (_said(_ranked(middle, dtype)) >= goal).tolist()
+        for k, (m, enough) in enumerate(zip(middle, reached, strict=True)):
+            if low[k] < high[k]:
+                low[k], high[k] = (low[k], m) if enough else (m + 1, high[k])
+    return _ranked([rank for rank in low if rank <= top], dtype)
+
+
+def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> Numbers:
+    """Return the numbers of a type in their order: of whole numbers themselves, else so many steps from zero."""
+    if dtype.kind in "iu":
+        return np.array(ranks, dtype=dtype)
+    sizes = np.array([abs(rank) for rank in ranks], dtype=f"u{dtype.itemsize}").view(dtype)
+    return np.copysign(sizes, np.sign(np.array(ranks, dtype=np.float64)).astype(dtype))
+
+
+def _said(numbers: Numbers) -> FloatArray:
+    return numbers_in(_written(numbers))
+
+
+def _written(numbers: Numbers) -> pd.Series:
+    series: pd.Series = pa.array(numbers).cast(pa.string()).to_pandas()
+    return series

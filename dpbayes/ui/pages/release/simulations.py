@@ -1,0 +1,77 @@
+"""The simulated releases behind every spread on the Release page: how many, drawn once, kept for whom."""
+
+import streamlit as st
+
+from dpbayes.base.memo import Memo
+from dpbayes.base.randomness import stream
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.releases import ReleaseStudy, study_release
+from dpbayes.mechanisms import Mechanism, Outcome
+from dpbayes.ui.pages.release.averages import releases_key
+from dpbayes.ui.pages.release.readings import Simulated
+from dpbayes.ui.session.chosen import Chosen
+
+DRAWS = 200
+"""Simulated releases behind every spread on this page."""
+
+LEAST_DRAWS, FEWEST_DRAWS = 20, 3
+
+MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
+"""Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
+page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
+
+SHARED, SHARED_VALUES = 64, 20_000
+"""How many simulations a server keeps for all, and the numbers of one of them: some 100 MB in all."""
+
+MOST_KEPT = 16
+"""Things worked out of simulated releases that are kept with them: of a few cells that were looked at one by one."""
+
+
+def draws_of(mechanism: Mechanism[Outcome]) -> int:
+    """Return how many releases to simulate: fewer of a large network, or where each holds many draws.
+
+    Errors: InputError where one release alone holds too many numbers.
+    """
+    cells, each = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
+    size = cells * each
+    if size > MOST_VALUES and each > 1:
+        raise InputError(
+            f"One release of {each:,} draws of {cells:,} probabilities would hold {size:,} numbers; up to "
+            f"{MOST_VALUES:,} are simulated. Choose fewer posterior draws, or remove arrows on the Network page."
+        )
+    return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
+
+
+def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
+    """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
+    rng = stream(chosen.seed, "release", type(mechanism).__name__)
+    return study_release(mechanism, chosen.counts, rng, draws_of(mechanism))
+
+
+def simulated_once(chosen: Chosen) -> Simulated:
+    """Return the releases of the chosen mechanism, and what has been worked out of them.
+
+    They are kept until others are asked for, as a page runs again for much that does not change them. Of records that
+    everybody may have, a server keeps some for all: the students of a class move their sliders over the same stops.
+    Those of a large network would take more of the server's memory than they are worth.
+    """
+    mechanism = chosen.mechanism
+    draws = draws_of(mechanism)
+    asked = releases_key(chosen), draws
+    size = draws * chosen.network.cell_count * getattr(mechanism, "draws", 1)
+    if size > MANY_VALUES:
+        return _simulated(chosen)
+    if size <= SHARED_VALUES and chosen.has_public_records:
+        return of_everybody().once(asked, _simulated, chosen)
+    mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
+    return mine.once(asked, _simulated, chosen)
+
+
+def _simulated(chosen: Chosen) -> Simulated:
+    return Simulated(simulate(chosen, chosen.mechanism), Memo(most=MOST_KEPT))
+
+
+@st.cache_resource(show_spinner=False)
+def of_everybody() -> Memo:
+    """Return the simulations that a server keeps for all its sessions."""
+    return Memo(most=SHARED)
