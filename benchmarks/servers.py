@@ -26,8 +26,9 @@ from benchmarks.record import Record
 from dpbayes.model.counts import count
 from dpbayes.sources.engines.address import database_of, parsed
 from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.session import Database
 from dpbayes.sources.engines.spark import SparkCluster
-from dpbayes.sources.engines.sql import Database, SqlTable
+from dpbayes.sources.engines.sql import SqlTable
 from tests.engines.servers import postgres, programs, write_table
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -115,7 +115,7 @@ def test_a_growing_table_is_counted_as_it_was(server: Postgres, table: Any, monk
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
     engine = sql.SqlTable(open_table(server.address("patients")).database, 1)  # type: ignore[attr-defined]
     asked = []
-    answer = sql._waited
+    answer = sql.answered
 
     def watched(session: Any, expression: Any, start: float, end: float) -> Any:
         if asked:  # between two statements of one scan
@@ -123,7 +123,7 @@ def test_a_growing_table_is_counted_as_it_was(server: Postgres, table: Any, monk
         asked.append(expression)
         return answer(session, expression, start, end)
 
-    monkeypatch.setattr(sql, "_waited", watched)
+    monkeypatch.setattr(sql, "answered", watched)
     counts = dp.count(NETWORK, DeclaredTable(engine, (X, Y)))
     assert len(asked) >= 2
     assert counts.values.tolist() == COUNTS
@@ -282,7 +282,7 @@ def test_a_changing_table_of_spark_is_refused(
     apart = dp.Network.from_edges(["x", "y"], [], {"x": X.domain, "y": Y.domain})
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
     asked: list[Any] = []
-    answer = sql._waited
+    answer = sql.answered
 
     def watched(session: Any, expression: Any, start: float, end: float) -> Any:
         if asked:
@@ -291,7 +291,7 @@ def test_a_changing_table_of_spark_is_refused(
         asked.append(expression)
         return answer(session, expression, start, end)
 
-    monkeypatch.setattr(sql, "_waited", watched)
+    monkeypatch.setattr(sql, "answered", watched)
     with pytest.raises(InputError, match="changed while it was counted"):
         dp.count(apart, DeclaredTable(engine, (X, Y)))
     assert len(asked) >= 2

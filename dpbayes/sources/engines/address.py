@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, is_writable
 from dpbayes.sources.engines.engine import Engine
-from dpbayes.sources.engines.sql import Database, SqlTable, listed
+from dpbayes.sources.engines.session import Database, listed
+from dpbayes.sources.engines.sql import SqlTable
 
 KINDS = ("parquet", "duckdb", "postgresql", "spark")
 """What stands before the colon of an address."""

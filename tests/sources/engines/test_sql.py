@@ -21,7 +21,8 @@ from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecor
 from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.parquet import ParquetFiles
-from dpbayes.sources.engines.sql import MOST_CHECKED, SqlTable, listed
+from dpbayes.sources.engines.session import listed
+from dpbayes.sources.engines.sql import MOST_CHECKED, SqlTable
 from tests.sources.engines.tables import InMemory, as_text
 
 
