@@ -187,6 +187,16 @@ def test_code_where_planning_is_not_the_usual(
         assert "Simulated: 60 releases" in answered_by_the_command(at, capsys)
 
 
+def test_tables_of_many_nodes_are_drawn_under_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.experiments.least_epsilon.tables._AT_ONCE", 50_000)
+    stop_after_a_step(monkeypatch)
+    at = open_page(PAGE, source="alarm")
+    (work,) = at.session_state["which_epsilon.least.running"].values()
+    assert 0 < work.share < 0.3, "the search follows"
+    assert at.get("progress")
+    assert "Searching for the least ε" in headline(at)
+
+
 def test_a_state_that_a_shell_would_take_apart_is_quoted(one_look: None) -> None:
     at = open_page(PAGE, source="child", target="Disease", evidence="CO2Report~<7.5")
     (command,) = codes(at, "bash")

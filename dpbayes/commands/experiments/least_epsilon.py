@@ -163,7 +163,7 @@ def _records_needed(asked: argparse.Namespace, wish: Wish, seed: int) -> list[st
     planned = replace(wish, mechanism=wish.at(epsilon))
     needed = least_records(planned, cpts, stream(seed, "least records"))
     if not math.isfinite(needed.records):
-        return [f"Records: up to {most_records(wish):,} are too few for ε = {epsilon:g}."]
+        return [f"Records: up to {most_records(wish.question.network, wish.draws):,} are too few for ε = {epsilon:g}."]
     high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "no upper end known from so few draws"
     return [f"Records: ε = {epsilon:g} does from {needed.records:,.0f} on; 95 % interval: {needed.low:,.0f} to {high}."]
 

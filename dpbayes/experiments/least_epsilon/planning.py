@@ -10,9 +10,10 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.search import crossing, ranks, sizes_at
-from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
 from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms.shares import searched
+from dpbayes.model.network import Network
 
 MOST_RECORDS, _MOST_TOGETHER = 1_000_000, 2_000_000
 """Records of a planned table up to which it is asked whether an epsilon would do; and of all tables together, where
@@ -63,11 +64,9 @@ class LeastRecords:
     high: float
 
 
-def most_records(wish: Wish) -> int:
-    """Return up to how many records are tried: as many as can be planned in a moment."""
-    if are_drawn_together(wish.question.network):
-        return MOST_RECORDS
-    return max(1, _MOST_TOGETHER // wish.draws)
+def most_records(network: Network, draws: int) -> int:
+    """Return up to how many records are tried in so many tables: as many as can be planned in a moment."""
+    return MOST_RECORDS if are_drawn_together(network) else max(1, _MOST_TOGETHER // draws)
 
 
 def least_records(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> LeastRecords:
@@ -82,10 +81,11 @@ def least_records_steps(wish: Wish, cpts: FloatArray, rng: np.random.Generator) 
     """Do `least_records` in steps, from many records down, and by halves where they no longer suffice."""
     seeds = [int(seed) for seed in rng.integers(2**63, size=2)]
     shares: dict[int, float] = {}
-    records = most_records(wish)
+    records = most_records(wish.question.network, wish.draws)
     for step in range(1, steps := 2 + math.ceil(math.log(records, _DOWN))):
-        shares[records] = _share(wish, cpts, records, seeds)
-        yield 0.9 * step / steps
+        begun, done = 0.9 * (step - 1) / steps, 0.9 * step / steps
+        shares[records] = yield from part_of(_share(wish, cpts, records, seeds), begun, done)
+        yield done
         if shares[records] < wish.confidence:
             break
         records = max(records // _DOWN, 1)
@@ -95,8 +95,9 @@ def least_records_steps(wish: Wish, cpts: FloatArray, rng: np.random.Generator) 
         if not lacking or above <= lacking + 1:
             break
         middle = round(math.sqrt(lacking * above))
-        shares[middle] = _share(wish, cpts, middle, seeds)
-        yield 0.9 + 0.1 * (halving + 1) / _HALVINGS
+        begun, done = 0.9 + 0.1 * halving / _HALVINGS, 0.9 + 0.1 * (halving + 1) / _HALVINGS
+        shares[middle] = yield from part_of(_share(wish, cpts, middle, seeds), begun, done)
+        yield done
     return _crossings(shares, wish)
 
 
@@ -107,9 +108,9 @@ def _crossings(shares: Mapping[int, float], wish: Wish) -> LeastRecords:
     return LeastRecords(*(crossing(tried.astype(np.float64), passed, share) for share in wanted))
 
 
-def _share(wish: Wish, cpts: FloatArray, records: int, seeds: list[int]) -> float:
-    tables, luck = (np.random.default_rng(seed) for seed in seeds)
-    network = wish.question.network
-    planned = replace(wish, tables=planned_tables(network, cpts, records, wish.draws, tables))
+def _share(wish: Wish, cpts: FloatArray, records: int, seeds: list[int]) -> Work[float]:
+    rng, luck = (np.random.default_rng(seed) for seed in seeds)
+    tables = yield from part_of(planned_tables_steps(wish.question.network, cpts, records, wish.draws, rng), 0.0, 1.0)
+    planned = replace(wish, tables=tables)
     epsilon: float = vars(wish.mechanism)["epsilon"]  # `Wish` makes sure that there is one
     return float((sizes_at(planned, epsilon, luck) <= wish.tolerance).mean())

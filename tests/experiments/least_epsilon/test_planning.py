@@ -69,6 +69,6 @@ def test_any_number_of_records_may_suffice():
 
 def test_fewer_records_are_tried_where_they_are_drawn_one_by_one(monkeypatch):
     asked = wish(LaplaceUpdates(prior=COIN, epsilon=1.0), draws=100)
-    assert planning.most_records(asked) == planning.MOST_RECORDS
+    assert planning.most_records(asked.question.network, asked.draws) == planning.MOST_RECORDS
     monkeypatch.setattr(planning, "are_drawn_together", lambda network: False)
-    assert planning.most_records(asked) == 20_000
+    assert planning.most_records(asked.question.network, asked.draws) == 20_000

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import tables as planning
 from dpbayes.experiments.least_epsilon.tables import planned_tables
@@ -54,6 +55,21 @@ def test_tables_of_one_draw_agree_with_each_other(way):
             others = tuple(k for k in range(1, table.ndim) if k != 1 + axis)
             own = np.asarray(ASIA.table(values, parent))
             assert np.array_equal(table.sum(axis=others), own.sum(axis=tuple(range(1, own.ndim - 1))))
+
+
+def test_records_of_many_nodes_are_drawn_in_steps(monkeypatch):
+    """Each node of a large network adds to what a step holds, and takes; a step has a table at the least."""
+    monkeypatch.setattr(planning, "MOST_JOINT", 0)
+    monkeypatch.setattr(planning, "_CODES_AT_ONCE", 10 * N * len(ASIA.names))
+    steps = planning.planned_tables_steps(ASIA, CPTS, N, 50, np.random.default_rng(12))
+    shares = []
+    tables = finished(steps, shares.append)
+    assert shares == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert tables.values.shape == (50, ASIA.cell_count)
+    assert {int(ASIA.table(table, 0).sum()) for table in tables.values} == {N}
+    monkeypatch.setattr(planning, "_CODES_AT_ONCE", 1)
+    steps = planning.planned_tables_steps(ASIA, CPTS, N, 3, np.random.default_rng(12))
+    assert len([None for _ in steps]) == 3
 
 
 def test_records_are_counted_as_any_table_is(monkeypatch):

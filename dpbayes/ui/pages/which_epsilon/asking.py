@@ -7,10 +7,11 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Work, part_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answer, Question
-from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables
+from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Wish
 from dpbayes.mechanisms.base import Mechanism
 from dpbayes.mechanisms.release import Outcome
@@ -118,6 +119,11 @@ class Asking:
         """What the planned tables are drawn from, in words."""
         return "the network’s published probabilities" if self.is_published else "probabilities drawn at random"
 
+    @property
+    def share_of_tables(self) -> float:
+        """About what share of a search goes by before its tables are drawn."""
+        return 0.0 if self.counts is not None or are_drawn_together(self.network) else 0.3
+
     def mechanism(self, name: str) -> Mechanism[Outcome]:
         """Return a mechanism at the epsilon that is asked about. Errors: InputError where it cannot be run."""
         return self.chosen.mechanism_called(name)
@@ -152,14 +158,16 @@ class Asking:
             )
         return draws
 
-    def wish(self, name: str, most: int = MOST_DRAWS) -> Wish:
-        """Return the wish of a mechanism, of as many draws as there is time for. Errors: InputError."""
-        draws = self.draws(name, most)
-        rng = stream(self.chosen.seed, "which_epsilon", "tables")
+    def wishing(self, name: str, most: int = MOST_DRAWS) -> Work[Wish]:
+        """Make the wish of a mechanism, of as many draws as there is time for, in steps. Errors: InputError."""
+        draws, mechanism, tables = self.draws(name, most), self.mechanism(name), self.counts
+        if tables is None:
+            rng = stream(self.chosen.seed, "which_epsilon", "tables")
+            tables = yield from part_of(planned_tables_steps(self.network, self.cpts, self.n, draws, rng), 0.0, 1.0)
         return Wish(
-            mechanism=self.mechanism(name),
+            mechanism=mechanism,
             question=self.question,
-            tables=planned_tables(self.network, self.cpts, self.n, draws, rng) if self.counts is None else self.counts,
+            tables=tables,
             tolerance=self.options.tolerance,
             confidence=self.options.confidence,
             draws=draws,

@@ -101,8 +101,10 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Ru
 
 def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
     """Find the least epsilon of a mechanism, or the sentence that says why there is none."""
+    drawn = asking.share_of_tables
     try:
-        return (yield from part_of(least_epsilon_steps(asking.wish(name, most), asking.luck("least")), 0.0, 1.0))
+        wish = yield from part_of(asking.wishing(name, most), 0.0, drawn)
+        return (yield from part_of(least_epsilon_steps(wish, asking.luck("least")), drawn, 1.0))
     except InputError as error:
         return str(error)
 
@@ -112,7 +114,7 @@ def errors_of(asking: Asking, name: str) -> Work[ErrorCurve]:
     unknown = ErrorCurve(EPSILONS, *np.full((2, len(EPSILONS)), np.nan))
     yield Partial(0.0, unknown)
     try:
-        wish = asking.wish(name, _fewer(asking, CURVE_DRAWS))
+        wish = yield from part_of(asking.wishing(name, _fewer(asking, CURVE_DRAWS)), 0.0, 0.0)
     except InputError:
         return unknown
     return (yield from error_steps(wish, EPSILONS, asking.luck("errors")))
@@ -228,14 +230,16 @@ def _records(asking: Asking) -> Running[LeastRecords]:
     draws = _fewer(asking, RECORDS_DRAWS)
 
     def start() -> Work[LeastRecords]:
-        return least_records_steps(asking.wish(name, draws), asking.cpts, asking.luck("records"))
+        drawn = asking.share_of_tables
+        wish = yield from part_of(asking.wishing(name, draws), 0.0, drawn)
+        return (yield from part_of(least_records_steps(wish, asking.cpts, asking.luck("records")), drawn, 1.0))
 
     work = running("which_epsilon.records", asking.key(name, options.tolerance, asking.chosen.epsilon), start)
     work.work()
     if not work.done:
         _waiting(work, "of the tables", key="which_epsilon.records.stop")
         return work
-    st.markdown(f"**{records_told(asking, work.so_far, most_records(asking.wish(name, draws)))}**")
+    st.markdown(f"**{records_told(asking, work.so_far, most_records(asking.network, asking.draws(name, draws)))}**")
     st.caption("A table of other records is planned each time; the number of records counts as public.")
     return work
 
