@@ -14,7 +14,9 @@ run: $(VENV)/.run
 serve: $(VENV)/.run
 	$(BIN)/python -m dpbayes --class --port $(PORT)
 
-test: check unit smoke
+# All three at once: a browser's tests mostly wait, and the others work meanwhile. Each one's output comes at its end.
+test:
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target check unit smoke
 
 # Every case where `make test` tries a sample, 1000 examples of each property, and all stories in the browser.
 thorough: export HYPOTHESIS_PROFILE := thorough

@@ -51,14 +51,14 @@ def andes_releases(*, name: str = "andes", draws: int = DRAWS, repeats: int = 5)
     """Time many releases and posteriors at once against a loop of single ones."""
     network, cpts = load_named(name)
     counts = counted(network, cpts, 1000)
-    found = []
+    records = []
     for mechanism in mechanisms_for(network)[1:]:
         at_once = median_ms(lambda m=mechanism: released(m, counts, (draws,)), repeats=repeats)  # type: ignore[misc]
         loop = median_ms(
             lambda m=mechanism: [released(m, counts, ()) for _ in range(draws)],  # type: ignore[misc]
             repeats=max(1, repeats // 2),
         )
-        found.append(
+        records.append(
             Record(
                 name=f"{name.capitalize()}, {draws} releases at once, {mechanism.label}",
                 value=at_once,
@@ -68,7 +68,7 @@ def andes_releases(*, name: str = "andes", draws: int = DRAWS, repeats: int = 5)
                 least=True,
             )
         )
-    return found
+    return records
 
 
 def counting(*, n: int = 1_000_000, nodes: int = 20, repeats: int = 5) -> list[Record]:
@@ -109,11 +109,11 @@ def growth(
         for m in mechanisms_for(network)[1:]:
             time = median_ms(lambda m=m, c=counts: released(m, c, (DRAWS,)), repeats=repeats)  # type: ignore[misc]
             took.setdefault(m.label, []).append(time)
-    found = [
+    records = [
         Record(name=f"Slope of release time in cells K ({span(cells)}), {label}", value=slope(cells, times), unit="")
         for label, times in took.items()
     ]
-    return found + _growth_in_records(sizes, repeats)
+    return records + _growth_in_records(sizes, repeats)
 
 
 def _growth_in_records(sizes: Sequence[int], repeats: int) -> list[Record]:

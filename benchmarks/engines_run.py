@@ -76,9 +76,6 @@ class ViewOfFile:
             connection.execute(f"create view t as select * from read_parquet('{self.path}')")
             yield DuckDbSession(connection, ("t",))
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        return (("t",),)
-
 
 def duckdb(path: Path) -> int:
     return count(network(), DeclaredTable(SqlTable(ViewOfFile(path)), columns())).n

@@ -97,16 +97,16 @@ def costs(
     repeats: int = 3,
 ) -> dict[str, tuple[Sequence[int], list[float]]]:
     """Return what is varied and the milliseconds it took, by the name of what was done."""
-    found: dict[str, tuple[Sequence[int], list[float]]] = {}
-    found["Hellinger law against n, m = 2"] = throws, [_law(n, sides=2, repeats=repeats) for n in throws]
+    times: dict[str, tuple[Sequence[int], list[float]]] = {}
+    times["Hellinger law against n, m = 2"] = throws, [_law(n, sides=2, repeats=repeats) for n in throws]
     sides = (2, 3, 4, 5)
-    found["Hellinger law against m, n = 40"] = sides, [_law(40, sides=m, repeats=repeats) for m in sides]
-    found["Hellinger audit against n, m = 2"] = audited, [audits(n=n, repeats=repeats)[2].value for n in audited]
+    times["Hellinger law against m, n = 40"] = sides, [_law(40, sides=m, repeats=repeats) for m in sides]
+    times["Hellinger audit against n, m = 2"] = audited, [audits(n=n, repeats=repeats)[2].value for n in audited]
     networks = [naive_bayes(d) for d in features]
     cells = [network.cell_count for network in networks]
     for kind in (PosteriorSampler, MapExponential):
-        found[f"200 releases against K, {kind.label}"] = cells, [_releases(kind, net, repeats) for net in networks]
-    return found
+        times[f"200 releases against K, {kind.label}"] = cells, [_releases(kind, net, repeats) for net in networks]
+    return times
 
 
 def _law(n: int, *, sides: int, repeats: int) -> float:

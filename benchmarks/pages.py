@@ -49,10 +49,10 @@ def wide_graph(parents: int) -> str:
 
 def wide_pages(*, parents: Sequence[int] = (16, 18), looks: Sequence[Look] = LOOKS, repeats: int = 1) -> list[Record]:
     """Time the first run of every page in a new session, on graphs whose last node has so many parents."""
-    found = []
+    records = []
     for page, chosen in looks:
         asia = opened_ms(page, chosen, repeats=repeats)
-        found += [
+        records += [
             Record(
                 name=f"{', '.join([page.capitalize(), *chosen.values()])}, {many} parents",
                 value=opened_ms(page, chosen | {"source": wide_graph(many)}, repeats=repeats),
@@ -63,7 +63,7 @@ def wide_pages(*, parents: Sequence[int] = (16, 18), looks: Sequence[Look] = LOO
             )
             for many in parents
         ]
-    return found
+    return records
 
 
 def large_graph(nodes: int) -> str:

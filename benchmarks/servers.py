@@ -1,7 +1,7 @@
 """PostgreSQL and Spark on this machine: a scan against the same strategy in SQL that was written by hand.
 
-The servers are those of tests/engines. Their processor seconds are counted by the kernel, of a server and of all that
-it starts, beside those of this process.
+The servers are those of tests/engines. Their processor seconds and their memory are counted by the kernel, of a server
+and of all that it starts; the seconds beside those of this process.
 """
 
 import os
@@ -9,9 +9,10 @@ import re
 import shutil
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,19 +26,24 @@ from benchmarks.record import Record
 from dpbayes.model.counts import count
 from dpbayes.sources.engines.address import database_of, parsed
 from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.session import Database
 from dpbayes.sources.engines.spark import SparkCluster
-from dpbayes.sources.engines.sql import Database, SqlTable
+from dpbayes.sources.engines.sql import SqlTable
 from tests.engines.servers import postgres, programs, write_table
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
+LOOK = 0.05
+"""Seconds between two looks at a server's memory."""
+
 
 @dataclass(frozen=True)
 class Ran:
-    """What one scan took, in seconds."""
+    """What one scan took, in seconds, and the most memory that the server had meanwhile, in MB."""
 
     seconds: float
     processor: float
+    peak: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ def measured(
     """Time scans of n records by the clock and by the processor, after one that warms up."""
     with tempfile.TemporaryDirectory() as folder, loaded(write(Path(folder), n)) as table:
         runs = [_pair(table, n) for _ in range(repeats + 1)][1:]
-    return [_record(f"{name}, {n:,} records, {what}", runs, what) for what in ("seconds", "processor")]
+    units = {"seconds": "s", "peak": "MB", "processor": "s"}
+    return [_record(f"{name}, {n:,} records, {what}", runs, what, unit) for what, unit in units.items()]
 
 
 @contextmanager
@@ -117,9 +124,10 @@ def _pair(table: Loaded, n: int) -> tuple[Ran, Ran]:
     ran = []
     for act in (ours, hand):
         start, worked = time.perf_counter(), _worked(table.process)
-        if act() != n:
-            raise AssertionError("not every record was counted")
-        ran.append(Ran(time.perf_counter() - start, _worked(table.process) - worked))
+        with _watched(table.process) as memory:
+            if act() != n:
+                raise AssertionError("not every record was counted")
+        ran.append(Ran(time.perf_counter() - start, _worked(table.process) - worked, max(memory)))
     return ran[0], ran[1]
 
 
@@ -137,13 +145,46 @@ def _ticks(process: int) -> int:
     return sum(map(int, after_name[11:15]))
 
 
+@contextmanager
+def _watched(process: int) -> Iterator[list[float]]:
+    """Look at the memory of a process, with all that it started, until the end; what they share counts once."""
+    over, memory = threading.Event(), [_memory(process)]
+
+    def watch() -> None:
+        while not over.wait(LOOK):
+            memory.append(_memory(process))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield memory
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _memory(process: int) -> float:
+    """Return the memory of a process and of all that it started in MB."""
+    return sum(map(_share_of_memory, _family(process))) / 1024
+
+
+def _share_of_memory(process: int) -> int:
+    """Return a process's memory in kB, of what is shared its share; 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii", errors="replace").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
 def _family(process: int) -> Generator[int, None, None]:
     yield process
     for task in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in task.read_text().split():
-            yield from _family(int(child))
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            for child in task.read_text().split():
+                yield from _family(int(child))
 
 
-def _record(name: str, runs: Sequence[tuple[Ran, Ran]], what: str) -> Record:
+def _record(name: str, runs: Sequence[tuple[Ran, Ran]], what: str, unit: str) -> Record:
     ours, hand = (statistics.median(getattr(pair[k], what) for pair in runs) for k in (0, 1))
-    return Record(name=name, value=ours, unit="s", baseline="by hand", baseline_value=hand)
+    return Record(name=name, value=ours, unit=unit, baseline="by hand", baseline_value=hand)

@@ -24,6 +24,26 @@ MOVE = """async () => {
 """Moves the main slider for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
 
 
+STOPS = """() => {
+  window.stops = [];
+  new MutationObserver(() => {
+    for (const button of document.querySelectorAll("[data-testid=stStatusWidget] button"))
+      window.stops.push(getComputedStyle(button).display);
+  }).observe(document, {childList: true, subtree: true});
+}"""
+"""Notes how every button in the sign of a page that is being built is shown."""
+
+
+def test_only_a_pages_own_button_stops_its_work(visit):
+    """Streamlit has one, too, which leaves half a page."""
+    screen = visit("home")
+    screen.page.evaluate(STOPS)
+    screen.go("Accuracy")
+    screen.page.wait_for_function("window.stops.length > 0")
+    screen.settle()
+    assert set(screen.page.evaluate("window.stops")) == {"none"}
+
+
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     screen = visit("release?source=sprinkler&epsilon=1")
     number = screen.main.get_by_test_id("stMetricValue").first

@@ -25,5 +25,8 @@ def test_a_scan_of_spark_is_measured_beside_one_by_hand(spark: Any) -> None:
 
 def assert_measured(loaded: Callable[..., Any]) -> None:
     records = servers.measured("a server", loaded, 2000, repeats=1)
-    assert [r.name for r in records] == ["a server, 2,000 records, seconds", "a server, 2,000 records, processor"]
+    assert [r.name for r in records] == [
+        f"a server, 2,000 records, {what}" for what in ("seconds", "peak", "processor")
+    ]
+    assert records[1].value > 5, "a server has more than a few megabytes"
     assert all(r.value > 0 and r.baseline_value and r.baseline_value > 0 for r in records)

@@ -62,7 +62,7 @@ def test_a_table_is_counted_and_listed(server: Postgres, table: Any) -> None:
     address = server.address("public.patients")
     assert counted(address).values.tolist() == COUNTS
     assert counted(server.address("patients")).n == 30
-    assert address in tables_of(server.address())
+    assert address in finished(tables_of(server.address()))
     assert open_table(address).title == address
 
 
@@ -92,7 +92,7 @@ def test_a_table_that_may_not_be_read_is_told_and_not_listed(server: Postgres, t
     try:
         address = server.address("public.patients", user="reader")
         assert "does not let this user read" in refused(lambda: counted(address), server)
-        assert address not in tables_of(server.address(user="reader"))
+        assert address not in finished(tables_of(server.address(user="reader")))
         table.execute("grant select on patients to reader")
         assert counted(address).n == 30
     finally:
@@ -115,7 +115,7 @@ def test_a_growing_table_is_counted_as_it_was(server: Postgres, table: Any, monk
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
     engine = sql.SqlTable(open_table(server.address("patients")).database, 1)  # type: ignore[attr-defined]
     asked = []
-    answer = sql._waited
+    answer = sql.answered
 
     def watched(session: Any, expression: Any, start: float, end: float) -> Any:
         if asked:  # between two statements of one scan
@@ -123,7 +123,7 @@ def test_a_growing_table_is_counted_as_it_was(server: Postgres, table: Any, monk
         asked.append(expression)
         return answer(session, expression, start, end)
 
-    monkeypatch.setattr(sql, "_waited", watched)
+    monkeypatch.setattr(sql, "answered", watched)
     counts = dp.count(NETWORK, DeclaredTable(engine, (X, Y)))
     assert len(asked) >= 2
     assert counts.values.tolist() == COUNTS
@@ -261,7 +261,7 @@ def place(spark: Any, tmp_path: Any) -> str:
 
 def test_a_table_of_spark_is_counted_and_listed(place: str) -> None:
     assert counted(place).values.tolist() == COUNTS
-    assert place in tables_of("spark:local[2]")
+    assert place in finished(tables_of("spark:local[2]"))
 
 
 def test_what_spark_does_not_have_is_told(place: str) -> None:
@@ -282,7 +282,7 @@ def test_a_changing_table_of_spark_is_refused(
     apart = dp.Network.from_edges(["x", "y"], [], {"x": X.domain, "y": Y.domain})
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
     asked: list[Any] = []
-    answer = sql._waited
+    answer = sql.answered
 
     def watched(session: Any, expression: Any, start: float, end: float) -> Any:
         if asked:
@@ -291,7 +291,7 @@ def test_a_changing_table_of_spark_is_refused(
         asked.append(expression)
         return answer(session, expression, start, end)
 
-    monkeypatch.setattr(sql, "_waited", watched)
+    monkeypatch.setattr(sql, "answered", watched)
     with pytest.raises(InputError, match="changed while it was counted"):
         dp.count(apart, DeclaredTable(engine, (X, Y)))
     assert len(asked) >= 2

@@ -112,7 +112,7 @@ engine = open_table(address)
 counts = dp.count(dp.Network.from_edges(["x"], [], {"x": x.domain}), DeclaredTable(engine, (x,)))
 print(counts.values.tolist(), len(engine.fields()), len(finished(engine.head(3))))
 print(finished(engine.values("x", 5)).to_dict())
-print(tables_of("spark:local[1]"))
+print(finished(tables_of("spark:local[1]")))
 """
 
 

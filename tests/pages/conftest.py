@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from dpbayes.ui.pages.network import errors
@@ -76,6 +77,14 @@ def runs_awaited_asleep() -> Iterator[None]:
     """An AppTest asks a thousand times a second whether its run is over, on the core of the run; here it waits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", lambda runner, _timeout: runner.join())
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def messages_not_hashed() -> Iterator[None]:
+    """A browser is sent what it knows already by its hash; here is none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(script_run_context, "populate_hash_if_needed", lambda _: None)
         yield
 
 

@@ -391,6 +391,37 @@ def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow)
     assert "0 records of 2 columns" in headline(at)
 
 
+def test_stop_ends_the_listing_of_the_tables(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+
+    def offered(*_: object) -> Work[tuple[str, ...]]:
+        try:
+            yield 0.0
+            return "duckdb:x?table=one", "duckdb:x?table=two"
+        finally:
+            ended.append(True)
+
+    monkeypatch.setattr(module, "tables_of", offered)
+    at = press(open_page(PAGE, data="connected:base"), "Open")
+    assert not ended
+    press(at, "Stop")
+    assert ended == [True]
+    fine(at.run())
+    assert not [box for box in at.selectbox if box.key == "connect.table"]
+    press(at, "Begin again")
+    fine(at.run())
+    assert at.selectbox(key="connect.table").options == ["one", "two"]
+
+
+def test_a_place_without_a_table_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> Work[tuple[str, ...]]:
+        yield 0.0
+        return ()
+
+    monkeypatch.setattr(module, "tables_of", none)
+    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "There is no table that can be read there")
+
+
 def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: Slow) -> None:
     at = connected_page()
     assert slow.looked == 1

@@ -17,6 +17,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.which_epsilon import asking, page
 from dpbayes.ui.session.options.which_epsilon import AskedTables
 from dpbayes.ui.session.settings import Seat
+from tests.conftest import thorough
 from tests.pages.conftest import (
     everything,
     figures,
@@ -167,14 +168,11 @@ def test_code_at_other_settings_gives_what_the_page_shows(
     assert "a new table of 700 records" in said
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"source": "chain:3", "mechanism": "LaplaceFourier", "prior": "2.5"},
-        {"source": "sprinkler", "mechanism": "PosteriorSampler", "draws": "2", "which_epsilon.tolerance": "0.2"},
-    ],
-    ids=["not published", "few draws"],
-)
+NOT_PUBLISHED = {"source": "chain:3", "mechanism": "LaplaceFourier", "prior": "2.5"}
+FEW_DRAWS = {"source": "sprinkler", "mechanism": "PosteriorSampler", "draws": "2", "which_epsilon.tolerance": "0.2"}
+
+
+@pytest.mark.parametrize("query", thorough([NOT_PUBLISHED, FEW_DRAWS], sample=[NOT_PUBLISHED]))
 def test_code_where_planning_is_not_the_usual(
     query: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import settings_from
+from tests.conftest import IS_THOROUGH
 
 ROOT = Path(__file__).parents[2]
 
@@ -192,6 +193,7 @@ def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_bounds_and_papers_
     assert "At nine times one: truly **10**, printed 9, certified 11 (records)." in after["papers"]
 
 
+@pytest.mark.skipif(not IS_THOROUGH, reason="a claim on a known axis is tried in the same way")
 def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_an_exhibit_names_its_page(
     tmp_path: Path,
 ) -> None:

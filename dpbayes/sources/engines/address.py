@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, is_writable
 from dpbayes.sources.engines.engine import Engine
-from dpbayes.sources.engines.sql import Database, SqlTable
+from dpbayes.sources.engines.session import Database, listed
+from dpbayes.sources.engines.sql import SqlTable
 
 KINDS = ("parquet", "duckdb", "postgresql", "spark")
 """What stands before the colon of an address."""
@@ -83,15 +85,17 @@ def open_table(text: str, within: Path | None = None) -> Engine:
     return SqlTable(database_of(address, within))
 
 
-def tables_of(text: str, within: Path | None = None) -> tuple[str, ...]:
-    """Return the addresses of all tables beside the one that an address names, or of all where it names none.
+def tables_of(text: str, within: Path | None = None) -> Work[tuple[str, ...]]:
+    """Look up the addresses of all tables beside the one that an address names, or of all where it names none.
 
-    `within` is that of `open_table`. Errors: InputError as of `parsed`, and where the place cannot be reached.
+    It takes steps, as counting does; `within` is that of `open_table`. Errors: InputError as of `parsed`, and where the
+    place cannot be reached.
     """
     address = parsed(text)
     if address.kind == "parquet":
         return (str(address),)
-    return tuple(str(replace(address, table=name)) for name in database_of(address, within).tables())
+    names = yield from listed(database_of(address, within))
+    return tuple(str(replace(address, table=name)) for name in names)
 
 
 def database_of(address: Address, within: Path | None = None) -> Database:

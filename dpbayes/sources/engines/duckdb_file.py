@@ -73,15 +73,6 @@ class DuckDbFile:
             with closing(connection):
                 yield DuckDbSession(connection, self.name)
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return schema and name of every table and view. Errors: as of `session`."""
-        with self.session() as session:
-            rows = session.ask(
-                "select table_schema, table_name from information_schema.tables "
-                "where table_catalog = current_database() order by all"
-            )
-            return tuple(zip(rows["table_schema"].to_pylist(), rows["table_name"].to_pylist(), strict=True))
-
 
 @dataclass(frozen=True, eq=False)
 class DuckDbSession:
@@ -112,6 +103,14 @@ class DuckDbSession:
         each = [f"(select {quoted((column,))}::varchar from {quoted(name)} where false)" for column in columns]
         plain = [f"coalesce({text}, 'Z') < 'a' and coalesce({text}, 'á') <> 'a'" for text in each]
         return [column[0].as_py() for column in self.ask("select " + ", ".join(plain))] if plain else []
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return schema and name of every table and view. Errors: as of `answer`."""
+        rows = self.ask(
+            "select table_schema, table_name from information_schema.tables "
+            "where table_catalog = current_database() order by all"
+        )
+        return tuple(zip(rows["table_schema"].to_pylist(), rows["table_name"].to_pylist(), strict=True))
 
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence."""

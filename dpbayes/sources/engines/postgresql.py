@@ -86,11 +86,6 @@ class PostgresServer:
             with suppress(Exception):  # a connection that is lost cannot be ended in order
                 connection.close()
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return schema and name of up to MOST_TABLES tables and views that may be read. Errors: as of `session`."""
-        with self.session() as session:
-            return tuple((schema, name) for schema, name in session.ask(TABLES, {"most": MOST_TABLES}))
-
     @property
     def place(self) -> str:
         """Where the server is, for a sentence."""
@@ -122,6 +117,10 @@ class PostgresSession:
                 self.ask(f"lock table {quoted(tuple(name))} in access share mode")
             self._cache["table"] = _table(tuple(name), self.ask(COLUMNS, {"table": oid}))
         return self._cache["table"]
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return schema and name of up to MOST_TABLES tables and views that may be read. Errors: as of `answer`."""
+        return tuple((schema, name) for schema, name in self.ask(TABLES, {"most": MOST_TABLES}))
 
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence."""

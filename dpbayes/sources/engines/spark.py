@@ -54,18 +54,6 @@ class SparkCluster:
         else:
             yield SparkSession(self, _started(sql, self.master))
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables of the schema that is current. Errors: as of `session`."""
-        with self.session() as session:
-            try:
-                return tuple(
-                    (row["namespace"], row["tableName"])
-                    for row in session.spark.sql("show tables").collect()
-                    if not row["isTemporary"]
-                )
-            except Exception as error:
-                raise InputError(_why_not(error, self)) from None
-
 
 @dataclass(frozen=True, eq=False)
 class SparkSession:
@@ -78,6 +66,10 @@ class SparkSession:
     def table(self) -> "ir.Table":
         """Return the table. Errors: InputError where there is none of its name."""
         return _table(self.spark, self.cluster)
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the tables of the schema that is current. Errors: as of `answer`."""
+        return _tables(self.spark, self.cluster)
 
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence."""
@@ -119,6 +111,10 @@ class ConnectSession:
     def table(self) -> "ir.Table":
         """Return the table. Errors: InputError where there is none of its name."""
         return _table(self.spark, self.cluster)
+
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the tables of the schema that is current. Errors: as of `answer`."""
+        return _tables(self.spark, self.cluster)
 
     def answer(self, expression: "ir.Table") -> pa.Table:
         """Return what an expression says. Errors: InputError in one sentence."""
@@ -211,6 +207,14 @@ def _table(spark: Any, cluster: SparkCluster) -> "ir.Table":
         if "collate" in word.lower():  # its letters are not equal to themselves alone
             schema[column.name] = dt.Unknown(raw_type=word)
     return named_table(cluster.name, schema)
+
+
+def _tables(spark: Any, cluster: SparkCluster) -> tuple[tuple[str, ...], ...]:
+    try:
+        rows = spark.sql("show tables").collect()
+    except Exception as error:
+        raise InputError(_why_not(error, cluster)) from None
+    return tuple((row["namespace"], row["tableName"]) for row in rows if not row["isTemporary"])
 
 
 def _sampled(expression: "ir.Table", most: int, rng: np.random.Generator) -> str:

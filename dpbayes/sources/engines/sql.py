@@ -4,18 +4,15 @@ An engine maps values to codes itself, and only joint codes with their numbers o
 """
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from concurrent.futures import TimeoutError as StillBusy
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dpbayes.base.steps import Work, slices
+from dpbayes.base.steps import Work, mapped, slices
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
@@ -25,6 +22,7 @@ from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals,
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
 from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
+from dpbayes.sources.engines.session import Database, Session, Waiting, answered, in_session, table_of, waited
 from dpbayes.sources.engines.terms import (
     NOT_DECLARED,
     TO_LEAVE_OUT,
@@ -40,57 +38,11 @@ from dpbayes.sources.engines.terms import (
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-Result = TypeVar("Result")
-Waiting = Generator[float, None, Result]
-"""Yields the share that is done, and returns the result."""
-
 MOST_ARMS = 24
 """Clusters of one statement; a wider network takes several, within one snapshot where the engine has one."""
 
 MOST_CHECKED = 32
 """Columns that are no nodes in one expression: parsers of engines bear no sum of hundreds of terms."""
-
-LOOK = 0.1
-"""Seconds between two looks at whether an answer is there."""
-
-MOST_CANCELS = 50
-"""Times that an engine is asked to give an answer up, LOOK apart, before it is left alone with it."""
-
-
-class Session(Protocol):
-    """A connection to an engine, as far as counting needs it: a table, an answer, and a way to give it up.
-
-    All answers of a session are of one state of the table, where the engine has snapshots.
-    """
-
-    def table(self) -> "ir.Table":
-        """Return the table as an expression. Errors: InputError where it is gone or cannot be reached."""
-
-    def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence for whatever the engine objects to."""
-
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression, at random without replacement. Errors: as of `answer`."""
-
-    def share(self) -> float:
-        """Return how much of the answer on its way is worked out, 0 where the engine does not tell."""
-
-    def cancel(self) -> None:
-        """Give up the answer on its way, from another thread; nothing happens where there is none."""
-
-
-class Database(Protocol):
-    """A table in a database or a cluster: what it is called, and how it is reached."""
-
-    @property
-    def title(self) -> str:
-        """The table's name on screen; without a password."""
-
-    def session(self) -> AbstractContextManager[Session]:
-        """Open a connection that can only read. Errors: InputError in one sentence for whatever stands in the way."""
-
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables beside this one, in parts. Errors: as of `session`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,42 +73,53 @@ class SqlTable:
         without such records: to look for them in every scan would cost more than all else. Errors: InputError, also
         for a table that changes meanwhile.
         """
-        with self.database.session() as session:
-            return (yield from _tally(session, network, columns, self.most_codes))
+        return in_session(self.database, lambda session: _tally(session, network, columns, self.most_codes))
 
     def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
         """Sum up products, MOST_SUMS a statement. Errors: InputError, also for a table that changes meanwhile."""
         mappings = require_mappings(columns)
-        with self.database.session() as session:
-            return scaled_gram(columns, (yield from _products(session, mappings)))
+        sums = in_session(self.database, lambda session: _products(session, mappings))
+        return mapped(sums, lambda products: scaled_gram(columns, products))
 
     def values(self, name: str, most: int) -> Work[pd.Series]:
         """Look up up to `most` different values of a column as text with their records, the most frequent first."""
-        import ibis
-
-        with self.database.session() as session:
-            table = session.table()
-            _require_column(table, name)
-            grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
-            frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
-            answer = yield from _answered(session, frequent, 0.0, 1.0)
-        return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
+        return in_session(self.database, lambda session: _values(session, name, most))
 
     def head(self, most: int) -> Work[pd.DataFrame]:
         """Look up a few records as text; for the curator alone."""
-        with self.database.session() as session:
-            first = _shown(session.table()).limit(most)
-            return _frame((yield from _answered(session, first, 0.0, 1.0)))
+        return in_session(self.database, lambda session: _head(session, most))
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
         """Draw records at random without replacement, as text; for the curator alone. Errors: InputError."""
-        with self.database.session() as session:
-            rows = _shown(session.table())
-            return _frame((yield from _waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
+        return in_session(self.database, lambda session: _sample(session, most, rng))
+
+
+# What is asked in a session
+
+
+def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
+    import ibis
+
+    table = yield from table_of(session)
+    _require_column(table, name)
+    grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
+    frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
+    answer = yield from answered(session, frequent, 0.0, 1.0)
+    return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
+
+
+def _head(session: Session, most: int) -> Waiting[pd.DataFrame]:
+    first = _shown((yield from table_of(session))).limit(most)
+    return _frame((yield from answered(session, first, 0.0, 1.0)))
+
+
+def _sample(session: Session, most: int, rng: np.random.Generator) -> Waiting[pd.DataFrame]:
+    rows = _shown((yield from table_of(session)))
+    return _frame((yield from waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
 
 
 def _tally(session: Session, network: Network, columns: Sequence[Column], most_codes: int) -> Waiting[Tally]:
-    table, by_name = session.table(), {column.name: column for column in columns}
+    table, by_name = (yield from table_of(session)), {column.name: column for column in columns}
     for name in by_name:
         _require_column(table, name)
     nodes, others = [by_name[name] for name in network.names], [c for c in columns if c.name not in network.position]
@@ -185,7 +148,7 @@ def _sums(kept: "ir.Table", scan: "_Scan") -> Waiting["_Sums"]:
     for start in range(0, len(arms), MOST_ARMS):
         group = arms[start : start + MOST_ARMS]
         shares = start / len(arms), (start + len(group)) / len(arms)
-        answer = yield from _answered(scan.session, _together(group), *shares)
+        answer = yield from answered(scan.session, _together(group), *shares)
         arm = answer["arm"].to_numpy()
         answers += [answer.filter(arm == place) for place in range(len(group))]
     total = answers.pop()["records"].to_pylist()[0] if kept is not scan.table else None
@@ -197,53 +160,24 @@ def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
     columns = [*scan.nodes, *scan.others]
     codes = [joint_code([term(kept, column, 1)]) for column in columns]
     sums = {f"c{k}": as_whole(code < 0).sum() for k, code in enumerate(codes)}
-    answer = yield from _answered(scan.session, kept.aggregate(**sums), 1.0, 1.0)
+    answer = yield from answered(scan.session, kept.aggregate(**sums), 1.0, 1.0)
     return {column.name: int(answer[f"c{k}"][0].as_py() or 0) for k, column in enumerate(columns)}
 
 
 def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Products]:
-    table = session.table()
+    table = yield from table_of(session)
     for mapping in mappings:
         _require_column(table, mapping.column.name)
     asked = list(statements(mapped_columns(table, mappings), len(mappings)))
     sums: dict[str, Any] = {}
     ns = set()
     for place, each in enumerate(asked):
-        answer = yield from _answered(session, each, place / len(asked), (place + 1) / len(asked))
+        answer = yield from answered(session, each, place / len(asked), (place + 1) / len(asked))
         sums |= {name: answer[name][0].as_py() for name in answer.column_names}
         ns.add(int(sums["records"]))
     if len(ns) != 1:
         raise InputError("The table changed while it was summed up; try it again.")
     return products_of(sums, ns.pop(), len(mappings))
-
-
-def _answered(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
-    return (yield from _waited(session, lambda: session.answer(expression), start, end))
-
-
-def _waited(session: Session, ask: Callable[[], pa.Table], start: float, end: float) -> Waiting[pa.Table]:
-    """Wait for an answer in steps; whoever takes no further step gives it up."""
-    with _asked(session, ask) as answer:
-        while True:
-            try:
-                return answer.result(timeout=LOOK)
-            except StillBusy:
-                yield start + (end - start) * session.share()
-
-
-@contextmanager
-def _asked(session: Session, ask: Callable[[], pa.Table]) -> "Iterator[Future[pa.Table]]":
-    pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
-    answer = pool.submit(ask)
-    try:
-        yield answer
-    finally:
-        for _ in range(MOST_CANCELS):  # a query that has not begun yet does not hear the first
-            if answer.done():
-                break
-            session.cancel()
-            wait([answer], timeout=LOOK)
-        pool.shutdown(wait=False)
 
 
 # The statement

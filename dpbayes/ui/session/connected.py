@@ -147,17 +147,20 @@ def _in_sentences(doing: str) -> Iterator[None]:
         ) from None
 
 
-def tables(connection: str, path: str) -> tuple[str, ...]:
-    """Return the names of the tables that may be connected there; none where there is but the one that is named.
+def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
+    """Look up, in steps, the names of the tables that may be connected there; "" alone where one is named, or a file.
 
-    Errors: InputError.
+    Steps that are closed end the look in the engine. Errors: InputError.
     """
     server = connections()
     address = parsed(server.address(connection, path))
     if address.kind == "parquet" or address.table:
-        return ()
+        return ("",)
     with _in_sentences("its tables were listed"):
-        return tuple(written(parsed(each).table) for each in tables_of(str(address), server.within(connection)))
+        offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
+    if not offered:
+        raise InputError("There is no table that can be read there.")
+    return tuple(written(parsed(each).table) for each in offered)
 
 
 def connecting(connection: str, path: str, table: str) -> Work[Connected]:
@@ -165,13 +168,13 @@ def connecting(connection: str, path: str, table: str) -> Work[Connected]:
 
     Steps that are closed end the look in the engine. Errors: InputError, also for a table that is not there.
     """
-    offered = tables(connection, path)
-    if table not in (offered or ("",)):
+    offered = yield from part_of(listing(connection, path), 0.0, 0.0)
+    if table not in offered:
         raise InputError(f"There is no table {brief(table)} there.")
     with _in_sentences("its columns were read"):
         engine = _engine(connection, path, table)
-        fields = tuple(engine.fields())
         head = yield from part_of(engine.head(HEAD), 0.0, 1.0)
+        fields = tuple(engine.fields())
     before = st.session_state.get("connected")
     names = [field.name for field in fields]
     return Connected(

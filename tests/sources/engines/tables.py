@@ -30,9 +30,6 @@ class InMemory:
             connection.execute('create table "a table" as select * from rows')
             yield DuckDbSession(connection, ("a table",))
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        return (("a table",),)
-
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Write a frame as a file's reader gives it."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpbayes as dp
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.engines import statements
@@ -73,7 +74,7 @@ def test_every_name_can_be_written(parts: list[str]) -> None:
     ],
 )
 def test_what_is_wrong_with_an_address_is_said_without_repeating_it(text: str) -> None:
-    for ask in (parsed, open_table, tables_of):
+    for ask in (parsed, open_table, lambda given: finished(tables_of(given))):
         with pytest.raises(InputError) as refused:
             ask(text)
         assert "hunter2" not in str(refused.value)
@@ -115,7 +116,7 @@ def test_a_file_of_duckdb_is_counted_and_left_alone(file: Path) -> None:
     before = file.read_bytes()
     columns = (Categories("sex", ("f", "m")), Categories("mood", ("bad", "fine", "never declared by the type")))
     network = dp.Network.from_edges(["sex", "mood"], [("sex", "mood")], {c.name: c.domain for c in columns})
-    tables = tables_of(f"duckdb:{file}")
+    tables = finished(tables_of(f"duckdb:{file}"))
     assert tables == (f'duckdb:{file}?table="a.b"."say ""hi"""', f"duckdb:{file}?table=main.patients")
     for address in (*tables, f"duckdb:{file}?table=patients"):
         counts = dp.count(network, DeclaredTable(open_table(address), columns))
@@ -128,7 +129,7 @@ def test_a_file_of_duckdb_is_counted_and_left_alone(file: Path) -> None:
 def test_text_whose_letters_are_equal_to_others_is_refused(file: Path) -> None:
     column = Categories("folded", ("A", "a"))
     network = dp.Network.from_edges(["folded"], [], {"folded": column.domain})
-    for table in tables_of(f"duckdb:{file}"):
+    for table in finished(tables_of(f"duckdb:{file}")):
         with pytest.raises(InputError, match="text with a collation"):
             dp.count(network, DeclaredTable(open_table(table), (column,)))
 

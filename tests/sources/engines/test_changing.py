@@ -45,7 +45,7 @@ def table_of(rows: Path, name: str) -> sql.SqlTable:
 def between(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -> list[int]:
     """Have something done before the second statement of a scan; return a list that grows by each statement."""
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
-    asked, answered = list[int](), sql._answered
+    asked, answered = list[int](), sql.answered
 
     def watched(*words: Any) -> Any:
         asked.append(len(asked))
@@ -53,7 +53,7 @@ def between(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -> list[
             change()
         return answered(*words)
 
-    monkeypatch.setattr(sql, "_answered", watched)
+    monkeypatch.setattr(sql, "answered", watched)
     return asked
 
 

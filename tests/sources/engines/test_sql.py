@@ -1,5 +1,6 @@
 """A table has the same counts in a database as in memory."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecor
 from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.parquet import ParquetFiles
+from dpbayes.sources.engines.session import listed
 from dpbayes.sources.engines.sql import MOST_CHECKED, SqlTable
 from tests.sources.engines.tables import InMemory, as_text
 
@@ -216,19 +218,44 @@ def test_a_query_ends_in_the_engine_when_no_further_step_is_taken(
     begin: Callable[[SqlTable, Column], Work[Any]],
 ) -> None:
     numbers = "create or replace view \"a table\" as select 'a' as sex from range(3000000) a, range(3000000) b"
-    ended: list[str] = []
+    told: list[str] = []
 
     class Endless(InMemory):
         @contextmanager
         def session(self) -> Iterator[DuckDbSession]:
             with duckdb.connect(config=NO_VARIABLES) as connection:
                 connection.execute(numbers)
+                told.append("open")
                 try:
                     yield DuckDbSession(connection, ("a table",))
                 finally:
-                    ended.append("closed")
+                    told.append("closed")
 
     steps = begin(SqlTable(Endless(None)), Categories("sex", ("a",)))
+    while not told:
+        assert next(steps) < 1
     assert next(steps) < 1
     steps.close()  # would not return for days, were all nine million million records counted
-    assert ended == ["closed"]
+    assert told == ["open", "closed"]
+
+
+@pytest.mark.parametrize("begin", [*ENDED_EARLY.values(), lambda table, _: listed(table.database)])
+def test_a_connection_that_is_given_up_before_it_is_there_is_closed_when_it_comes(
+    begin: Callable[[SqlTable, Column], Work[Any]],
+) -> None:
+    may_open, closed = threading.Event(), threading.Event()
+
+    class FarAway(InMemory):
+        @contextmanager
+        def session(self) -> Iterator[DuckDbSession]:
+            assert may_open.wait(), "nobody waits for ever"
+            with super().session() as session:
+                yield session
+            closed.set()
+
+    steps = begin(SqlTable(FarAway(pd.DataFrame({"sex": ["a"]}))), Categories("sex", ("a",)))
+    assert next(steps) == 0, "the page goes on meanwhile"
+    steps.close()  # would never return, were it to wait for the connection
+    assert not closed.is_set()
+    may_open.set()
+    assert closed.wait()

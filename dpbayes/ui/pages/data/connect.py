@@ -21,11 +21,11 @@ from dpbayes.ui.session.connected import (
     connected,
     connecting,
     keep_connected,
+    listing,
     proposing,
     sampling,
     scan_key,
     scanned,
-    tables,
 )
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed
 from dpbayes.ui.session.settings import CONNECTED, change
@@ -37,7 +37,8 @@ from dpbayes.ui.widgets.show import refusal, sentence_instead
 Result = TypeVar("Result")
 
 OTHER = "Another path …"
-OPENING, PROPOSING, SAMPLING = "connected.opening", "connected.proposing", "connected.sampling"
+LISTING, OPENING = "connected.listing", "connected.opening"
+PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
 
 MOST_RECORDS = 10_000
 """Records of a random sample that can be a table of its own."""
@@ -96,13 +97,14 @@ def _choose_table(name: str, server: Connections) -> None:
         right.button("Connect", type="primary", width="stretch", on_click=_ask_to_open, args=(name, path, table))
         return
     kind: Literal["primary", "secondary"] = "primary" if connected(name) is None else "secondary"
-    if st.button("Open", type=kind, disabled=name == FILES and not path, help="Reads its columns and a few records."):
-        with st.spinner("Connecting …"):
-            offered = tables(name, path)
-        if len(offered) > 1:
-            st.session_state["connect.tables"] = name, path, offered
-            st.rerun()
-        _ask_to_open(name, path, "".join(offered))
+    st.button(
+        "Open",
+        type=kind,
+        disabled=name == FILES and not path,
+        help="Reads its columns and a few records.",
+        on_click=_ask_for_tables,
+        args=(name, path),
+    )
 
 
 def _path(server: Connections) -> str:
@@ -118,14 +120,41 @@ def _path(server: Connections) -> str:
     return typed.strip()
 
 
+def _ask_for_tables(name: str, path: str) -> None:
+    st.session_state[LISTING] = name, path
+
+
 def _ask_to_open(name: str, path: str, table: str) -> None:
     st.session_state[OPENING] = name, path, table
 
 
 def _open(chosen: Chosen) -> bool:
-    """Look at the columns and first records of a table that was asked for, and connect it; whether it goes on."""
+    """List the tables, then look at the one that is chosen, as was asked for; whether it goes on."""
+    name = chosen.settings.data.partition(":")[2]
+    return _list(name) or _connect(name)
+
+
+def _list(name: str) -> bool:
+    """Look up which tables there are, and open the only one; whether it goes on."""
+    asked = st.session_state.get(LISTING)
+    if asked is None or asked[0] != name:
+        return False
+
+    path: str = asked[1]
+
+    def keep(offered: tuple[str, ...]) -> None:
+        if len(offered) == 1:
+            _ask_to_open(name, path, *offered)
+        else:
+            st.session_state["connect.tables"] = name, path, offered
+
+    return _as_asked(LISTING, asked, lambda: listing(name, path), keep, of="the tables")
+
+
+def _connect(name: str) -> bool:
+    """Look at the columns and first records of a table, and connect it; whether it goes on."""
     asked = st.session_state.get(OPENING)
-    if asked is None or asked[0] != chosen.settings.data.partition(":")[2]:
+    if asked is None or asked[0] != name:
         return False
 
     def keep(opened: Connected) -> None:
