@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, as_table, median_ms
-from dpbayes.experiments.accuracy.aware import AWARE
+from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid
 from dpbayes.sources.named_networks import naive_bayes
 

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.commands.experiments.accuracy import recipe_of
-from dpbayes.experiments.accuracy.aware import AWARE
 from dpbayes.experiments.accuracy.best import best_known
+from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.reliability import reliability
 from dpbayes.experiments.accuracy.study import (
     ALL_METHODS,
@@ -320,7 +320,7 @@ def test_tables_that_matter_more_are_named_with_the_curves_that_go_by_them():
 @pytest.fixture
 def few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise-aware curves take their time; here of three repeats."""
-    monkeypatch.setattr("dpbayes.experiments.accuracy.aware.MOST_REPEATS", 3)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.curves.aware.MOST_REPEATS", 3)
     for method in AWARE:
         monkeypatch.setitem(method.__dict__, "most_repeats", 3)
 

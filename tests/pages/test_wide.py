@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit import attacker
 from dpbayes.audit.loss import trimmed_network
-from dpbayes.experiments.accuracy import fourier as accuracy_fourier
+from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.mechanisms import PRIVATE, Calibration, GaussianResiduals, WeightedFourier, fourier
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

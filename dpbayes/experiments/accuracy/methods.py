@@ -10,8 +10,18 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy import aware, consistent, fourier, gaussian, laplace, map, residual, sampler, weighted
-from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
+from dpbayes.experiments.accuracy.curves import (
+    aware,
+    consistent,
+    fourier,
+    gaussian,
+    laplace,
+    map,
+    residual,
+    sampler,
+    weighted,
+)
+from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import exact_log_cpts
 from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, Noise, Outcome

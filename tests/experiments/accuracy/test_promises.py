@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.experiments.accuracy.fourier import increment
-from dpbayes.experiments.accuracy.promises import ATTEMPTS, coin_until, deepest, log10_delta_of_kept
+from dpbayes.experiments.accuracy.curves.fourier import increment
+from dpbayes.experiments.accuracy.curves.promises import ATTEMPTS, coin_until, deepest, log10_delta_of_kept
+from dpbayes.experiments.accuracy.curves.sampler import printed_bounds
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.sampler import printed_bounds
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import needed_increments

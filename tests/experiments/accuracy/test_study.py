@@ -15,10 +15,12 @@ from dpbayes.base.validation import InputError
 from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
-from dpbayes.experiments.accuracy import fourier as accuracy_fourier
-from dpbayes.experiments.accuracy.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
+from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
+from dpbayes.experiments.accuracy.curves.tables import trimmed_table
+from dpbayes.experiments.accuracy.curves.whole_gaussian import ROUNDED_FROM, whole_gaussian
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import reliability
@@ -36,8 +38,6 @@ from dpbayes.experiments.accuracy.study import (
     epsilon_grid,
     methods_for,
 )
-from dpbayes.experiments.accuracy.tables import trimmed_table
-from dpbayes.experiments.accuracy.whole_gaussian import ROUNDED_FROM, whole_gaussian
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
@@ -495,7 +495,7 @@ def test_slices_of_the_work_do_not_change_the_numbers(monkeypatch):
     """However few draws, table rows and test records are held at a time."""
     whole = accuracy_study(plan_of(repeats=6))
     monkeypatch.setattr(Releases, "drawn_at_once", 20)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.sampler._ROWS", 1)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.curves.sampler._ROWS", 1)
     monkeypatch.setattr(accuracy_blanket, "_SCORED", 1)
     cut = accuracy_study(plan_of(repeats=6))
     for method in whole.methods:

@@ -11,12 +11,12 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.curves.sampler import MANY
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT, TOLD
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
-from dpbayes.experiments.accuracy.sampler import MANY
 from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Noise

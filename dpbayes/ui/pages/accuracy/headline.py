@@ -3,10 +3,10 @@
 from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.accuracy.best import best_near
 from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
-from dpbayes.experiments.accuracy.laplace import LAPLACE
+from dpbayes.experiments.accuracy.curves.laplace import LAPLACE
+from dpbayes.experiments.accuracy.curves.sampler import CERTIFIED, MANY
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
-from dpbayes.experiments.accuracy.sampler import CERTIFIED, MANY
 from dpbayes.experiments.accuracy.study import AccuracyStudy
 
 MARGIN = 0.02

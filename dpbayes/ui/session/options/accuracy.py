@@ -5,7 +5,7 @@ from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Any
 
 from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.experiments.accuracy.aware import AWARE
+from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (

@@ -9,12 +9,12 @@ from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import refuse_long_search
-from dpbayes.experiments.accuracy.gaussian import GAUSSIAN, NEAR, notes, shifts
+from dpbayes.experiments.accuracy.curves.gaussian import GAUSSIAN, NEAR, notes, shifts
+from dpbayes.experiments.accuracy.curves.rebuilt import log_cpts_of_each, log_cpts_of_scaled
+from dpbayes.experiments.accuracy.curves.whole_gaussian import whole_gaussian
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.rebuilt import log_cpts_of_each, log_cpts_of_scaled
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.experiments.accuracy.whole_gaussian import whole_gaussian
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.mechanisms.shares import counted, searched

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.curves.rebuilt import log_cpts_of_each, log_cpts_of_scaled
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.rebuilt import log_cpts_of_each, log_cpts_of_scaled
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams

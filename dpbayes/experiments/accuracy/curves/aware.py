@@ -12,10 +12,10 @@ import numpy as np
 
 from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.laplace import LAPLACE
+from dpbayes.experiments.accuracy.curves.laplace import LAPLACE
+from dpbayes.experiments.accuracy.curves.residual import RESIDUALS
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.residual import RESIDUALS
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated

@@ -10,11 +10,11 @@ from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.curves.whole_gaussian import whole_gaussian
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.experiments.accuracy.whole_gaussian import whole_gaussian
 from dpbayes.mechanisms import GaussianUpdates, Noise
 from dpbayes.mechanisms.noise import gaussian_shift_of
 from dpbayes.mechanisms.parameters import DELTA

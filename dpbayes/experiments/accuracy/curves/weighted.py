@@ -7,8 +7,8 @@ from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.cost import refuse_long_search
+from dpbayes.experiments.accuracy.curves.rebuilt import log_cpts_of_each, log_cpts_of_scaled
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.rebuilt import log_cpts_of_each, log_cpts_of_scaled
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams

@@ -10,8 +10,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.curves.promises import ATTEMPTS, log10_delta_of_kept
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.promises import ATTEMPTS, log10_delta_of_kept
 from dpbayes.experiments.accuracy.releases import Generator, Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams

@@ -9,12 +9,12 @@ from dpbayes.base.looks import INVALID, Look
 from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.curves.promises import coin_until, deepest
+from dpbayes.experiments.accuracy.curves.tables import tabulate
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.promises import coin_until, deepest
 from dpbayes.experiments.accuracy.releases import Generator, Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.experiments.accuracy.tables import tabulate
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 
 _CANCELS = 1e-6
