@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.record import Record, median_ms
-from dpbayes.ui.session.graphs import MAX_NODES, Graph, code_of
+from dpbayes.sources.named_networks import MAX_NODES
+from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
 

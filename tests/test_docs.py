@@ -24,8 +24,7 @@ from dpbayes.mechanisms import (
 from dpbayes.mechanisms.structure_choice import MOST_PAIRS, StructureChoice, pair_count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.engines.clusters import clusters
-from dpbayes.sources.named_networks import NAMED, full, load_named
-from dpbayes.ui.session.graphs import MAX_NODES
+from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (
@@ -97,7 +96,7 @@ def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_fro
         f"{net.cell_count} of 8 bytes",
         f"clusters of {codes[0]:,}, {codes[1]:,} and {codes[2]} codes make {round(sum(codes) * 20 / 1000)} kB",
         f"{tasks} × {sum(codes):,} × 24 bytes, {shuffled / 1e9:.1f} GB",
-        f"a network of more than {MAX_NODES} nodes",
+        f"a network of more than {MAX_NODES:,} nodes",
         f"at most {MOST_PAIRS:,} pairs of a node and its parents",
     ):
         assert said in text, said

@@ -11,7 +11,9 @@ from dpbayes.model.network import BINARY, Network
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.data_files import read_data, read_index
 
-MAX_NODES = 500
+MAX_NODES = 1000
+"""Most nodes of a template, and of a drawing."""
+
 MAX_FEATURES = 200
 MAX_FULL = 12
 """A complete graph on k binary nodes has 2^(k+1) - 2 cells and a closure of 2^k sets."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
@@ -150,7 +151,7 @@ REFUSED = {
     "a place that is text": {"graph": packed(two(p=[["x", "y"], None]))},
     "an arrow from nowhere": {"graph": packed(two(e=[[7, 1]]))},
     "an arrow from before": {"graph": packed(two(e=[[-1, 0]]))},
-    "too many nodes": {"graph": packed(two(n=[str(i) for i in range(301)], p=[None] * 301))},
+    "too many nodes": {"graph": packed(two(n=[str(i) for i in range(MAX_NODES + 1)], p=[None] * (MAX_NODES + 1)))},
     "deep": {"graph": packed(b"[" * 100_000)},
     "complete and huge": {"graph": "full:300"},
     "size": {"graph": "bayes:1e9"},

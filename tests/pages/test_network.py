@@ -13,11 +13,11 @@ from dpbayes.experiments.best_noise import needs_delta, noisy_kinds
 from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, structure_cost
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
-from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.named_networks import MAX_NODES, load_named
 from dpbayes.ui.pages.network.errors import key_of
 from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES, TEMPLATES, Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.graphs import MAX_NAME, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode

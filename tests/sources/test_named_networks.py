@@ -12,6 +12,7 @@ from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.data_files import DATA, data_folder
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import (
+    MAX_NODES,
     NAMED,
     chain,
     chain_over,
@@ -121,7 +122,7 @@ def test_templates() -> None:
 
 
 @pytest.mark.parametrize("build", [naive_bayes, chain, tree, full, empty])
-@pytest.mark.parametrize("size", [0, 501, 2.5, "many", float("nan")])
+@pytest.mark.parametrize("size", [0, MAX_NODES + 1, 2.5, "many", float("nan")])
 def test_sizes_are_bounded(build, size) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InputError, match=r"^The number of (nodes|features)"):
         build(size)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing, read_sent
 
@@ -41,7 +42,7 @@ def test_positions_are_pulled_into_the_box() -> None:
         {"nodes": ["a"], "edges": []},
         {"nodes": [{"name": "a", "x": 1}], "edges": []},
         {"nodes": [node(colour="red")], "edges": []},
-        {"nodes": [node(f"n{i}") for i in range(301)], "edges": []},
+        {"nodes": [node(f"n{i}") for i in range(MAX_NODES + 1)], "edges": []},
         {"nodes": [node(), node()], "edges": []},
         *({"nodes": [node(name)], "edges": []} for name in (None, 3, "", "  ", "x" * (MAX_NAME + 1), ["a"], "\ud800")),
         *({"nodes": [node(x=x)], "edges": []} for x in (float("nan"), float("inf"), 10**400, "1", None, True)),

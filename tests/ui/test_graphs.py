@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH
-from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.named_networks import MAX_NODES, NAMED
 from dpbayes.ui.session.graphs import (
     MAX_NAME,
-    MAX_NODES,
     TEMPLATES,
     Graph,
     code_of,

@@ -23,7 +23,7 @@ MOST_DRAWN = 100_000_000
 MOST_COUNTS = 50_000_000
 """Most counts that the tables may hold together."""
 
-_AT_ONCE, _CODES_AT_ONCE = 1 << 20, 1 << 26
+_AT_ONCE, _CODES_AT_ONCE = 1 << 20, 1 << 24
 """Records that are drawn one by one in one step, and the codes of all nodes that they have at most."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from dpbayes.base.validation import InputError, brief, distinct_names, whole_number
 from dpbayes.figures.dag_layout import HEIGHT, WIDTH, layered_positions
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.sources.named_networks import MAX_NODES, NAMED, chain, empty, full, load_named, naive_bayes, tree
 
 MAX_CODE = 6_000
 """Longest graph text in a link; browsers and chat programs cut longer addresses."""
@@ -20,8 +20,8 @@ MAX_CODE = 6_000
 MAX_TEXT, MAX_JSON = 10 * MAX_CODE, 200_000
 """Longest graph text that is read, packed and unpacked; what is longer could not be read back."""
 
-MAX_NODES, MAX_NAME = 300, 200
-"""Most nodes of a drawing, and the longest name of one; on screen it is cut short."""
+MAX_NAME = 200
+"""The longest name of a node; on screen it is cut short."""
 
 Place = tuple[float, float]
 
@@ -67,7 +67,7 @@ def graph_of(spec: str) -> Graph:
 def drawable(graph: Graph) -> Graph:
     """Return the graph if the editor can show it. Errors: InputError for too many nodes, and for names it refuses."""
     if len(graph.names) > MAX_NODES:
-        raise InputError(f"A drawing has at most {MAX_NODES} nodes; this one has {len(graph.names):,}.")
+        raise InputError(f"A drawing has at most {MAX_NODES:,} nodes; this one has {len(graph.names):,}.")
     for name in distinct_names("node", graph.names):
         if len(name) > MAX_NAME:
             raise InputError(f"A node's name is 1 to {MAX_NAME} characters of text, not {brief(name)}.")
@@ -118,7 +118,7 @@ def _graph_from(content: Mapping[str, Any]) -> Graph:
     names = tuple(content["n"])
     if len(names) > MAX_NODES or not all(isinstance(name, str) and 0 < len(name) <= MAX_NAME for name in names):
         raise InputError(
-            f"The network in this link has more than {MAX_NODES} nodes, or names that are not 1 to {MAX_NAME} "
+            f"The network in this link has more than {MAX_NODES:,} nodes, or names that are not 1 to {MAX_NAME} "
             "characters of text."
         )
     places = {

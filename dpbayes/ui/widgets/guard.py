@@ -28,7 +28,7 @@ WENT_WRONG = (
 )
 
 MOST_BYTES = 10_000_000
-"""More than a control of this app ever sends: a drawing of 300 nodes with every arrow is smaller."""
+"""More than a control of this app ever sends: a drawing of 1,000 nodes with 19 parents each is smaller."""
 
 MOST_EVENTS = 20
 """More than a component sends in one message; each would call its callback."""

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.base.validation import InputError, brief, is_writable
-from dpbayes.ui.session.graphs import MAX_NAME, MAX_NODES
+from dpbayes.sources.named_networks import MAX_NODES
+from dpbayes.ui.session.graphs import MAX_NAME
 
 WIDTH, HEIGHT = 1000, 600
 """The box in which nodes have their positions; how large it appears on screen is the browser's business."""
@@ -145,7 +146,7 @@ def read_drawing(value: object) -> Drawing:
     fields = _fields(value, ("nodes", "edges"), "A drawing")
     listed = _items(fields["nodes"], "nodes")
     if len(listed) > MAX_NODES:
-        raise DrawingError(f"A drawing has at most {MAX_NODES} nodes; this one has {len(listed)}.")
+        raise DrawingError(f"A drawing has at most {MAX_NODES:,} nodes; this one has {len(listed):,}.")
     nodes = tuple(_node(node) for node in listed)
     names = {node.name for node in nodes}
     if len(names) < len(nodes):

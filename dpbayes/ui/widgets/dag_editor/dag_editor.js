@@ -128,7 +128,7 @@ class Editor {
   }
 
   addNode(p) {
-    if (this.graph.nodes.length >= MAX_NODES) return this.say(`A drawing has at most ${MAX_NODES} nodes.`, true);
+    if (this.graph.nodes.length >= MAX_NODES) return this.say(`A drawing has at most ${MAX_NODES.toLocaleString("en")} nodes.`, true);
     const name = Graph.freshName(this.graph), { x, y } = this.picture.box(name, p), id = newId("n");
     this.edit(Graph.withNode(this.graph, { id, name, x, y }), id, `${name} added; F2 or a double-click renames it.`);
     this.focus(id);

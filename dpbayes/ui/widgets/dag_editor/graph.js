@@ -1,7 +1,7 @@
 // The drawing as a value: every edit returns a new graph, so undo is a list of graphs. Nothing here touches the page.
 // A graph is {nodes: [{id, name, x, y}], edges: [{id, from, to}]}; from and to are node ids, because names are free text.
 const WORLD = { width: 1000, height: 600 };
-const MAX_NODES = 300;
+const MAX_NODES = 1000;
 const MAX_NAME = 200;
 let lastId = 0;
 const newId = (kind) => `${kind}${++lastId}`;
