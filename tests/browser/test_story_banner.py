@@ -154,6 +154,39 @@ def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_s
     assert "story=clinic" in screen.page.url
 
 
+@pytest.mark.parametrize("size", [(853, 480), (390, 844)], ids=["projector", "phone"])
+def test_a_room_reads_the_sentence_on_a_small_screen_too(visit, size):
+    width, height = size
+    screen = visit("bounds?story=refuted&step=4", viewport={"width": width, "height": height})
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    sentence = banner(screen).locator("p").first
+    expect(sentence).to_have_text(STORIES["refuted"].steps[3].say, timeout=SLOW_MS)
+    expect(sentence).to_be_in_viewport()
+    screen.settle()
+    inside(screen, ".dpbayes-chart:visible")
+    curves, legend = (
+        screen.main.locator(f".dpbayes-chart:visible {part}").bounding_box() for part in (".nsewdrag", ".legend")
+    )
+    assert legend["y"] + legend["height"] <= curves["y"], "names of curves leave the curves their place"
+    assert curves["height"] > height / 5
+
+
+def test_a_room_sees_a_drawing_alone_and_whoever_leaves_has_the_tools_back(visit):
+    screen = visit("network?story=votes&step=1")
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    tools = screen.page.get_by_role("toolbar", name="Edit the network")
+    expect(tools).to_be_hidden(timeout=SLOW_MS)
+    expect(screen.page.get_by_text("Drag from a node's handle")).to_be_hidden()
+    screen.settle()
+    stage = screen.page.locator(".dag .stage").last.bounding_box()
+    assert stage["height"] > 520
+    assert stage["y"] + stage["height"] <= 900
+    screen.press("Escape")
+    expect(tools).to_be_visible(timeout=SLOW_MS)
+
+
 def only_the_picture(screen: AppScreen) -> None:
     """Check what is in the window: the sentence, one slider and one chart, all of it, in large type."""
     size = screen.page.viewport_size
