@@ -46,7 +46,7 @@ def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
 
 def _stagger(y: float, index: int, size: int, gap: float) -> float:
     """The height of one of `size` nodes of the layer at height `y`, kept off the edges of the box."""
-    levels = min(math.ceil(size / 6), MOST_LEVELS)
+    levels = min(math.ceil(size / 5), MOST_LEVELS) if size > 6 else 1
     drop = 0.36 * min(gap, 120.0 * (levels - 1))  # from the highest of the layer to its lowest
     middle = min(max(y, EDGE + drop / 2), HEIGHT - EDGE - drop / 2)
     return middle + drop * ((index % levels) / (levels - 1) - 0.5) if levels > 1 else y

@@ -63,8 +63,8 @@ def test_nodes_of_a_published_network_do_not_lie_on_each_other(key):
 
 
 def test_neighbours_of_a_crowded_layer_leave_each_other_room_for_their_names():
-    """Of a star with sixteen children nodes at one height are three places apart."""
+    """Of a star with sixteen children nodes at one height are four places apart."""
     places = layered_positions(nx.DiGraph([("party", f"vote {k:02}") for k in range(16)]))
     children = [place for node, place in places.items() if node != "party"]
     for x, y in children:
-        assert sorted(abs(x - other) for other, at in children if at == y)[1] > 150
+        assert sorted(abs(x - other) for other, at in children if at == y)[1] > 200
