@@ -11,7 +11,7 @@ from dpbayes.ui.widgets.show import headline, sentence_instead
 
 STEPS = (
     ("pages/data.py", "1 · Data", "Choose a ready table, synthesise one, or load your own. State public domains."),
-    ("pages/network.py", "2 · Network", "Draw the arrows. See what the structure costs in noise."),
+    ("pages/network.py", "2 · Network", "Draw the arrows. See what the structure costs in noise and in error."),
     ("pages/release.py", "3 · Release", "Pick a mechanism and ε. See the private posterior beside the exact one."),
     ("pages/audit.py", "4 · Audit", "See what is claimed, what is proved, and what one record can give away."),
 )

@@ -6,6 +6,9 @@ import networkx as nx
 
 WIDTH, HEIGHT = 1000.0, 600.0
 MARGIN_X, MARGIN_Y = 80.0, 50.0
+EDGE = 25.0
+MOST_LEVELS = 4
+"""Heights, at most, at which the nodes of one layer stand."""
 
 
 def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str, tuple[float, float]]:
@@ -22,10 +25,10 @@ def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str
     spread = (WIDTH - 2 * MARGIN_X) if len(graph) > 1 else 0
     gap = (HEIGHT - 2 * MARGIN_Y) / max(1, len(layers) - 1)
     return {
-        # Every second node of a crowded layer steps down a little, so that long names do not touch.
+        # Neighbours in a crowded layer step down a little, so that long names do not touch.
         node: (
             MARGIN_X + spread * place[node] if spread else WIDTH / 2,
-            (MARGIN_Y + depth * gap if len(layers) > 1 else HEIGHT / 2) + _stagger(i, len(layer), gap),
+            _stagger(MARGIN_Y + depth * gap if len(layers) > 1 else HEIGHT / 2, i, len(layer), gap),
         )
         for depth, layer in enumerate(layers)
         for i, node in enumerate(layer)
@@ -41,8 +44,12 @@ def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
     return [sorted(node for node in graph if depth[node] == d) for d in range(max(depth.values()) + 1)]
 
 
-def _stagger(index: int, size: int, gap: float) -> float:
-    return (0.36 * min(gap, 120.0) * (1 if index % 2 else -1) / 2) if size > 6 else 0.0
+def _stagger(y: float, index: int, size: int, gap: float) -> float:
+    """The height of one of `size` nodes of the layer at height `y`, kept off the edges of the box."""
+    levels = min(math.ceil(size / 5), MOST_LEVELS) if size > 6 else 1
+    drop = 0.36 * min(gap, 120.0 * (levels - 1))  # from the highest of the layer to its lowest
+    middle = min(max(y, EDGE + drop / 2), HEIGHT - EDGE - drop / 2)
+    return middle + drop * ((index % levels) / (levels - 1) - 0.5) if levels > 1 else y
 
 
 def _mean(values: list[float], default: float) -> float:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
+import numpy as np
+
 from dpbayes.base.looks import BOUND, EXACT
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, plain, titled
 
 PATTERNS = ("", "/", "x", "\\", ".", "+", "-")
@@ -32,24 +34,41 @@ def node_errors_figure(nodes: Sequence[str], mechanisms: Sequence[NodeBars]) -> 
     return _by_node(nodes, mechanisms, "mean error of a probability")
 
 
-def by_node_height(mechanisms: int) -> int:
-    """Return how high a picture by node of so many mechanisms is, in pixels."""
-    return 280 + 20 * mechanisms
+FEW_NODES, MOST_NODES = 20, 60
+"""Nodes whose names stand below upright bars; of more the bars lie, a name on each, and of still more the longest."""
+
+
+def by_node_height(mechanisms: int, nodes: int) -> int:
+    """Return how high a picture by node of so many mechanisms and nodes is, in pixels."""
+    legend = 20 * mechanisms
+    return 280 + legend if nodes <= FEW_NODES else 120 + legend + max(16, 4 * mechanisms) * min(nodes, MOST_NODES)
+
+
+def longest_bars(mechanisms: Sequence[NodeBars]) -> IntArray:
+    """Return the nodes whose bars are drawn, in their order: those with the longest ones where there are many."""
+    longest = np.max([each.values for each in mechanisms], axis=0)
+    return np.sort(np.argsort(-longest, kind="stable")[:MOST_NODES])
 
 
 def _by_node(nodes: Sequence[str], mechanisms: Sequence[NodeBars], title: str) -> Figure:
-    bars = {"type": "bar", "x": distinct_labels(nodes, 24)}
+    lies, shown = len(nodes) > FEW_NODES, longest_bars(mechanisms)
+    labels = distinct_labels([nodes[node] for node in shown], 24)
     traces = [
-        bars
-        | {
-            "y": each.values,
+        {
+            "type": "bar",
+            "orientation": "h" if lies else "v",
+            "y" if lies else "x": labels,
+            "x" if lies else "y": each.values[shown],
             "name": each.name,
             "marker": {"color": each.colour, "pattern": {"shape": shape, "size": 6, "fillmode": "overlay"}},
         }
         for each, shape in zip(mechanisms, cycle(PATTERNS))
     ]
-    height = by_node_height(len(mechanisms))
-    return figure_of(traces, x=names_axis("node"), y=titled(title, rangemode="tozero"), height=height)
+    height, value = by_node_height(len(mechanisms), len(nodes)), titled(title, rangemode="tozero")
+    if lies:
+        named = "node" if len(shown) == len(nodes) else f"node: the {len(shown)} of {len(nodes)} with the longest bars"
+        return figure_of(traces, x=value, y=names_axis(named, autorange="reversed"), height=height)
+    return figure_of(traces, x=names_axis("node"), y=value, height=height)
 
 
 @dataclass(frozen=True)
@@ -63,12 +82,16 @@ class ErrorBar:
 
 
 def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
-    """Draw the expected error of every mechanism's probabilities, the least on top."""
+    """Draw the expected error of every mechanism's probabilities, the least on top.
+
+    What a name has in brackets stands on a line of its own: labels leave the bars room in a narrow column too.
+    """
     ordered = sorted(bars, key=lambda bar: bar.mean, reverse=True)
+    labels = distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48)
     trace = {
         "type": "bar",
         "orientation": "h",
-        "y": distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48),
+        "y": [label.replace(" (", "<br>(") for label in labels],
         "x": [bar.mean for bar in ordered],
         "error_x": {"type": "data", "array": [bar.error for bar in ordered], "color": BOUND, "thickness": 1.5},
         "marker": {"color": [bar.colour for bar in ordered]},
@@ -77,7 +100,7 @@ def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
     }
     return figure_of(
         [trace],
-        x=titled("mean error of a probability", rangemode="tozero"),
+        x=titled("mean error", rangemode="tozero"),  # short: names leave a narrow column little
         y=names_axis(),
         height=errors_height(len(bars)),
     )
@@ -85,7 +108,7 @@ def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
 
 def errors_height(mechanisms: int) -> int:
     """Return how high the picture of so many mechanisms' errors is, in pixels."""
-    return 110 + 26 * mechanisms
+    return 110 + 32 * mechanisms
 
 
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:

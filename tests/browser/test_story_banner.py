@@ -88,34 +88,44 @@ DONE = "() => document.querySelector('.work').remove()"
 """Have a page that works, a minute that goes by, and a page that has come to rest, as the banner sees them."""
 
 
-def working_for_a_minute(screen: AppScreen) -> None:
-    """Turn to a step whose part is further down, while its page works for long."""
+def working_for_a_minute(screen: AppScreen) -> float:
+    """Turn to a step whose part is further down, while its page works for long; return how far it is scrolled then."""
     screen.page.evaluate(WORKS)
     press(screen, "Next")
     expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say, timeout=SLOW_MS)
-    expect(screen.main.locator(".st-key-question")).to_be_attached(timeout=SLOW_MS)
+    part = screen.main.locator(".st-key-question").first
+    expect(part).to_be_attached(timeout=SLOW_MS)
     screen.page.evaluate(LATER)
-    screen.page.wait_for_timeout(500)  # the banner looks several times a second
-    assert scrolled(screen) == 0
+    seen(screen, part)
+    screen.page.wait_for_timeout(1500)  # what else comes above it has come, and the banner looks several times a second
+    return scrolled(screen)
 
 
-def test_a_page_that_works_for_long_is_scrolled_to_its_part_when_it_has_come_to_rest(visit):
+def test_a_step_is_scrolled_to_while_its_page_works_and_again_where_it_has_moved_at_the_end(visit):
     screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
-    working_for_a_minute(screen)
+    part = screen.main.locator(".st-key-question").first
+    assert working_for_a_minute(screen) > 0
+    screen.page.evaluate("""() => {
+      const late = Object.assign(document.createElement("div"), {style: "min-height: 1500px; overflow-anchor: none"});
+      document.querySelector("[data-testid=stMain]").style.overflowAnchor = "none";
+      document.querySelector("[data-testid=stMainBlockContainer]").prepend(late);
+    }""")
+    assert part.bounding_box()["y"] > 900, "what came above has moved it"
     screen.page.evaluate(DONE)
-    seen(screen, screen.main.locator(".st-key-question").first)
-    assert scrolled(screen) > 0
+    seen(screen, part)
 
 
 def test_whoever_scrolls_while_a_page_works_stays_where_they_are(visit):
     screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
-    working_for_a_minute(screen)
+    before = working_for_a_minute(screen)
     screen.page.mouse.move(300, 500)
-    screen.page.mouse.wheel(0, 60)
-    screen.page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop === 60")
+    screen.page.mouse.wheel(0, -60)
+    screen.page.wait_for_function(
+        "top => document.querySelector('[data-testid=stMain]').scrollTop === top", arg=before - 60
+    )
     screen.page.evaluate(DONE)
     screen.settle(quiet_ms=1000)
-    assert scrolled(screen) == 60
+    assert scrolled(screen) == before - 60
 
 
 def test_a_slider_that_moves_leaves_the_banner_alone(visit):
@@ -152,6 +162,39 @@ def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_s
     expect(screen.page).not_to_have_url(re.compile("present"), timeout=SLOW_MS)
     expect(screen.headline).to_be_visible(timeout=SLOW_MS)
     assert "story=clinic" in screen.page.url
+
+
+@pytest.mark.parametrize("size", [(853, 480), (390, 844)], ids=["projector", "phone"])
+def test_a_room_reads_the_sentence_on_a_small_screen_too(visit, size):
+    width, height = size
+    screen = visit("bounds?story=refuted&step=4", viewport={"width": width, "height": height})
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    sentence = banner(screen).locator("p").first
+    expect(sentence).to_have_text(STORIES["refuted"].steps[3].say, timeout=SLOW_MS)
+    expect(sentence).to_be_in_viewport()
+    screen.settle()
+    inside(screen, ".dpbayes-chart:visible")
+    curves, legend = (
+        screen.main.locator(f".dpbayes-chart:visible {part}").bounding_box() for part in (".nsewdrag", ".legend")
+    )
+    assert legend["y"] + legend["height"] <= curves["y"], "names of curves leave the curves their place"
+    assert curves["height"] > height / 5
+
+
+def test_a_room_sees_a_drawing_alone_and_whoever_leaves_has_the_tools_back(visit):
+    screen = visit("network?story=votes&step=1")
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    tools = screen.page.get_by_role("toolbar", name="Edit the network")
+    expect(tools).to_be_hidden(timeout=SLOW_MS)
+    expect(screen.page.get_by_text("Drag from a node's handle")).to_be_hidden()
+    screen.settle()
+    stage = screen.page.locator(".dag .stage").last.bounding_box()
+    assert stage["height"] > 520
+    assert stage["y"] + stage["height"] <= 900
+    screen.press("Escape")
+    expect(tools).to_be_visible(timeout=SLOW_MS)
 
 
 def only_the_picture(screen: AppScreen) -> None:

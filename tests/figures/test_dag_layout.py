@@ -60,3 +60,11 @@ def test_nodes_of_a_published_network_do_not_lie_on_each_other(key):
     places = np.array(list(layered_positions(load_named(key)[0].graph).values()))
     apart = np.abs(places[:, None] - places).max(axis=-1)
     assert apart[~np.eye(len(places), dtype=bool)].min() > 5
+
+
+def test_neighbours_of_a_crowded_layer_leave_each_other_room_for_their_names():
+    """Of a star with sixteen children nodes at one height are four places apart."""
+    places = layered_positions(nx.DiGraph([("party", f"vote {k:02}") for k in range(16)]))
+    children = [place for node, place in places.items() if node != "party"]
+    for x, y in children:
+        assert sorted(abs(x - other) for other, at in children if at == y)[1] > 200

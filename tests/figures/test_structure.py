@@ -1,7 +1,16 @@
 import numpy as np
 
 from dpbayes.base.looks import EXACT
-from dpbayes.figures.structure import NodeBars, column_figure, node_errors_figure, noise_figure
+from dpbayes.figures.structure import (
+    FEW_NODES,
+    MOST_NODES,
+    ErrorBar,
+    NodeBars,
+    column_figure,
+    errors_figure,
+    node_errors_figure,
+    noise_figure,
+)
 from dpbayes.mechanisms import GaussianResiduals, LaplaceFourier, LaplaceUpdates
 
 
@@ -30,6 +39,29 @@ def test_errors_by_node_are_probabilities_and_begin_at_none():
 def test_long_names_of_nodes_stay_apart():
     figure = noise_figure(["x" * 40 + "1", "x" * 40 + "2"], [NodeBars("Laplace", "#E08A00", np.ones(2))]).to_plotly()
     assert len(set(figure.data[0].x)) == 2
+
+
+def test_many_nodes_have_a_name_on_every_bar_and_of_very_many_those_with_the_longest_bars_stay():
+    rng = np.random.default_rng(1)
+    for count in (FEW_NODES + 1, 200):
+        names, errors = [f"node {k}" for k in range(count)], rng.random((2, count))
+        bars = [NodeBars(name, "#E08A00", each) for name, each in zip("ab", errors, strict=True)]
+        figure = node_errors_figure(names, bars).to_plotly()
+        shown = [names.index(name) for name in figure.data[0].y]
+        left_out = np.delete(errors.max(axis=0), shown)
+        assert shown == sorted(shown)
+        assert len(shown) == min(count, MOST_NODES)
+        assert np.all(left_out <= errors.max(axis=0)[shown].min())
+        assert all(np.array_equal(bar.x, each[shown]) for bar, each in zip(figure.data, errors, strict=True))
+        assert figure.layout.height >= 16 * len(shown), "as high as names are that stand below each other"
+        assert ("60 of 200" in figure.layout.yaxis.title.text) == (count == 200)
+        assert figure.layout.xaxis.title.text == "mean error of a probability"
+
+
+def test_what_a_mechanism_needs_stands_below_its_name_and_markup_stays_text():
+    bars = [ErrorBar("Gaussian residuals (δ = 0.00001)", "#E08A00", 0.085, 0.001), ErrorBar("<b>", "#E08A00", 0.2, 0)]
+    labels = errors_figure(bars).to_plotly().data[0].y
+    assert list(labels) == ["&lt;b&gt;: 0.2", "Gaussian residuals<br>(δ = 0.00001): 0.085"]
 
 
 def test_a_columns_records_are_exact_and_say_so():

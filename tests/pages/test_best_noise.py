@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.steps import finished
@@ -193,6 +194,27 @@ def test_a_long_search_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("first_look")
 def test_while_not_all_is_known_the_sentence_claims_nothing() -> None:
     assert headline(open_page(PAGE)) == "1 of 6 mechanisms are worked out so far."
+
+
+def place_of(block: Any, text: str) -> list[int] | None:
+    """Return where in the tree of a page the element stands that begins with a text: there a browser keeps it."""
+    for place, child in block.children.items():
+        if str(getattr(child, "value", "")).startswith(text):
+            return [place]
+        if hasattr(child, "children") and (inner := place_of(child, text)) is not None:
+            return [place, *inner]
+    return None
+
+
+def test_captions_keep_their_place_while_a_bar_comes_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stays at a place that others have left would be there twice until the run has ended."""
+    text, quick = "To be fair to Laplace", {"source": "earthquake"}
+    before = place_of(open_page(PAGE, **quick).main, text)
+    monkeypatch.setattr(page, "_progress", lambda work, network: st.caption("half of the work"))
+    at = open_page(PAGE, **quick)
+    assert place_of(at.main, "half of the work") is not None
+    assert place_of(at.main, text) == before
+    assert before is not None
 
 
 @pytest.mark.usefixtures("first_look")

@@ -22,6 +22,7 @@ from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.ui.session import connected as module
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.options.accuracy import Scene
+from dpbayes.ui.session.options.which_epsilon import AskedTables
 from dpbayes.ui.session.settings import Seat, Settings, query_of
 from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
 from tests.conftest import thorough
@@ -166,6 +167,24 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     assert "ε = 3" in headline(at)
     fine(at.switch_page(PAGE).run())
     assert "300 records" in headline(at)
+
+
+def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_asks_about_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.which_epsilon.page.others", lambda chosen: [])
+    at = declared_page()
+    fine(at.switch_page("pages/which_epsilon.py").run())
+    assert "No record of yours is looked at" in everything(at)
+    assert not asks(at)
+    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(AskedTables.LOADED).run())
+    press(at, "Count the table")
+    assert "outside the guarantee" in everything(at)
+    assert f"the {in_memory().n:,} records of the table" in everything(at)
+    assert headline(at).endswith("of this table.")
+    at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
+    fine(at.run())
+    assert "No record of yours is looked at" in everything(at)
 
 
 def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_after_a_slow_one() -> None:

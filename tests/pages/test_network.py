@@ -67,7 +67,7 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
     bars = figures(at)["errors"]["data"][0]
     assert bars["x"] == sorted(bars["x"], reverse=True), "the least on top"
     least = numeral(bars["x"][-1], 2)
-    label = bars["y"][-1].removesuffix(f": {least}")
+    label = bars["y"][-1].removesuffix(f": {least}").replace("<br>", " ")
     told = headline(at)
     assert f"releases are off by {least} on average with {inside(label)}" in told
     assert told.count("too near to call") + told.count("the least of all") == 1
@@ -86,6 +86,15 @@ def test_what_is_asked_is_off_by_something_too() -> None:
     assert told.count(" with ") == len(figures(at)["errors"]["data"][0]["y"])
 
 
+@pytest.mark.usefixtures("every_mechanism_is_weighed")
+def test_while_errors_are_not_known_what_is_asked_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.network.errors.hand_moves", lambda: True)
+    at = open_page(PAGE, target="dysp", evidence="smoke~yes")
+    told = next(plain(c.value) for c in at.caption if "Your question" in c.value)
+    assert "P(dysp | smoke=yes), is off by … with Laplace, " in told
+    assert told.count("… with ") == len(MECHANISM_NAMES)
+
+
 BY_NODE = {"network.by_node": ByNode.ERROR.value}
 
 
@@ -93,7 +102,8 @@ def test_errors_by_node_are_those_in_the_bars_and_the_farthest_node_is_named() -
     at = open_page(PAGE, **BY_NODE)
     network, _ = load_named("asia")
     (bars,), by_node = (figures(at)[key]["data"] for key in ("errors", "errors.nodes"))
-    told = {label.rpartition(": ")[0]: error for label, error in zip(bars["y"], bars["x"], strict=True)}
+    labels = [label.replace("<br>", " ").rpartition(": ")[0] for label in bars["y"]]
+    told = dict(zip(labels, bars["x"], strict=True))
     shares = np.diff(network.cell_offsets) / network.cell_count
     for each in by_node:
         assert np.dot(each["y"], shares) == pytest.approx(told[each["name"]])

@@ -813,7 +813,7 @@ def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, mon
     assert all(part in name for part in ("release", "epsilon=2", "target=dysp", "records=300"))
     sheet = files[name]
     assert "<h2>One simulated answer: P(shortness of breath | smoking=yes)</h2>" in sheet
-    assert "In the table shortness of breath is dysp, smoking is smoke." in sheet
+    assert "In the table “shortness of breath” is called dysp, “smoking” is called smoke." in sheet
     assert "ε = 2" in sheet
     assert "300 records are counted" in sheet
     files.clear()

@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.session.settings import Present, Seat
@@ -199,6 +201,20 @@ def test_a_story_of_ones_own_is_dropped_on_home_and_its_text_is_shown_as_it_is()
     assert "\\<script\\>" in raw
     assert "\\*here\\*" in raw
     assert "\\$x\\$" in raw
+
+
+def test_a_story_to_change_is_offered_and_can_be_dropped_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, bytes] = {}
+    real = st.download_button
+
+    def kept(label: str, data: bytes, file_name: str, *other: Any, **more: Any) -> bool:
+        files[file_name] = data
+        return real(label, data, file_name, *other, **more)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    at = open_page("pages/home.py")
+    text = files["story.toml"].decode().replace("A chest clinic", "A ward of mine")
+    assert "Open A ward of mine" in [button.label for button in drop(at, text).button]
 
 
 def test_a_file_that_is_no_story_is_refused_in_one_sentence_and_the_one_before_stays() -> None:

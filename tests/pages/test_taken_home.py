@@ -29,7 +29,7 @@ SMALL = {
 }
 """What is quick to look at; the prior is told in the name of every file."""
 
-READ_BACK = {"domains.json", "dpbayes.bib"}
+READ_BACK = {"story.toml", "domains.json", "dpbayes.bib"}
 """What the code beside it reads by this name, and what is the same at all settings."""
 
 WITHOUT_FILES = {"home", "ledger"}

@@ -228,7 +228,7 @@ def test_the_curator_may_ask_about_the_table_that_is_loaded(monkeypatch: pytest.
     assert headline(at).endswith("in 95 of 100 releases of this table.")
     shown = everything(at)
     assert OUTSIDE in shown
-    assert "the 300 records that are loaded" in shown
+    assert "the 300 records of the table" in shown
     assert "No record of yours is looked at" not in shown
     assert "How many records would another ε need?" not in shown
     assert "box.which_epsilon.records" not in {box.key for box in at.text_input}

@@ -116,6 +116,21 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "unknown setting": (HEAD + STEP + "[steps.settings]\nepsylon = 1", 'no setting called "epsylon"'),
     "setting out of range": (HEAD + STEP + "[steps.settings]\nepsilon = -1", "the setting epsilon is refused"),
     "setting of another kind": (HEAD + STEP + '[steps.settings]\nmechanism = "None"', "There is no mechanism called"),
+    "setting of all steps out of range": (
+        HEAD + "[settings]\nepsilon = -1\n" + STEP,
+        "The story: the setting epsilon is refused",
+    ),
+    "an option that there is not": (
+        HEAD + STEP + '[steps.settings]\n"release.reading" = "aloud"',
+        'The recipient cannot be "aloud"; there are knows of the noise, takes counts as real.',
+    ),
+    "a node that there is not": (HEAD + STEP + '[steps.settings]\ntarget = "dyspnoea"', 'no node called "dyspnoea"'),
+    "evidence that there is not": (HEAD + STEP + '[steps.settings]\nevidence = "smok~yes"', 'no node called "smok"'),
+    "a state that there is not": (
+        HEAD + STEP + '[steps.settings]\nevidence = "smoke~often"',
+        'the node "smoke" has no state called "often"',
+    ),
+    "a row that there is not": (HEAD + STEP + '[steps.settings]\nrow = "dysp | bronc=yes"', "no CPT row called"),
     "setting is a list": (HEAD + STEP + "[steps.settings]\nepsilon = [1]", "must be a text or a number"),
     "a hostile drawing": (HEAD + STEP + '[steps.settings]\ngraph = "bayes:99999999"', "the setting graph is refused"),
     "settings are no table": (HEAD + STEP + "settings = 1", "settings must be a table"),
@@ -141,6 +156,11 @@ def test_what_is_wrong_is_one_sentence(name: str) -> None:
     assert said in str(refused.value)
     assert len(str(refused.value)) < 1000
     assert "\n" not in str(refused.value)
+
+
+def test_a_story_of_a_table_that_only_its_teacher_has_is_read() -> None:
+    story = read(HEAD + STEP + '[steps.settings]\ndata = "upload"\ntarget = "ward"\nevidence = "nurse~yes"')
+    assert story.steps[0].settings.target == "ward"
 
 
 @pytest.mark.parametrize("key", STORIES)

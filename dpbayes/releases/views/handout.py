@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import islice
 
+from dpbayes.audit.risk import in_hundred
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, numeral_above
 from dpbayes.releases.views.paper import bar, items, paper
 
 MOST_STATES = 24
@@ -51,25 +52,26 @@ def in_words(guarantee: Guarantee) -> str:
     """Return what a promise lets one record change, for people who do not know epsilon."""
     if not guarantee.is_private:
         return "Nothing is promised: whoever sees the answer may learn all that a record says."
-    times = numeral(math.exp(guarantee.epsilon)) if guarantee.epsilon < 700 else "more than 10³⁰⁰"
-    sure = numeral(100 / (1 + math.exp(-guarantee.epsilon)))
+    times = numeral_above(math.exp(guarantee.epsilon)) if guarantee.epsilon < 700 else "more than 10³⁰⁰"
+    most = in_hundred(1 / (1 + math.exp(-guarantee.epsilon)))
+    sure = "may be as good as certain" if most == "100" else f"is at most {most} % sure"
     event = f"when one record is replaced by any other, no outcome becomes more than {times} times as likely"
     if guarantee.delta:
         return f"{guarantee}: {event}, but for a part of {numeral(guarantee.delta)}."
     return (
-        f"{guarantee}: {event}. Whoever gave even odds to two things that the record might say is at most {sure} % "
-        "sure of one of them afterwards, whatever else is known."
+        f"{guarantee}: {event}. Whoever gave even odds to two things that the record might say {sure} of one of them "
+        "afterwards, whatever else is known."
     )
 
 
 def _sentences(handout: Handout) -> list[str]:
     likely = max(handout.answer, key=lambda state: handout.answer[state])
-    names = ", ".join(f"{name} is {published}" for name, published in handout.published.items())
+    names = ", ".join(f"“{name}” is called {published}" for name, published in handout.published.items())
     return [
         *([f"In the table {names}."] if names else []),
         f"The table is {handout.table}; {handout.n:,} records are counted.",
         f"The mechanism is {handout.mechanism}, with {handout.guarantee}.",
-        f"This simulated release finds {likely} likeliest, with probability {numeral(handout.answer[likely], 2)}; "
+        f"This simulated release finds “{likely}” likeliest, with probability {numeral(handout.answer[likely], 2)}; "
         "another would say something else.",
     ]
 

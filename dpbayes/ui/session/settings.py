@@ -224,7 +224,10 @@ def read_parameter(name: str, text: str) -> Any:
     """Return a parameter or an option from text. Errors: InputError with a sentence."""
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
-        text = _one_of(called(name), (option.value for option in parameter.options))(text)
+        options = [str(option.value) for option in parameter.options]
+        if text not in options:
+            known = ", ".join(options)
+            raise InputError(f"{opening(name)} cannot be {brief(text)}{f'; there are {known}' * (len(known) < 200)}.")
         return parameter.options(text)
     return parameter.checked(opening(name), text)
 

@@ -6,11 +6,14 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.ui.stories.opened import keep_own, open_step, story_called
 from dpbayes.ui.stories.reading import read_story
-from dpbayes.ui.stories.shipped import KEYS
+from dpbayes.ui.stories.shipped import KEYS, shipped_text
 from dpbayes.ui.stories.story import OWN
 from dpbayes.ui.widgets.show import refusal
 
 _TRIED = "story.tried"
+
+EXAMPLE = "clinic"
+"""The shipped story that is offered as a start."""
 
 
 def own_story() -> None:
@@ -18,8 +21,10 @@ def own_story() -> None:
     with st.expander("Your own story", key="story.own.part"):
         st.caption(
             "A story is a small TOML file: a title, a question, and steps with a page and its settings. "
-            "`docs/stories.md` describes it. It stays in this session."
+            "`docs/stories.md` describes it; a ready one is a start to change. It stays in this session."
         )
+        text = shipped_text(EXAMPLE)
+        st.download_button("A story to change (TOML)", text, "story.toml", "application/toml", on_click="ignore")
         file = st.file_uploader("Story (TOML)", type=None, key="story.file")
         if file is None:
             return

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpbayes.base.validation import InputError, brief
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import PARAMETERS, READERS, Settings, settings_from
 from dpbayes.ui.stories.naming import with_readable_names
 from dpbayes.ui.stories.parts import PARTS
@@ -35,6 +36,7 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
         count = f"it has {len(listed)}" if isinstance(listed, list) else "its steps are not a list of [[steps]]"
         raise InputError(f"A story has 1 to {MOST_STEPS} steps; {count}.")
     everywhere = _query("The story", whole.get("settings", {}))
+    _settings("The story", everywhere)
     steps = tuple(_step(f"Step {number}", each, everywhere) for number, each in enumerate(listed, start=1))
     story = with_readable_names(Story(title, question, field, steps, learnt, follower))
     _short(story)
@@ -94,6 +96,7 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str]) -> Step:
         parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
     settings = _settings(whose, {**everywhere, **_query(whose, table.get("settings", {}))})
+    _asks_of_the_network(whose, settings)
     return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")))
 
 
@@ -103,7 +106,8 @@ def _guess(whose: str, given: object) -> Guess | None:
     table = _known(f"{whose}, its guess,", given, ("ask", "quantity"))
     quantity = table.get("quantity")
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
-        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {', '.join(QUANTITIES)}.")
+        known = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
+        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {known}.")
     return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
 
 
@@ -127,3 +131,22 @@ def _settings(whose: str, query: Mapping[str, str]) -> Settings:
         if problems:
             raise InputError(f"{whose}: the setting {name} is refused. {problems[0].split('. ', 1)[1]}")
     return settings_from(query)[0]
+
+
+def _asks_of_the_network(whose: str, settings: Settings) -> None:
+    """Refuse nodes, states and rows that the step's network does not have; of a person's own table it is not known."""
+    if not (settings.target or settings.evidence or settings.row):
+        return
+    try:
+        network = Chosen(settings).network
+    except InputError:
+        return
+    states = dict(zip(network.names, network.states, strict=True))
+    for name in filter(None, (settings.target, *(name for name, _ in settings.evidence))):
+        if name not in states:
+            raise InputError(f"{whose}: the network that is open there has no node called {brief(name)}.")
+    for name, state in settings.evidence:
+        if state not in states[name]:
+            raise InputError(f"{whose}: the node {brief(name)} has no state called {brief(state)}.")
+    if settings.row and network.row_called(settings.row) is None:
+        raise InputError(f"{whose}: the network that is open there has no CPT row called {brief(settings.row)}.")

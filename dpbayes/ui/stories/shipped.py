@@ -15,3 +15,8 @@ STORIES: dict[str, Story] = {
     key: read_data(f"{FOLDER}/{key}.toml", lambda content: read_story(content, KEYS)) for key in KEYS
 }
 """The stories by what they are called in a link."""
+
+
+def shipped_text(key: str) -> bytes:
+    """Return the file of a story as it is shipped."""
+    return read_data(f"{FOLDER}/{key}.toml", bytes)

@@ -42,7 +42,24 @@ def test_names_are_text_and_many_states_are_cut_with_a_word() -> None:
 def test_even_odds_end_where_bayes_rule_puts_them(epsilon: float) -> None:
     odds = math.exp(epsilon)
     sure = float(in_words(Guarantee(epsilon)).partition("at most ")[2].partition(" %")[0])
+    assert sure >= 100 * odds / (1 + odds) - 1e-9, "what is at most so much is rounded up"
     assert sure == pytest.approx(100 * odds / (1 + odds), rel=5e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0, 3.0])
+def test_how_much_likelier_an_outcome_becomes_is_rounded_up(epsilon: float) -> None:
+    times = float(in_words(Guarantee(epsilon)).partition("more than ")[2].partition(" times")[0])
+    assert math.exp(epsilon) <= times <= 1.01 * math.exp(epsilon)
+
+
+def test_what_is_all_but_certain_is_not_said_to_be_at_most_all() -> None:
+    assert "may be as good as certain of one of them" in in_words(Guarantee(30.0))
+
+
+def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> None:
+    sheet = html_handout(handout(answer={"no": 0.98, "yes": 0.02}, published={"visit to Asia": "asia"}))
+    assert "finds “no” likeliest" in sheet
+    assert "“visit to Asia” is called asia." in sheet
 
 
 def test_a_delta_is_said_and_no_promise_is_none() -> None:

@@ -47,8 +47,12 @@ def best_noise_page(chosen: Chosen) -> bool:
         return False
     comparison, network = work.so_far, chosen.network
     with page.picture:
-        _progress(work, network)
-        _captions(comparison, network)
+        # Each in a place of its own: the browser keeps what stood at a place until the run ends, and a bar that goes
+        # would leave the captions there twice.
+        with st.container():
+            _progress(work, network)
+        with st.container():
+            _captions(comparison, network)
     with page.controls:
         _search(network)
         with sentence_instead():

@@ -240,20 +240,29 @@ def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
 
 
 def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
-    """Show the expected error of every mechanism, and that of the answer where something is asked."""
+    """Show the expected error of every mechanism."""
     bars = [
         ErrorBar(name_of(each)[0].upper() + name_of(each)[1:], each.colour, mean, error)
         for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
     ]
     told = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
     chart(errors_figure(bars), key="errors", alt=f"Bars: expected error of probabilities. {told}.", simulates=True)
-    answers = known.of_answer
-    if answers is not None:
+
+
+def error_of_answer(chosen: Chosen, known: PlannedErrors | None, *, searched: bool) -> None:
+    """Say how far off the answer to what the person asks is, if she does; of the same length while that is unknown."""
+    if not has_asked(chosen):
+        return
+    answers = None if known is None else known.of_answer
+    if answers is None:
+        unknown = (f"… with {inside(kind_called(name).label)}" for name in names_compared(chosen, searched=searched))
+        said, told = ", ".join(unknown), ""
+    else:
         ordered = sorted(zip(answers.means, map(name_of, answers.mechanisms), strict=True))
         said = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
         near = " and ".join(name_of(answers.mechanisms[k]) for k in answers.near)
         told = f"; the least is too near to call against {near}" if near else ""
-        st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
+    st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
 
 
 def are_errors_shown(chosen: Chosen) -> bool:
@@ -263,7 +272,8 @@ def are_errors_shown(chosen: Chosen) -> bool:
 
 def place_by_node(chosen: Chosen, *, searched: bool) -> None:
     """Keep the place of the bars by node while they are not known."""
-    st.container(height=by_node_height(len(names_compared(chosen, searched=searched))), border=False)
+    mechanisms = len(names_compared(chosen, searched=searched))
+    st.container(height=by_node_height(mechanisms, len(chosen.network.names)), border=False)
 
 
 def error_by_node(chosen: Chosen, known: PlannedErrors) -> None:

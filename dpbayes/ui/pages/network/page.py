@@ -14,6 +14,7 @@ from dpbayes.ui.pages.network.errors import (
     are_errors_shown,
     error_bars,
     error_by_node,
+    error_of_answer,
     errors_under_way,
     farthest_told,
     is_too_large,
@@ -55,6 +56,9 @@ def network_page(chosen: Chosen) -> bool:
             page.say(verdict(chosen, known))
             with place:
                 error_bars(chosen, known)
+        with error_place:
+            if is_compared:
+                error_of_answer(chosen, known, searched=is_quick(chosen.network))
         comparison = comparison_of(chosen)
         with bars:
             if not are_errors_shown(chosen):

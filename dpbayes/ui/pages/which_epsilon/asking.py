@@ -82,9 +82,9 @@ def ask(chosen: Chosen) -> None:
 
 
 def is_of_the_table(chosen: Chosen) -> bool:
-    """Return whether it is asked about the table that is loaded: for the curator alone, and where its records are."""
+    """Return whether it is asked about the table that is loaded or connected: for the curator alone."""
     asks: AskedTables = chosen.options("which_epsilon").tables
-    return asks is AskedTables.LOADED and chosen.is_curator and not chosen.is_connected
+    return asks is AskedTables.LOADED and chosen.is_curator
 
 
 @dataclass(frozen=True, eq=False)

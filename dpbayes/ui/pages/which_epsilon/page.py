@@ -1,7 +1,7 @@
 """The Which epsilon page: the least epsilon at which one answer is near enough, often enough, and what else it takes.
 
 Releases of planned tables are simulated, which are drawn from public probabilities: both seats see everything. The
-curator may ask about the table that is loaded instead, which is marked.
+curator may ask about the table itself instead, which is marked.
 """
 
 import math
@@ -31,6 +31,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.counting import count_connected
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
@@ -53,15 +54,17 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     page = places()
     with page.controls:
         ask(chosen)
-        tables = ["tables"] if chosen.is_curator and not chosen.is_connected else []
+        tables = ["tables"] if chosen.is_curator else []
         records = [] if is_of_the_table(chosen) else ["records"]
         for name in ("confidence", *tables, *records, "recipient"):
             controls.parameter_control(f"which_epsilon.{name}")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
+    with page.top:  # a connected table is counted where it lies, once it is asked about
+        is_counting = is_of_the_table(chosen) and count_connected(chosen)
     first = page.first(_moving, chosen)
     if first is None:
-        return False
+        return is_counting
     asking, least, errors = first
     with page.picture:
         _waiting(least, "of the search", key="which_epsilon.stop")
@@ -155,7 +158,8 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
     known = least.so_far if least.done else ""
     share = f"{numeral(100 * asking.options.confidence)} of 100"
     needed = needed_of(asking.chosen.settings.mechanism, known)
-    said = f" The least ε is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
+    keeps = f"{share} releases within {asking.options.tolerance:g}"
+    said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     chart(
         error_figure(
             errors.epsilons,
@@ -209,7 +213,7 @@ def _tables_told(asking: Asking) -> str:
         )
     return (
         "**Curator only: the choice of ε from a true table is outside the guarantee.** Every release is of the "
-        f"{asking.n:,} records that are loaded: this ε tells of them, and what is released at it does not account for "
+        f"{asking.n:,} records of the table: this ε tells of them, and what is released at it does not account for "
         "that. Planned tables cost nothing."
     )
 

@@ -1,7 +1,8 @@
-// Scrolls to the part of the page that a step is about, once, when the page has come to rest, unless the person went
-// elsewhere before; and while a story is presented, tells which keys turn its steps.
+// Scrolls to the part of the page that a step is about: once it stands still, and again where it has moved when the page
+// has come to rest, unless the person went elsewhere before; and while a story is presented, tells which keys turn its steps.
 const PATIENCE = 10_000; // milliseconds of rest until the part must be there, however long the page took to rest
 const REST = 150;
+const STILL = 600; // milliseconds after which a part is scrolled to although its page still works
 const TURNS = { ArrowLeft: "back", PageUp: "back", ArrowRight: "next", PageDown: "next", Escape: "Escape" };
 let last = null;
 let presents = false;
@@ -14,21 +15,26 @@ export default function ({ data, setTriggerValue }) {
   if (data.order === last) return; // drawn once more
   last = data.order;
   isElsewhere = false;
-  come(data, performance.now() + PATIENCE, null);
+  come(data, performance.now() + PATIENCE);
 }
 
-function come({ at: asked, order, presents }, end, before) {
+// `before` is where the part was last seen, `still` for how long it has been there, `there` where it was scrolled to.
+function come({ at: asked, order, presents }, end, { before = null, still = 0, there = null } = {}) {
   const at = presents ? "" : asked; // what is presented is all there is
   const running = document.querySelector("[data-test-script-state=running]");
   if (order !== last || isElsewhere || (!running && performance.now() > end)) return;
   const main = document.querySelector("[data-testid=stMain]");
   const part = at ? document.querySelector(`.st-key-${CSS.escape(at)}`) : main;
   const place = part && at ? part.getBoundingClientRect().top + main.scrollTop : 0;
-  if (part && !running && place === before) main.scrollTo({ top: at ? place - above() : first(main) });
-  else {
-    const until = running ? performance.now() + PATIENCE : end;
-    setTimeout(() => come({ at: asked, order, presents }, until, running || !part ? null : place), REST);
+  still = part && place === before ? still + REST : 0;
+  const rests = still > 0 && !running;
+  if (rests || (at && still >= STILL && place !== there)) {
+    main.scrollTo({ top: at ? place - above() : first(main) });
+    there = place;
   }
+  if (rests) return;
+  const until = running ? performance.now() + PATIENCE : end;
+  setTimeout(() => come({ at: asked, order, presents }, until, { before: part ? place : null, still, there }), REST);
 }
 
 // Where the page begins: in a low window below the bar, lest the picture be below it. The banner itself may be stuck.

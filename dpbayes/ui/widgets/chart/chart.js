@@ -2,7 +2,8 @@
 const charts = new WeakMap();
 let library;
 const LEAST_HEIGHT = 200; // pixels; below this a curve cannot be read
-const LETTERS = 12, LARGE_LETTERS = 20; // pixels; those for a room
+const LETTERS = 12, SMALL_LETTERS = 10, LARGE_LETTERS = 20; // pixels; those of a low chart, and for a room
+const LOW_HEIGHT = 260; // pixels; below this the names of many curves would take the place of the curves
 const presented = () => document.querySelector(".st-key-present") !== null;
 
 export default function ({ parentElement, data }) {
@@ -66,7 +67,7 @@ class Chart {
   draw() {
     if (!this.plotly || !this.figure || this.figure === this.drawn) return;
     this.drawn = this.figure;
-    this.large = presented();
+    this.letters = this.fitting();
     const { data, layout } = this.figure;
     const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
     more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
@@ -119,7 +120,7 @@ class Chart {
     if (!this.plotly) return;
     this.draw(); // what nobody saw may not be drawn yet
     const { plotly, plot, alt, file, told } = this;
-    await saved({ plotly, plot, theme: this.theme(), alt, file, told }, as);
+    await saved({ plotly, plot, theme: this.theme(LETTERS, false), alt, file, told }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
@@ -131,7 +132,7 @@ class Chart {
   fit() {
     const known = this.drawn && this.plot._fullLayout;
     if (!known || !this.root.clientWidth) return;
-    if (this.large !== presented()) return this.again();
+    if (this.letters !== this.fitting()) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.height };
     if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
@@ -148,11 +149,17 @@ class Chart {
     };
   }
 
-  theme() {
+  // How large letters are: in a low chart they give way to the curves.
+  fitting() {
+    if (presented()) return Math.round(Math.max(LETTERS, Math.min(LARGE_LETTERS, this.height / 20)));
+    return this.height < LOW_HEIGHT ? SMALL_LETTERS : LETTERS;
+  }
+
+  theme(size = this.letters ?? LETTERS, isLow = this.height < (presented() ? 1.5 : 1) * LOW_HEIGHT) {
     const style = getComputedStyle(this.root);
     const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
     const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");
-    const size = this.large ? LARGE_LETTERS : LETTERS;
+    const [below, beside] = isLow ? [6, 10] : [20, 24]; // from the numbers to the title
     const axis = {
       automargin: true,
       gridcolor: line,
@@ -169,8 +176,8 @@ class Chart {
       margin: { pad: 8 },
       paper_bgcolor: ground,
       plot_bgcolor: ground,
-      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: size + 2 }, standoff: 20 } },
-      yaxis: { ...axis, title: { font: { size: size + 2 }, standoff: 24 } },
+      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: size + 2 }, standoff: below } },
+      yaxis: { ...axis, title: { font: { size: size + 2 }, standoff: beside } },
     };
   }
 }

@@ -84,7 +84,7 @@ def _line(page: str, told: Mapping[str, str]) -> str:
 _FACTS: dict[str, tuple[str, ...]] = {
     "data": ("table", "n"),
     "network": ("epsilon", "table", "n"),
-    "which_epsilon": ("mechanism", "epsilon", "n"),
+    "which_epsilon": ("mechanism", "n"),
     "release": ("mechanism", "epsilon", "table", "n"),
     "audit": ("mechanism", "epsilon", "table", "n"),
     "sampling": ("mechanism", "epsilon", "table", "n"),

@@ -1,0 +1,48 @@
+"""Nothing that a person is to read is cut off, in a wide window and in a low one."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.app_screen import SLOW_MS
+
+pytestmark = pytest.mark.browser
+
+SIZES = [(1440, 900), (853, 480)]
+
+CUT = """part => {
+  const texts = part.querySelectorAll("p, text");
+  const holds = (outer, inner) => inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1
+    && inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+  const isCut = text => {
+    for (let around = text.parentElement; around; around = around.parentElement) {
+      const hides = getComputedStyle(around).overflow !== "visible" && !around.matches("[data-testid=stMain]");
+      if (hides && !holds(around.getBoundingClientRect(), text.getBoundingClientRect())) return true;
+      if (around === part) return text instanceof HTMLElement && text.scrollWidth > text.clientWidth + 1;
+    }
+  };
+  return [...texts].filter(text => text.textContent.trim() && isCut(text)).map(text => text.textContent);
+}"""
+"""Texts of a part that are not wholly in all that is around them, or wider than their own place."""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "projector"])
+def test_errors_of_mechanisms_and_of_the_question_are_read_whole(visit, size):
+    width, height = size
+    screen = visit("network?target=dysp&evidence=smoke~yes", viewport={"width": width, "height": height})
+    part = screen.main.locator(".st-key-error-bars")
+    expect(part).to_contain_text("Your question, P(dysp | smoke=yes), is off by 0.", timeout=SLOW_MS)
+    labels = part.locator(".ytick text")
+    expect(labels.filter(has_text="Gaussian residuals").first).to_be_attached(timeout=SLOW_MS)
+    part.scroll_into_view_if_needed()
+    screen.settle()
+    assert part.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "projector"])
+def test_names_of_numbers_are_read_whole(visit, size):
+    width, height = size
+    screen = visit("release", viewport={"width": width, "height": height})
+    expect(screen.metric("Coverage of 95% intervals")).to_be_attached(timeout=SLOW_MS)
+    names = screen.main.locator("[data-testid=stMetricLabel]")
+    assert names.count() > 5
+    assert [cut for name in names.all() for cut in name.evaluate(CUT)] == []
