@@ -3,6 +3,9 @@ const charts = new WeakMap();
 let library;
 const LEAST_HEIGHT = 200; // pixels; below this a curve cannot be read
 const LETTERS = 12, LARGE_LETTERS = 20; // pixels; those for a room
+// A picture lower than this has its legend beside it if it is wide enough, and more than a line of entries: above, they
+// would leave nothing for the curves.
+const LOW = 300, WIDE = 480, LINE = 3, SMALL_LETTERS = 11;
 const presented = () => document.querySelector(".st-key-present") !== null;
 
 export default function ({ parentElement, data }) {
@@ -67,9 +70,17 @@ class Chart {
     if (!this.plotly || !this.figure || this.figure === this.drawn) return;
     this.drawn = this.figure;
     this.large = presented();
+    this.low = this.isLow;
     const { data, layout } = this.figure;
     const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
-    more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
+    if (this.low) more.margin = { ...layout.margin, b: 40 };
+    if (this.low && this.entries > LINE && more.width >= WIDE) {
+      const letters = { ...more.template.layout.legend.font, size: SMALL_LETTERS };
+      const beside = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top", maxheight: more.height };
+      more.legend = { ...beside, font: letters };
+      more.margin = { ...more.margin, t: 22 };
+    }
+    more.legend = { ...layout.legend, ...more.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
     const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
     drawn.then(() => {
@@ -101,6 +112,14 @@ class Chart {
     return Math.min(most, Math.max(LEAST_HEIGHT, room));
   }
 
+  get isLow() {
+    return !presented() && this.height < Math.min(LOW, this.figure.layout.height);
+  }
+
+  get entries() {
+    return this.figure.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+  }
+
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
   // and keeps that size: it is not to breathe with the number of its lines.
   room() {
@@ -119,7 +138,8 @@ class Chart {
     if (!this.plotly) return;
     this.draw(); // what nobody saw may not be drawn yet
     const { plotly, plot, alt, file, told } = this;
-    await saved({ plotly, plot, theme: this.theme(), alt, file, told }, as);
+    const { legend, margin } = this.figure.layout; // where no screen is too low
+    await saved({ plotly, plot, theme: this.theme(), layout: { legend, margin }, alt, file, told }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
@@ -131,10 +151,12 @@ class Chart {
   fit() {
     const known = this.drawn && this.plot._fullLayout;
     if (!known || !this.root.clientWidth) return;
-    if (this.large !== presented()) return this.again();
+    if (this.large !== presented() || this.low !== this.isLow) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.height };
-    if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
+    if (size.width === known.width && size.height === known.height) return;
+    // A legend of fewer lines than before stands among the curves until all is drawn again.
+    this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));
   }
 
   configured() {
@@ -153,6 +175,7 @@ class Chart {
     const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
     const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");
     const size = this.large ? LARGE_LETTERS : LETTERS;
+    const title = { font: { size: size + 2 } };
     const axis = {
       automargin: true,
       gridcolor: line,
@@ -169,8 +192,8 @@ class Chart {
       margin: { pad: 8 },
       paper_bgcolor: ground,
       plot_bgcolor: ground,
-      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: size + 2 }, standoff: 20 } },
-      yaxis: { ...axis, title: { font: { size: size + 2 }, standoff: 24 } },
+      xaxis: { ...axis, showgrid: false, zeroline: false, title: { ...title, standoff: this.low ? 6 : 20 } },
+      yaxis: { ...axis, title: { ...title, standoff: 24 } },
     };
   }
 }
