@@ -32,7 +32,10 @@ _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 @dataclass(frozen=True)
 class Mark:
-    """A promise (epsilon, delta) as a point of the picture, and its name."""
+    """A promise (epsilon, delta) as a point of the picture, and its name.
+
+    The pointer shows its numbers. In the legend they would move the picture, as often as they need another line.
+    """
 
     epsilon: float
     delta: float
@@ -58,11 +61,13 @@ def privacy_curve_figure(
     if np.allclose(upper, lower, rtol=1e-3, atol=LEAST_DELTA):
         traces.append(_LINES | {"x": epsilons, "y": top, "name": "exact", "line": {"color": EXACT, "width": 3}})
     else:
+        # One entry for both, as short as "exact": a longer legend would move the picture.
+        both = _LINES | {"x": epsilons, "legendgroup": "bounds"}
         dashed = {"color": BOUND, "width": 2.5, "dash": "dash"}
-        traces.append(_LINES | {"x": epsilons, "y": top, "name": "upper value", "line": dashed})
+        traces.append(both | {"y": top, "name": "bounds", "line": dashed})
         if np.any(lower > 0):
             dotted = {"color": BOUND, "width": 2.5, "dash": "dot"}
-            traces.append(_LINES | {"x": epsilons, "y": bottom, "name": "lower value", "line": dotted})
+            traces.append(both | {"y": bottom, "name": "lower value", "line": dotted, "showlegend": False})
     if broken.any():
         above = np.where(broken, top, np.nan)
         name = "above the claim" if claimed and claimed.name == "claimed" else "above what it is run at"
@@ -104,7 +109,7 @@ def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> T
         "mode": "lines+markers",
         "x": [mark.epsilon, mark.epsilon],
         "y": [low, 1.0],
-        "name": f"{mark.name}: {promise}",
+        "name": mark.name,
         "line": {"color": colour, "width": 2, "dash": dash},
         "marker": {"symbol": symbol, "size": [12, 0], "color": colour, "opacity": 1},
         "hovertemplate": f"{mark.name}: {promise}<extra></extra>",

@@ -51,9 +51,10 @@ def best_noise_figure(dots: Sequence[NoiseDot], *, x: str) -> Figure:
         _dots(labels, values[:, 1], colours, name=_WITH, symbol="diamond-open"),
         _said(labels, values, low),
     ]
+    level = {"tickangle": 0, "nticks": 6}  # numbers that turn where room is scarce would move the picture
     return figure_of(
         traces,
-        x=log_axis(x, low, high, range=[math.log10(low) - 0.12, math.log10(high) + 0.3]),
+        x=log_axis(x, low, high, range=[math.log10(low) - 0.12, math.log10(high) + 0.3], **level),
         y=names_axis(categoryorder="array", categoryarray=labels[::-1], ticks=""),
         height=96 + 40 * max(len(dots), 4),
     )

@@ -37,7 +37,7 @@ def stealth_figure(
         for look, values in simulated.items()
     ]
     if real is not None:
-        traces.append(_line(t, real, "with the real counts (curator only)", {"color": EXACT, "width": 2}))
+        traces.append(_line(t, real, "real counts (curator only)", {"color": EXACT, "width": 2}))
     if chosen is not None:
         traces.append(_chosen(t, *chosen))
     return figure_of(traces, x=_increments(t, records), y=titled("probability", range=[-0.02, 1.03]), height=460)

@@ -65,20 +65,19 @@ def error_figure(
             "marker": {"color": needed.colour, "size": 4},
         },
     ]
-    shapes = [_level(tolerance)]
-    if math.isfinite(needed.epsilon):
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": [needed.epsilon],
-                "y": [tolerance],
-                "name": "the least ε",
-                "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
-                "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>",
-            }
-        )
-        shapes.append(_band(needed, float(epsilons[-1])))
+    is_known = math.isfinite(needed.epsilon)
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [needed.epsilon if is_known else None],
+            "y": [tolerance],
+            "name": "the least ε",  # before it is known, too: the legend's lines would move the picture
+            "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
+            "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if is_known else "",
+        }
+    )
+    shapes = [_level(tolerance), *([_band(needed, float(epsilons[-1]))] if is_known else [])]
     return figure_of(
         traces,
         x=log_axis("ε", float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),

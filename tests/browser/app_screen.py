@@ -19,6 +19,12 @@ def title_of(place: str) -> str:
     return TITLES.get(place, place.replace("_", " ").capitalize())
 
 
+def place_of(title: str) -> str:
+    """Return the place in the address of the page with this title."""
+    places = {name: place for place, name in TITLES.items()}
+    return places.get(title, title.replace(" ", "_").lower())
+
+
 SLOW_MS = 60_000
 """Longest wait for the server's answer, on a busy machine."""
 

@@ -19,6 +19,12 @@ PARTS = {
 """What is to be seen; the drawing of the network is its page's picture."""
 
 
+CURVES, LEGEND = ".st-key-picture .nsewdrag", ".st-key-picture .legend"
+LOOKS = 20
+LEAST = 100
+"""Pixels in height that curves need at least to be read."""
+
+
 def outside(screen: AppScreen) -> Iterator[str]:
     """Yield what is not wholly in the window, and where its top and its bottom are."""
     size = screen.page.viewport_size
@@ -31,12 +37,26 @@ def outside(screen: AppScreen) -> Iterator[str]:
             yield f"{name} from {top:.0f} to {bottom:.0f} in {size['width']} x {size['height']}"
 
 
+def covered(screen: AppScreen) -> Iterator[str]:
+    """Yield what leaves the curves of the picture too little room: a low window, or the legend over them."""
+    curves, legend = (screen.main.locator(selector).first for selector in (CURVES, LEGEND))
+    box = curves.bounding_box() if curves.count() else None
+    if box and box["height"] < LEAST:
+        yield f"curves only {box['height']:.0f} high in {screen.page.viewport_size}"
+    over = legend.bounding_box() if box and legend.count() else None
+    if box and over and over["x"] < box["x"] + box["width"] and over["y"] + over["height"] > box["y"] + 1:
+        yield f"curves under the legend in {screen.page.viewport_size}"
+
+
 def hidden_on_the_first_screen(screen: AppScreen) -> list[str]:
     """Return what a page that has a slider does not show at once, in windows of each size."""
     hidden = []
     for width, height in SCREENS:
         screen.page.set_viewport_size({"width": width, "height": height})
-        screen.page.wait_for_timeout(150)
-        hidden += outside(screen)
+        for _ in range(LOOKS):  # a busy machine takes a while to draw all anew
+            screen.page.wait_for_timeout(150)
+            if not (faults := [*outside(screen), *covered(screen)]):
+                break
+        hidden += faults
     screen.settle()
     return hidden

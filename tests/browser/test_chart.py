@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.browser.dag_editor_screen import middle
 
 pytestmark = pytest.mark.browser
 
@@ -46,10 +47,26 @@ def test_a_finger_scrolls_the_page_over_a_chart_that_has_no_tools(visit):
     screen = visit("release")
     assert screen.chart("density").locator(".modebar-btn").count() > 0
     screen = visit("release", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
-    assert screen.chart("density").locator(".modebar-btn").count() == 0
-    drag = screen.chart("density").locator(".nsewdrag").first
-    assert drag.evaluate("node => getComputedStyle(node).touchAction") == "pan-x pan-y"
-    assert screen.chart("density").evaluate("plot => plot._fullLayout.dragmode") is False
+    chart = screen.chart("density")
+    assert chart.locator(".modebar-btn").count() == 0
+    ranges = chart.evaluate(RANGES)
+    before = chart.bounding_box()["y"]
+    swipe(screen, chart.locator(".nsewdrag").first, up=250)
+    assert before - chart.bounding_box()["y"] > 150, "the page went with the finger"
+    assert chart.evaluate(RANGES) == ranges, "and the chart was not zoomed"
+    swipe(screen, chart.locator(".nsewdrag").first, up=-250)
+    assert chart.bounding_box()["y"] > before - 50
+
+
+RANGES = "plot => [plot._fullLayout.xaxis.range, plot._fullLayout.yaxis.range].flat()"
+"""What of its axes a chart shows."""
+
+
+def swipe(screen: AppScreen, part: Locator, *, up: float) -> None:
+    """Put a finger on the middle of a part, move it up by so many pixels, or down, and lift it."""
+    x, y = middle(part)
+    screen.touch([[(x, y - up * step / 20)] for step in range(21)])
+    screen.page.wait_for_timeout(300)
 
 
 def test_without_plotlys_script_a_sentence_stands_where_the_chart_would(visit):

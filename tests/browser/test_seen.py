@@ -16,7 +16,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.app_screen import SLOW_MS, title_of
 from tests.browser.first_screen import WITH_A_SLIDER, hidden_on_the_first_screen
 from tests.browser.serving import streamlit_server, usual_window
-from tests.conftest import thorough
 from tests.pages.conftest import PAGES
 
 pytestmark = pytest.mark.browser
@@ -155,11 +154,7 @@ def button_names(page: Page, selectors: Collection[str]) -> list[tuple[str, bool
     return [(name, excepted) for name, excepted in page.evaluate(BUTTONS, list(selectors))]
 
 
-KINDS = ("", "network", "which_epsilon", "release", "ledger", "papers", "accuracy", "regression")
-"""A page of each kind: text and links, the editor, rows and charts, forms, a list to search, curves, numbers."""
-
-
-@pytest.mark.parametrize("place", thorough(places(), sample=KINDS))
+@pytest.mark.parametrize("place", places())
 def test_a_page_can_be_read_heard_and_walked_by_everyone(visit, place: str) -> None:
     screen = visit(place)
     page = screen.page

@@ -54,7 +54,7 @@ def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
     assert red.line.color == INVALID
     assert np.isnan(red.y[[0, 3]]).all()
     assert list(red.y[1:3]) == [0.1, 1e-4]
-    assert named(figure, "claimed:").line.color == INVALID
+    assert next(trace for trace in figure.data if trace.name == "claimed").line.color == INVALID
     unpromised = curve(broken=np.ones(4, dtype=bool), claimed=Mark(1.0, 0.0, "run at"))
     assert named(unpromised, "above what it is run at").line.color == INVALID
     assert not any("claim" in trace.name for trace in unpromised.data)
@@ -62,7 +62,7 @@ def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
 
 def test_two_values_of_the_curve_are_dashed_and_dotted_and_an_unknown_one_is_left_out():
     figure = curve(lower=DELTAS / 2)
-    assert named(figure, "upper").line.dash == "dash"
+    assert named(figure, "bounds").line.dash == "dash"
     assert list(named(figure, "lower").y[:3]) == [0.25, 0.05, 5e-5]
     assert not any(trace.name == "exact" for trace in figure.data)
     assert not any("lower" in trace.name for trace in curve(lower=np.zeros(4)).data)
@@ -77,9 +77,18 @@ def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
     assert named(figure, "certified").y[0] == pytest.approx(10**bottom)
 
 
+def test_the_legend_is_as_long_whatever_is_promised_and_known():
+    names = [
+        [trace.name for trace in curve(claimed=Mark(value, 0.0, "claimed")).data] for value in (1.0, 0.123456, 1.2345)
+    ]
+    assert names[0] == names[1] == names[2]
+    entries = [sum(trace.showlegend is not False for trace in figure.data) for figure in (curve(), curve(DELTAS / 2))]
+    assert entries[0] == entries[1]
+
+
 def test_a_claim_beyond_the_picture_says_so():
     figure = curve(claimed=Mark(100.0, 0.0, "claimed"))
-    assert named(figure, "claimed, beyond this picture: ε = 100")
+    assert "ε = 100, δ = 0" in named(figure, "claimed, beyond this picture").hovertemplate
     assert figure.layout.xaxis.range[1] == EPSILONS[-1]
 
 

@@ -29,7 +29,7 @@ def test_curves_are_drawn_as_they_are_with_bounds_grey_and_real_counts_blue():
     assert (printed.line.color, printed.line.dash, proved.line.dash) == (BOUND, "dash", "dot")
     assert simulated.y == pytest.approx(CURVE)
     assert simulated.name == "all released tables"
-    assert (real.line.color, real.name) == (EXACT, "with the real counts (curator only)")
+    assert (real.line.color, real.name) == (EXACT, "real counts (curator only)")
     assert chosen.marker.color == GREEN
     assert list(chosen.x) == [0.2, 0.2]
     assert list(chosen.y) == [0, 0.5]

@@ -31,9 +31,11 @@ def test_the_least_epsilon_is_where_the_tolerance_is_met():
 
 def test_what_is_not_known_is_not_drawn():
     figure = drawn(NONE, [math.nan, 0.0, 0.01])
-    assert len(figure.data) == 2
+    wanted, _, least = figure.data
+    assert list(least.x) == [None]
+    assert least.name == drawn(LAPLACE, [0.5, 0.1, 0.01]).data[2].name, "the legend is as long before it is known"
     assert len(figure.layout.shapes) == 1
-    assert np.isnan(figure.data[0].y[:2]).all()  # no logarithm
+    assert np.isnan(wanted.y[:2]).all()  # no logarithm
     assert drawn(NONE, [math.nan] * 3).layout.yaxis.range[0] < math.log10(0.05)
 
 

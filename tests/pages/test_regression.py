@@ -134,9 +134,9 @@ def test_moving_the_precision_looked_at_repeats_no_work() -> None:
 
 def test_what_is_nearest_to_the_precision_asked_for_is_said() -> None:
     at = open_page(PAGE, **(SMALL | {"regression.precision": "90"}))
-    assert headline(at).startswith("At prior precision b = 100, of the 5 computed the nearest to 90, one private draw")
+    assert headline(at).startswith("At prior precision b = 100, the nearest to 90 of 5, one private draw")
     recipient = open_page(PAGE, seat=Seat.RECIPIENT.value, **(FULTON | {"regression.precision": "90"}))
-    assert headline(recipient).startswith("At prior precision b = 100, of the 5 computed the nearest to 90, one")
+    assert headline(recipient).startswith("At prior precision b = 100, the nearest to 90 of 5, one")
 
 
 def test_a_single_precision_is_the_one_asked_for_and_nothing_hides_it() -> None:

@@ -50,7 +50,7 @@ PAGE = "pages/stealth.py"
 CHART = "stealth.probability"
 PANELS = {"stealth.agree.Laplace", "stealth.agree.Fourier"}
 ASIA, PUBLISHED = load_named("asia")
-REAL = "with the real counts (curator only)"
+REAL = "real counts (curator only)"
 
 
 def mechanism(calibration: Calibration = Calibration.CERTIFIED, epsilon: float = 1.0) -> LaplaceFourier:

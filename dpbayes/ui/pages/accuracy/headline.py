@@ -29,8 +29,8 @@ def best_said(study: AccuracyStudy, epsilon: float) -> str:
     if best is None:
         return ""
     return (
-        f"At ε = {numeral(best.epsilon)} the best proved curve is {best.method.called(study.plan.draws)}: right in "
-        f"{best.accuracy:.1%}, {points(best.behind, best.error)} short of no privacy."
+        f"At ε = {numeral(best.epsilon)} the best proved, {best.method.called(study.plan.draws)}, is "
+        f"{points(best.behind, best.error)} short."
     )
 
 
@@ -49,8 +49,9 @@ def _both(ways: list[tuple[str, str]]) -> str:
     other, also = rest[0]
     if said == also:
         return f"Posterior sampling {said}, {how} and {other} alike."
-    if said.startswith("overtakes"):
-        also = also.replace("never overtakes Laplace", "never does").replace("overtakes Laplace", "does so")
+    if said.startswith("overtakes"):  # the headline has three lines
+        also = f"it {also}".replace("it never overtakes Laplace", "never").replace("it overtakes Laplace ", "")
+        return f"Posterior sampling {said} {how}; {other}, {also}."
     return f"Posterior sampling {said} {how}; {other}, it {also}."
 
 
@@ -91,12 +92,12 @@ def _cost(study: AccuracyStudy) -> str:
     target = escaped(study.plan.target)
     if exact <= majority:
         return f"But even the exact posterior tells {target} no better than its majority class: {exact:.1%}."
-    known = f"Without privacy, {target} is predicted rightly in {exact:.1%} of records"
+    known = f"Without privacy, {target} is predicted rightly in {exact:.1%}"
     first = LAPLACE if LAPLACE in study.methods else next(iter(study.plan.private), None)
     if first is None:
         return f"{known}."
     name = first.called(study.plan.draws)
-    crossing, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points of that"
+    crossing, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points"
     if crossing is None:
         return f"{known}; {name} is not clearly {points} {_up_to(study)}."
     if crossing.behind is None:

@@ -233,7 +233,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
 
 
 def _data(report: AuditReport) -> None:
-    known = "the curve is exact" if curve_is_exact(report) else "dashed: an upper value"
+    known = "the curve is exact" if curve_is_exact(report) else "dashed: an upper value, dotted: a lower one"
     st.caption(
         "δ(ε) is how far the probability of an event under one table can exceed e^ε times that under its neighbour; "
         f"{known}. A claim with δ = 0 holds if δ(ε) is zero at its ε: the curve must have left the picture."

@@ -154,7 +154,7 @@ def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[i
 def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
     """Return which precision is looked at, and what was asked for where that is another one."""
     shown, asked = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
-    nearest = f", of the {len(study.precisions)} computed the nearest to {asked}" if asked != shown else ""
+    nearest = f", the nearest to {asked} of {len(study.precisions)}" if asked != shown else ""
     return f"prior precision b = {shown}{nearest}"
 
 

@@ -2,8 +2,10 @@
 const charts = new WeakMap();
 let library;
 const LEAST_HEIGHT = 200; // pixels; below this a curve cannot be read
-const LETTERS = 12, SMALL_LETTERS = 10, LARGE_LETTERS = 20; // pixels; those of a low chart, and for a room
-const LOW_HEIGHT = 260; // pixels; below this the names of many curves would take the place of the curves
+const LETTERS = 12, SMALL_LETTERS = 11, LARGE_LETTERS = 20; // pixels; those of a low chart, and for a room
+// In a chart lower than this, and for a room, names would take the place of curves. Where it is wide enough, more than a
+// line of entries stands beside the curves.
+const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
 const presented = () => document.querySelector(".st-key-present") !== null;
 
 export default function ({ parentElement, data }) {
@@ -68,9 +70,17 @@ class Chart {
     if (!this.plotly || !this.figure || this.figure === this.drawn) return;
     this.drawn = this.figure;
     this.letters = this.fitting();
+    this.low = this.isLow;
     const { data, layout } = this.figure;
     const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
-    more.legend = { ...layout.legend, uirevision: "kept" }; // a line that was hidden stays so
+    if (this.low && !presented()) {
+      more.margin = { ...layout.margin, b: 40 };
+      if (this.entries > LINE && more.width >= WIDE) {
+        more.legend = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top", maxheight: more.height };
+        more.margin.t = 22;
+      }
+    }
+    more.legend = { ...layout.legend, ...more.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
     const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
     drawn.then(() => {
@@ -102,6 +112,14 @@ class Chart {
     return Math.min(most, Math.max(LEAST_HEIGHT, room));
   }
 
+  get isLow() {
+    return this.height < (presented() ? LOW_FOR_A_ROOM : Math.min(LOW, this.figure.layout.height));
+  }
+
+  get entries() {
+    return this.figure.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+  }
+
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
   // and keeps that size: it is not to breathe with the number of its lines.
   room() {
@@ -120,7 +138,9 @@ class Chart {
     if (!this.plotly) return;
     this.draw(); // what nobody saw may not be drawn yet
     const { plotly, plot, alt, file, told } = this;
-    await saved({ plotly, plot, theme: this.theme(LETTERS, false), alt, file, told }, as);
+    const { legend, margin } = this.figure.layout; // where no screen is too low
+    const theme = this.theme(LETTERS, false);
+    await saved({ plotly, plot, theme, layout: { legend, margin }, alt, file, told }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
@@ -132,10 +152,12 @@ class Chart {
   fit() {
     const known = this.drawn && this.plot._fullLayout;
     if (!known || !this.root.clientWidth) return;
-    if (this.letters !== this.fitting()) return this.again();
+    if (this.letters !== this.fitting() || this.low !== this.isLow) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.height };
-    if (size.width !== known.width || size.height !== known.height) this.plotly.relayout(this.plot, size);
+    if (size.width === known.width && size.height === known.height) return;
+    // A legend of fewer lines than before stands among the curves until all is drawn again.
+    this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));
   }
 
   configured() {
@@ -152,14 +174,14 @@ class Chart {
   // How large letters are: in a low chart they give way to the curves.
   fitting() {
     if (presented()) return Math.round(Math.max(LETTERS, Math.min(LARGE_LETTERS, this.height / 20)));
-    return this.height < LOW_HEIGHT ? SMALL_LETTERS : LETTERS;
+    return this.isLow ? SMALL_LETTERS : LETTERS;
   }
 
-  theme(size = this.letters ?? LETTERS, isLow = this.height < (presented() ? 1.5 : 1) * LOW_HEIGHT) {
+  theme(size = this.letters, low = this.low) {
     const style = getComputedStyle(this.root);
     const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
     const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");
-    const [below, beside] = isLow ? [6, 10] : [20, 24]; // from the numbers to the title
+    const [below, beside] = low ? [6, 10] : [20, 24]; // from the numbers to the title
     const axis = {
       automargin: true,
       gridcolor: line,

@@ -3,7 +3,7 @@ const SIZES = { page: { width: 800, height: 500, dots: 2 }, slide: { width: 1280
 const FONT = "Helvetica, Arial, sans-serif"; // what every program that opens the file has
 const EDGE = 20;
 
-async function saved({ plotly, plot, theme, alt, file, told }, { format, size }) {
+async function saved({ plotly, plot, theme, layout, alt, file, told }, { format, size }) {
   const { width, height, dots } = SIZES[size];
   const [title, foot] = [wrapped(alt, width, 18), wrapped(told, width, 12)];
   const [above, below] = [EDGE + 24 * title.length, EDGE + 16 * foot.length];
@@ -12,7 +12,8 @@ async function saved({ plotly, plot, theme, alt, file, told }, { format, size })
     width,
     height: Math.max(height - above - below, plot.layout.height),
     font: { family: FONT },
-    legend: { ...plot.layout.legend, maxheight: 10000 }, // whole, where the page would scroll it
+    margin: layout.margin,
+    legend: { ...layout.legend, maxheight: 10000 }, // whole, where the page would scroll it
   };
   const inner = await plotly.toImage(
     { data: plot.data, layout: { ...plot.layout, ...more } },
