@@ -52,11 +52,16 @@ STOPWATCH = """() => {
 }"""
 
 
-def prepare(page: Page, url: str) -> None:
-    """Open a page, wait for it to be at rest, and put a stopwatch into it and the focus on its slider."""
+def look_at(page: Page, url: str) -> None:
+    """Open a page that has a chart, and wait for it to be at rest."""
     page.goto(url)
     page.locator(INK).first.wait_for(timeout=90_000, state="attached")
     rest(page, 2000)
+
+
+def prepare(page: Page, url: str) -> None:
+    """Open a page that has a slider too, and put a stopwatch into it and the focus on its slider."""
+    look_at(page, url)
     page.evaluate(STOPWATCH)
     page.get_by_role("slider").first.focus()
 
@@ -219,7 +224,7 @@ def first_charts(*, repeats: int = 3) -> list[Record]:
     with streamlit_process(APP) as (url, _), streamlit_process(TRIVIAL) as (trivial, _), chromium() as visitor:
         pages = {name: f"{url}/{name}" for name in CHARTS} | {"trivial": trivial}
         for address in pages.values():  # what the server keeps for all is computed once
-            prepare(visitor, address)
+            look_at(visitor, address)
         for _ in range(repeats):
             for name, address in pages.items():
                 window = visitor.context.new_page()
