@@ -182,6 +182,24 @@ def test_a_room_reads_the_sentence_on_a_small_screen_too(visit, size):
     assert curves["height"] > height / 5
 
 
+@pytest.mark.parametrize("size", [(853, 480), (390, 844)], ids=["projector", "phone"])
+def test_a_room_reads_the_titles_of_axes_whole_on_a_small_screen_too(visit, size):
+    width, height = size
+    screen = visit("hellinger?story=dice&step=3&epsilon=0.1", viewport={"width": width, "height": height})
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    chart = screen.main.locator(".st-key-hellinger-throws .dpbayes-chart:visible").first
+    expect(chart.locator(".ytitle")).to_be_attached(timeout=SLOW_MS)
+    screen.settle()
+    whole = chart.bounding_box()
+    for title in (".xtitle", ".ytitle"):
+        box = chart.locator(title).bounding_box()
+        assert whole["x"] <= box["x"], title
+        assert box["x"] + box["width"] <= whole["x"] + whole["width"], title
+        assert whole["y"] <= box["y"], title
+        assert box["y"] + box["height"] <= whole["y"] + whole["height"], title
+
+
 def test_a_room_sees_a_drawing_alone_and_whoever_leaves_has_the_tools_back(visit):
     screen = visit("network?story=votes&step=1")
     press(screen, "Present")

@@ -83,7 +83,10 @@ class Chart {
     more.legend = { ...layout.legend, ...more.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
     const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
-    drawn.then(() => {
+    const isOther = this.known !== this.letters; // Plotly lays margins out by the letters before, the first time
+    this.known = this.letters;
+    drawn.then(async () => {
+      if (isOther) await this.plotly.relayout(this.plot, { "legend.font.size": this.letters });
       this.nameTools();
       this.watch();
       this.fit();
@@ -173,7 +176,10 @@ class Chart {
 
   // How large letters are: in a low chart they give way to the curves.
   fitting() {
-    if (presented()) return Math.round(Math.max(LETTERS, Math.min(LARGE_LETTERS, this.height / 20)));
+    if (presented()) {
+      const most = Math.min(LARGE_LETTERS, this.height / 22, (this.root.clientWidth || 700) / 24);
+      return Math.round(Math.max(LETTERS, most));
+    }
     return this.isLow ? SMALL_LETTERS : LETTERS;
   }
 
@@ -181,6 +187,7 @@ class Chart {
     const style = getComputedStyle(this.root);
     const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
     const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");
+    const more = size > LETTERS ? 0 : 2; // a title is as long as its axis, at most
     const [below, beside] = low ? [6, 10] : [20, 24]; // from the numbers to the title
     const axis = {
       automargin: true,
@@ -198,8 +205,8 @@ class Chart {
       margin: { pad: 8 },
       paper_bgcolor: ground,
       plot_bgcolor: ground,
-      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: size + 2 }, standoff: below } },
-      yaxis: { ...axis, title: { font: { size: size + 2 }, standoff: beside } },
+      xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: size + more }, standoff: below } },
+      yaxis: { ...axis, title: { font: { size: size + more }, standoff: beside } },
     };
   }
 }
