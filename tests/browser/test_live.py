@@ -24,6 +24,16 @@ MOVE = """async () => {
 """Moves the main slider for 3 s, never still for as long as a rest takes; returns what could be read meanwhile."""
 
 
+ENDS = """() => [...document.querySelectorAll("*")].flatMap(({shadowRoot}) =>
+  [...(shadowRoot?.querySelectorAll(".ends span") ?? [])].map((end) => end.textContent))"""
+
+
+def test_a_sliders_large_ends_are_grouped_as_in_sentences(visit):
+    ends = visit("accuracy").page.evaluate(ENDS)
+    assert "10,000,000" in ends
+    assert not [end for end in ends if "0000" in end and "." not in end]
+
+
 STOPS = """() => {
   window.stops = [];
   new MutationObserver(() => {

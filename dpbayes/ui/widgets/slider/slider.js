@@ -7,6 +7,7 @@ const PATIENCE = 2000; // after so many milliseconds without an answer the next 
 // answers took lately: a server that many hands keep busy has no time for what follows a rest.
 const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 8, 0.8];
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
+const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 
 export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".number");
@@ -87,7 +88,7 @@ class NumberControl {
     this.find(".tip").textContent = help;
     for (const input of [this.slider, this.box]) input.setAttribute("aria-describedby", help ? this.find(".tip").id : "");
     const [low, high] = this.root.querySelectorAll(".ends span");
-    [low.textContent, high.textContent] = [this.stops[0], this.stops.at(-1)];
+    [low.textContent, high.textContent] = [grouped(this.stops[0]), grouped(this.stops.at(-1))];
     this.find(".ticks").replaceChildren(...this.ticks());
     if (this.stops.includes(this.text)) this.show(this.text); // its place among other stops is another
   }
@@ -106,7 +107,7 @@ class NumberControl {
     const place = this.stops.indexOf(text);
     this.slider.value = place;
     this.slider.setAttribute("aria-valuetext", text);
-    this.bubble.textContent = text;
+    this.bubble.textContent = grouped(text);
     this.root.style.setProperty("--part", place / this.last);
     if (!this.typing) this.box.value = text;
   }
