@@ -25,6 +25,7 @@ from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, Added, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
+    charts,
     everything,
     figures,
     fine,
@@ -80,6 +81,9 @@ def test_the_default_is_figure_1_and_says_who_overtakes_whom():
     assert float(match.group(2)) <= 2.5
     assert "class is predicted rightly in 96" in said
     assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
+    told = charts(at)[0]["alt"]
+    assert "posterior sampling, 100 draws" in told
+    assert "N draws" not in told
     best = re.search(
         r"At ε = 0.886 the best proved Gaussian residuals \(δ = 0.00001\) is (\S+) ± \S+ points short\.", said
     )

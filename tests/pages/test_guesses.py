@@ -15,7 +15,7 @@ from dpbayes.ui.stories.banner import DOWNLOADED
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import STORIES
 from tests.conftest import thorough
-from tests.pages.conftest import decoded, fine, open_page, press, put
+from tests.pages.conftest import decoded, everything, fine, open_page, press, put
 
 GUESSES = {
     f"{key} {number}": (key, number, step.guess.quantity)
@@ -70,6 +70,16 @@ def test_what_covers_is_replaced_in_its_place(pressed: str) -> None:
     at = press(at, pressed) if pressed else put(at, "story.guess.clinic.2", "12.5")
     assert len(styles(at)) > covered
     assert "st-key" not in styles(at)[covered]
+
+
+@pytest.mark.parametrize(("key", "number"), [("clinic", "2"), ("votes", "1")])
+def test_what_is_presented_is_guessed_first_too(key: str, number: str) -> None:
+    at = open_page("pages/home.py", story=key, step=number, present="1")
+    assert covers(at)
+    assert "**Guess:**" in everything(at)
+    press(at, "Show")
+    assert not covers(at)
+    assert not [button for button in at.button if button.label == "Show"]
 
 
 def styles(at: AppTest) -> list[str]:

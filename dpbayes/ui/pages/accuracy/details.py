@@ -83,7 +83,7 @@ def _reliability_chart(
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
     st.markdown(
         f"At ε = {epsilon:g} the exact posterior's confidence is off by {bins[EXACT].error:.3f} on average; "
-        f"worst is {escaped(worst.title)}, off by {bins[worst].error:.3f}: it promises "
+        f"worst is {escaped(worst.called(study.plan.draws))}, off by {bins[worst].error:.3f}: it promises "
         f"{'too much' if bins[worst].overconfidence > 0 else 'too little'}."
     )
     chart(

@@ -130,7 +130,7 @@ def _chart(study: AccuracyStudy, key: str, shown: Shown) -> None:
 
 def _ends(study: AccuracyStudy, shown: Shown) -> str:
     values = study.log_loss if shown is Shown.LOG_LOSS else study.mean
-    return "; ".join(f"{method.title} {values(method)[-1]:.3f}" for method in study.methods)
+    return "; ".join(f"{method.called(study.plan.draws)} {values(method)[-1]:.3f}" for method in study.methods)
 
 
 # Controls
@@ -232,7 +232,7 @@ def _shared(plan: AccuracyPlan) -> str:
     """Say which curves go by the tables that matter more."""
     if not plan.weights:
         return ""
-    titles = ", ".join(escaped(method.title) for method in plan.methods if shares_noise(method))
+    titles = ", ".join(escaped(method.called(plan.draws)) for method in plan.methods if shares_noise(method))
     return f"{weights_said(plan.network, plan.weights)} for how the noise is shared out: {titles}. "
 
 

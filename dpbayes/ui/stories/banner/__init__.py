@@ -92,8 +92,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
             if page not in WITHOUT_PICTURE:
                 st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
             st.button("Leave", key="story.leave", on_click=leave)
-    if story.step is not None and story.step.guess is not None and story.step.page == page:
-        _guess(story, story.step.guess)
+    _guess(story, page)
     _hands(story, page)
 
 
@@ -106,6 +105,7 @@ def _presented(story: OpenStory, page: str) -> None:
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             _turns(story)
             st.button("End", key="story.end", on_click=_end, help="Escape")
+    _guess(story, page)
     _hands(story, page)
 
 
@@ -178,8 +178,16 @@ def _turn(key: Any, story: OpenStory) -> None:
 # The guess
 
 
-def _guess(story: OpenStory, guess: Guess) -> None:
-    """Ask, and once a guess is made say how near it was to what the page's settings come to."""
+def _asks(story: OpenStory, page: str) -> Guess | None:
+    """Return what is to be guessed at the step, on its own page."""
+    return story.step.guess if story.step is not None and story.step.page == page else None
+
+
+def _guess(story: OpenStory, page: str) -> None:
+    """Ask, if the step does, and once a guess is made say how near it was to what the page's settings come to."""
+    guess = _asks(story, page)
+    if guess is None:
+        return
     place, quantity, guesses = (story.key, story.number), QUANTITIES[guess.quantity], _guesses()
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
@@ -199,13 +207,13 @@ def _guesses() -> dict[tuple[str, int], str]:
 
 def _seen(story: OpenStory, page: str) -> str:
     """Return the style of the page: what is presented stands alone, and what tells a guess's answer is covered."""
-    if current().present is Present.ON and page not in WITHOUT_PICTURE:
-        alone = _alone(story, page)
-        return _ALONE.format(part=f".st-key-{alone}") if alone else _ALL
-    step = story.step
-    if step is None or step.guess is None or step.page != page or (story.key, story.number) in _guesses():
-        return _ALL
-    return _cover(QUANTITIES[step.guess.quantity])
+    is_presented = current().present is Present.ON and page not in WITHOUT_PICTURE
+    alone = _alone(story, page) if is_presented else ""
+    style = _ALONE.format(part=f".st-key-{alone}") if alone else ""
+    guess = _asks(story, page)
+    if guess is not None and (story.key, story.number) not in _guesses():
+        style += _cover(QUANTITIES[guess.quantity])
+    return style or _ALL
 
 
 def _cover(quantity: Quantity) -> str:
