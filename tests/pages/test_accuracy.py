@@ -82,7 +82,7 @@ def test_the_default_is_figure_1_and_says_who_overtakes_whom():
     assert "class is predicted rightly in 96" in said
     assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
     told = charts(at)[0]["alt"]
-    assert "posterior sampling, 100 draws" in told
+    assert "as printed, 100 draws 0." in told
     assert "N draws" not in told
     best = re.search(
         r"At ε = 0.886 the best proved Gaussian residuals \(δ = 0.00001\) is (\S+) ± \S+ points short\.", said
