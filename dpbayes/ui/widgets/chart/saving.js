@@ -50,8 +50,10 @@ const asText = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").r
 
 async function painted(svg, { width, height }, dots) {
   const picture = new Image();
-  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  await picture.decode();
+  await new Promise((done, fail) => {
+    Object.assign(picture, { onload: done, onerror: fail });
+    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  });
   const canvas = Object.assign(document.createElement("canvas"), { width: width * dots, height: height * dots });
   canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
   return new Promise((tell) => canvas.toBlob(tell, "image/png"));
