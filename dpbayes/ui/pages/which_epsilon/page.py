@@ -67,8 +67,9 @@ def which_epsilon_page(chosen: Chosen) -> bool:
         return is_counting
     asking, least, errors = first
     with page.picture:
-        _waiting(least, "of the search", key="which_epsilon.stop")
+        st.caption(_tables_told(asking))  # what is always there comes first: what comes and goes would move it
         _told(asking, least)
+        _waiting(least, "of the search", key="which_epsilon.stop")
     works: list[Running[Any]] = [least, errors]
     if least.done and errors.done:
         with st.container(key="below"):
@@ -190,7 +191,7 @@ def _waiting(work: Running[Any], said: str, *, key: str) -> None:
 
 
 def _told(asking: Asking, least: Running[Answered]) -> None:
-    """Say how well the answer is known, what it is made of, and what was not looked at."""
+    """Say how well the answer is known, and what it is made of."""
     known = least.so_far if least.done else None
     if isinstance(known, str):
         st.warning(escaped(known))
@@ -201,7 +202,6 @@ def _told(asking: Asking, least: Running[Answered]) -> None:
             f"{known.wish.draws:,} releases were simulated of {known.mechanism.named}"
             f"{up_to_delta(known.mechanism.certified.delta)}. Answered with {known.wish.answer.label}."
         )
-    st.caption(_tables_told(asking))
 
 
 def _tables_told(asking: Asking) -> str:
