@@ -227,7 +227,8 @@ def read_parameter(name: str, text: str) -> Any:
         options = [str(option.value) for option in parameter.options]
         if text not in options:
             known = ", ".join(options)
-            raise InputError(f"{opening(name)} cannot be {brief(text)}{f'; there are {known}' * (len(known) < 200)}.")
+            offered = f"; there are {known}" if len(known) < 200 else ""
+            raise InputError(f"{opening(name)} cannot be {brief(text)}{offered}.")
         return parameter.options(text)
     return parameter.checked(opening(name), text)
 
