@@ -44,7 +44,8 @@ class RegressionData:
 class PublicBounds:
     """For every column's name what is known without looking at the records: (low, high), in the column's units.
 
-    Errors: InputError unless low < high, both finite. Bounds read off the records would void the guarantee.
+    Errors: InputError unless low < high, both finite and so far apart that half of it is not 0. Bounds read off the
+    records would void the guarantee.
     """
 
     limits: Mapping[str, tuple[float, float]]
@@ -54,6 +55,8 @@ class PublicBounds:
         for name, (low, high) in limits.items():
             if not -MOST_BOUND <= low < high <= MOST_BOUND:
                 raise InputError(f"The bounds of {brief(name)} must be two finite numbers, the lower one first.")
+            if low / 2 == high / 2:  # what values are divided by would be 0
+                raise InputError(f"The bounds of {brief(name)} are too close together to be told apart; widen them.")
         object.__setattr__(self, "limits", MappingProxyType(limits))
 
     def of(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:

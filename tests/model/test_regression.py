@@ -77,10 +77,21 @@ def test_scaled_records_are_in_the_unit_ball_whatever_the_values(drawn):
         with pytest.raises(InputError, match="lower one first"):
             PublicBounds(limits)
         return
+    if any(low / 2 == high / 2 for low, high in limits.values()):
+        with pytest.raises(InputError, match="too close together"):
+            PublicBounds(limits)
+        return
     table = scaled(data, PublicBounds(limits))
     assert np.all(np.linalg.norm(table.features, axis=1) <= 1 + 1e-12)
     assert np.all(np.abs(table.target) <= 1)
     assert 0 <= table.clipped <= values.size
+
+
+def test_bounds_that_no_number_lies_between_are_refused():
+    """Half of the smallest number there is, is 0: nothing can be divided by it."""
+    with pytest.raises(InputError, match="too close together"):
+        PublicBounds({"x": (0.0, 5e-324)})
+    assert PublicBounds({"x": (0.0, 1e-323)}).half_width("x") > 0
 
 
 def test_a_column_of_ones_serves_as_an_intercept():
