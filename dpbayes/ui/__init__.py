@@ -3,13 +3,14 @@
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from dpbayes.ui.widgets.guard import watch
-
-watch()
-
 # A folder named pages/ makes Streamlit run page files alone, without app.py, until st.navigation has been called once
 # in the process. A link to a page that is the first thing a new server sees would then miss the bar and the
-# settings: say that we navigate ourselves, and run again.
+# settings: say that we navigate ourselves, and run again. That ends this import, so it comes before all that takes
+# time: a second visitor who imports meanwhile would be left with half of the package, and see an error.
 if PagesManager.uses_pages_directory:
     PagesManager.uses_pages_directory = False
     st.rerun()
+
+from dpbayes.ui.widgets.guard import watch  # see above why here
+
+watch()
